@@ -1,0 +1,77 @@
+// Holds the contract's sections against the tests that name them, and fails when a section has none.
+//
+//     node scripts/sections.mjs                counts the titles written in test/
+//     node scripts/sections.mjs results.json   counts the tests that passed in a run of `jest --json --outputFile=results.json`
+//
+// Titles name sections in brackets: '[2.3] …', '[2.3] [4.1] …' or '[2.3, 4.1] …'. In a run, a test also counts for the
+// sections that its describe blocks name.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const SECTIONS = new Map([
+  ['1', 'What is declared'],
+  ['2.1', 'Authentication: user'],
+  ['2.2', 'Authentication: options'],
+  ['2.3', 'Authentication: endpoints'],
+  ['2.4', 'Authentication: login and me'],
+  ['2.5', 'Authentication: token'],
+  ['3.1', 'Rules: patterns'],
+  ['3.2', 'Rules: meaning'],
+  ['3.3', 'Rules: precedence'],
+  ['3.4', 'Rules: routes matched by no rule'],
+  ['3.5', 'Rules: bound to the route'],
+  ['3.6', 'Rules: unknown paths, HEAD, order of refusals'],
+  ['4.1', 'CRUD: operations'],
+  ['4.2', 'CRUD: options'],
+  ['4.3', 'CRUD: envelope'],
+  ['4.4', 'CRUD: pagination'],
+  ['4.5', 'CRUD: search'],
+  ['4.6', 'CRUD: writes'],
+  ['4.7', 'CRUD: override'],
+  ['4.8', 'CRUD: entity'],
+  ['5', 'CORS middleware'],
+  ['6', 'Both platforms, in real applications'],
+]);
+
+const TAG = String.raw`\[\d(?:\.\d)?(?:, ?\d(?:\.\d)?)*\]`;
+
+/** Titles that begin with a tag; `rows[5]` and the like in the code are none. */
+function* titlesWritten() {
+  for (const name of readdirSync('test', { recursive: true })) {
+    if (!name.endsWith('.spec.ts')) continue;
+    const file = join('test', name);
+    const titles = readFileSync(file, 'utf8').matchAll(new RegExp(String.raw`['"\`]((?:${TAG}\s*)+)`, 'g'));
+    for (const [, title] of titles) yield { file, title };
+  }
+}
+
+function* testsPassed(resultsFile) {
+  for (const { name, assertionResults } of JSON.parse(readFileSync(resultsFile, 'utf8')).testResults) {
+    for (const { fullName, status } of assertionResults) {
+      if (status === 'passed') yield { file: relative('.', name), title: fullName };
+    }
+  }
+}
+
+const resultsFile = process.argv[2];
+const found = new Map([...SECTIONS.keys()].map((section) => [section, { tests: 0, files: new Set() }]));
+const unknown = new Set();
+
+for (const { file, title } of resultsFile ? testsPassed(resultsFile) : titlesWritten()) {
+  const sections = new Set((title.match(new RegExp(TAG, 'g')) ?? []).flatMap((tag) => tag.match(/\d(?:\.\d)?/g)));
+  for (const section of sections) {
+    const entry = found.get(section);
+    if (!entry) unknown.add(`${section} in ${file}`);
+    entry?.files.add(file);
+    if (entry) entry.tests += 1;
+  }
+}
+
+for (const [section, { tests, files }] of found) {
+  const where = tests === 0 ? 'NO TEST' : [...files].toSorted().join(', ');
+  console.log(`${section.padEnd(4)} ${SECTIONS.get(section).padEnd(46)} ${String(tests).padStart(5)}  ${where}`);
+}
+const missing = [...found].filter(([, { tests }]) => tests === 0).map(([section]) => section);
+if (missing.length > 0) console.error(`No test names section ${missing.join(', ')}.`);
+if (unknown.size > 0) console.error(`There is no section ${[...unknown].join('; ')}.`);
+process.exitCode = missing.length + unknown.size > 0 ? 1 : 0;

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { type Connection, createConnection } from 'mysql2/promise';
+import { Client } from 'pg';
+import { SERVERS } from './servers.js';
+
+export type DatabaseName = 'sqlite' | 'postgres' | 'mariadb';
+
+/** What the suites run on: SQLite always, a server when its variable is set. For `describe.each(DATABASES)`. */
+export const DATABASES: readonly DatabaseName[] = [
+  'sqlite',
+  ...SERVERS.filter(({ variable }) => process.env[variable]).map(({ database }) => database),
+];
+
+export interface TestDatabase {
+  name: DatabaseName;
+  /** For `TypeOrmModule.forRoot`. */
+  options: TypeOrmModuleOptions;
+  /** Removes the database, whoever is still connected to it. */
+  drop: () => Promise<void>;
+}
+
+/** An empty database of its own for one application, so that parallel test files never meet. */
+export function createDatabase(name: DatabaseName = 'sqlite'): Promise<TestDatabase> {
+  return { sqlite, postgres, mariadb }[name]();
+}
+
+const COMMON = { autoLoadEntities: true, synchronize: true, retryAttempts: 0 } as const;
+
+async function sqlite(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'declarest-'));
+  return {
+    name: 'sqlite',
+    options: { ...COMMON, type: 'better-sqlite3', database: join(folder, 'test.db') },
+    drop: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function postgres(): Promise<TestDatabase> {
+  const server = serverUrl('TEST_POSTGRES_URL');
+  const database = uniqueName();
+  const run = async (sql: string): Promise<void> => {
+    const client = new Client({ connectionString: server.href });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  await run(`CREATE DATABASE "${database}"`);
+  return {
+    name: 'postgres',
+    options: { ...COMMON, type: 'postgres', url: withDatabase(server, database) },
+    drop: () => run(`DROP DATABASE "${database}" WITH (FORCE)`),
+  };
+}
+
+async function mariadb(): Promise<TestDatabase> {
+  const server = serverUrl('TEST_MYSQL_URL');
+  const database = uniqueName();
+  const withConnection = async (work: (connection: Connection) => Promise<unknown>): Promise<void> => {
+    const connection = await createConnection(server.href);
+    try {
+      await work(connection);
+    } finally {
+      await connection.end();
+    }
+  };
+  await withConnection((connection) => connection.query(`CREATE DATABASE \`${database}\` CHARACTER SET utf8mb4`));
+  return {
+    name: 'mariadb',
+    options: { ...COMMON, type: 'mariadb', url: withDatabase(server, database) },
+    drop: () =>
+      withConnection(async (connection) => {
+        // Connections that a failed boot left open would keep the test worker alive.
+        const [rows] = await connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [database]);
+        for (const { id } of rows as { id: number }[]) await connection.query(`KILL ${id}`).catch(() => undefined);
+        await connection.query(`DROP DATABASE \`${database}\``);
+      }),
+  };
+}
+
+function serverUrl(variable: string): URL {
+  const value = process.env[variable];
+  if (!value) throw new Error(`Set ${variable} to the URL of a server on which databases may be created.`);
+  return new URL(value);
+}
+
+function withDatabase(server: URL, database: string): string {
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+function uniqueName(): string {
+  return `declarest_${process.pid}_${randomBytes(6).toString('hex')}`;
+}

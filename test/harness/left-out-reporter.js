@@ -1,0 +1,11 @@
+import { SERVERS } from './servers.js';
+
+/** Says at the end of a run which database suites were left out, so that a green run is not read as more than it is. */
+export default class LeftOutReporter {
+  onRunComplete() {
+    for (const { database, variable, example } of SERVERS) {
+      if (process.env[variable]) continue;
+      process.stderr.write(`Left out: the suites on ${database}. Set ${variable}, like ${example}, to run them.\n`);
+    }
+  }
+}

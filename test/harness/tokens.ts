@@ -1,0 +1,39 @@
+import { createHmac } from 'node:crypto';
+
+export const TEST_SECRET = 'a-test-secret-of-more-than-32-bytes-0123456789';
+
+export interface TokenParts {
+  /** Replaces the header; a string is encoded as it is. */
+  header?: unknown;
+  /** Replaces the claims; a string is encoded as it is, so that a payload need not be JSON. */
+  payload?: unknown;
+  secret?: string;
+  /** Written to the header, and the HMAC to sign with; anything that is no HMAC leaves the signature empty. */
+  alg?: string;
+  /** Replaces the signature, as text of the third part. */
+  signature?: string;
+}
+
+/** The claims of a token that is valid for an hour, with some changed: `claims({ roles: ['ADMIN'] })`. `undefined` removes one. */
+export function claims(changed: Record<string, unknown> = {}): Record<string, unknown> {
+  const iat = Math.floor(Date.now() / 1000);
+  return { sub: '1', email: 'ann@example.com', roles: ['USER'], iat, exp: iat + 3600, ...changed };
+}
+
+/** Any token, written by hand so that no library refuses to make it. Without arguments it is a valid one. */
+export function makeToken(parts: TokenParts = {}): string {
+  const { alg = 'HS256', secret = TEST_SECRET } = parts;
+  const header = 'header' in parts ? parts.header : { alg, typ: 'JWT' };
+  const payload = 'payload' in parts ? parts.payload : claims();
+  const signed = `${encoded(header)}.${encoded(payload)}`;
+  return `${signed}.${parts.signature ?? signature(signed, alg, secret)}`;
+}
+
+function signature(signed: string, alg: string, secret: string): string {
+  const bits = /^HS(256|384|512)$/.exec(alg)?.[1];
+  return bits === undefined ? '' : createHmac(`sha${bits}`, secret).update(signed).digest('base64url');
+}
+
+function encoded(part: unknown): string {
+  return Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url');
+}
