@@ -1,0 +1,34 @@
+import {
+  BadRequestException,
+  Catch,
+  HttpException,
+  Injectable,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { answerFailure } from '../http/failure.js';
+import { InvalidUserError } from './user-checks.js';
+import { DuplicateUserError } from './user.repository.js';
+
+/** `{success: false, message}` for whatever fails at the endpoints of the users. */
+@Catch()
+@Injectable()
+export class AuthFailureFilter implements ExceptionFilter {
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const isTheClients = exception instanceof InvalidUserError || exception instanceof DuplicateUserError;
+    const answered: unknown = isTheClients
+      ? new BadRequestException(exception.message, { cause: exception })
+      : exception;
+    answerFailure(this.host, answered, host, ({ message }) => ({ success: false, message }));
+  }
+}
+
+/** The same for an unknown user, a wrong password and an inactive user. */
+export class InvalidCredentials extends HttpException {
+  constructor() {
+    super('Invalid credentials', 401);
+  }
+}

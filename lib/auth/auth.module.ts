@@ -1,0 +1,94 @@
+import {
+  Inject,
+  Logger,
+  Module,
+  type ConfigurableModuleAsyncOptions,
+  type DynamicModule,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { APP_GUARD, DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
+import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { expectKnownNames } from '../options/invalid-option.js';
+import { RouteTable } from '../routing/route-table.js';
+import { Authenticator } from '../security/principal.js';
+import { SECURITY_OPTIONS, SecurityRules } from '../security/security-rules.js';
+import { SecurityRulesGuard } from '../security/security-rules.guard.js';
+import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
+import {
+  ASYNC_NAMES,
+  AUTH_OPTIONS,
+  AUTH_STATIC_OPTIONS,
+  OPTION_NAMES,
+  resolveAuthOptions,
+  type AuthOptions,
+  type AuthSettings,
+  type AuthStaticOptions,
+  type ResolvedStaticOptions,
+} from './auth.options.js';
+import { BearerAuthenticator } from './bearer-authenticator.js';
+import { Login } from './login.js';
+import { Passwords } from './passwords.js';
+import { Registration } from './registration.js';
+import { Tokens } from './tokens.js';
+import { UserAccounts } from './user-accounts.js';
+import { UserRepository } from './user.repository.js';
+
+/** What cannot wait for a factory, and the factory of the rest. */
+export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
+
+/** Users and tokens, and the guard that applies the rules of every `SecurityConfig` to every route. Import it once. */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    { provide: AUTH_OPTIONS, useFactory: resolveAuthOptions, inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS] },
+    { provide: SECURITY_OPTIONS, useExisting: AUTH_OPTIONS },
+    Tokens,
+    Passwords,
+    Login,
+    Registration,
+    UserAccounts,
+    SecurityRules,
+    { provide: Authenticator, useClass: BearerAuthenticator },
+    SecurityRulesGuard,
+    // In this order: who may not come in is told so before anything is said about what was sent.
+    { provide: APP_GUARD, useExisting: SecurityRulesGuard },
+    { provide: APP_GUARD, useClass: UnreadableBodyGuard },
+  ],
+  exports: [UserAccounts, UserRepository, SecurityRulesGuard],
+})
+export class AuthModule implements OnApplicationBootstrap {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
+  ) {
+    deferUnreadableBodies(host, 'every route');
+  }
+
+  /** @throws InvalidOptionError */
+  static forRoot(options: AuthOptions): DynamicModule {
+    expectKnownNames('AuthModule options', options, OPTION_NAMES);
+    return { ...ConfigurableModuleClass.forRoot(options), module: AuthModule };
+  }
+
+  /**
+   * With a factory for what is not static; `userClass`, `repositoryClass`, `authBasePath` and `registration` are given here.
+   *
+   * @throws InvalidOptionError
+   */
+  static forRootAsync(options: AuthAsyncOptions): DynamicModule {
+    expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
+    return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
+  }
+
+  onApplicationBootstrap(): void {
+    const { authBasePath } = this.options;
+    const login = RouteTable.of(this.host.httpAdapter).routes.find(({ path }) =>
+      path.endsWith(`${authBasePath}/login`),
+    );
+    const prefix = login?.path.slice(0, -`${authBasePath}/login`.length) ?? '';
+    if (prefix !== '' && `${authBasePath}/`.startsWith(`${prefix}/`))
+      new Logger('AuthModule').warn(
+        `authBasePath ${authBasePath} repeats the global prefix: the endpoints stand at ${prefix}${authBasePath}. Leave the prefix out of it.`,
+      );
+  }
+}

@@ -1,0 +1,239 @@
+import type { Type } from '@nestjs/common';
+import { getMetadataArgsStorage } from 'typeorm';
+import {
+  describe,
+  expectBoolean,
+  expectKnownNames,
+  expectNames,
+  InvalidOptionError,
+  isClass,
+} from '../options/invalid-option.js';
+import { ACCESS_BY_NAME, type DefaultAccess } from '../security/access.js';
+import { AuthUser } from './auth-user.js';
+import { resolveSecret } from './jwt-secret.js';
+import { UserRepository, type LoginField } from './user.repository.js';
+
+/** What users log in with. The plain strings are accepted too. */
+export enum LoginMethod {
+  EMAIL = 'EMAIL',
+  USERNAME = 'USERNAME',
+}
+
+/** What must be known before any factory runs, because routes are fixed by then. */
+export interface AuthStaticOptions {
+  /** The user of the application, a class that extends `AuthUser`. */
+  userClass: Type<AuthUser>;
+  /**
+   * Where users are kept.
+   * @default a TypeORM implementation over `userClass`
+   */
+  repositoryClass?: Type<UserRepository>;
+  /**
+   * Where the endpoints stand; normalised: `auth` and `/auth/` are `/auth`.
+   * @default '/api/auth'
+   */
+  authBasePath?: string;
+  /**
+   * Whether anybody may register; `false` removes the endpoint.
+   * @default true
+   */
+  registration?: boolean;
+}
+
+export interface AuthSettings {
+  /** @default LoginMethod.EMAIL */
+  loginMethod?: LoginMethod | `${LoginMethod}`;
+  /**
+   * The key that signs tokens, at least 32 bytes (256 bits, RFC 7518 §3.2): shorter is a warning, and refused with
+   * NODE_ENV=production.
+   * @default a random one for each start, with a warning; refused with NODE_ENV=production
+   */
+  jwtSecret?: string | undefined;
+  /**
+   * How long a token is valid, in hours; any positive number.
+   * @default 24
+   */
+  jwtExpirationHours?: number;
+  /**
+   * The cost of a password hash, as a power of two: 4 to 31.
+   * @default 12
+   */
+  bcryptRounds?: number;
+  /**
+   * Columns of the application's own user that a client may give when it registers.
+   * @default []
+   */
+  registrationFields?: readonly string[];
+  /**
+   * Who reaches a route that no rule speaks of: `authenticated`, `public` or `denied`.
+   * @default 'authenticated' where a SecurityConfig is declared, otherwise 'public' with a warning
+   */
+  defaultAccess?: DefaultAccess;
+  /**
+   * Rules for other roles then ask for a valid token only.
+   * @default every role is enforced
+   */
+  enforcedRoles?: readonly string[];
+}
+
+export interface AuthOptions extends AuthStaticOptions, AuthSettings {}
+
+export interface ResolvedStaticOptions {
+  readonly userClass: Type<AuthUser>;
+  readonly repositoryClass: Type<UserRepository> | undefined;
+  readonly authBasePath: string;
+  readonly registration: boolean;
+}
+
+export interface ResolvedAuthOptions extends ResolvedStaticOptions {
+  readonly loginField: LoginField;
+  readonly jwtSecret: string;
+  readonly jwtExpirationHours: number;
+  readonly bcryptRounds: number;
+  readonly registrationFields: readonly string[];
+  readonly defaultAccess: DefaultAccess | undefined;
+  readonly enforcedRoles: readonly string[] | undefined;
+  /** The `sub` of a token in the type of the user's primary key. */
+  readonly idOf: (sub: string) => string | number;
+}
+
+export const AUTH_OPTIONS = Symbol('declarest.authOptions');
+export const AUTH_STATIC_OPTIONS = Symbol('declarest.authStaticOptions');
+
+const STATIC_NAMES = ['userClass', 'repositoryClass', 'authBasePath', 'registration'];
+const SETTING_NAMES = [
+  'loginMethod',
+  'jwtSecret',
+  'jwtExpirationHours',
+  'bcryptRounds',
+  'registrationFields',
+  'defaultAccess',
+  'enforcedRoles',
+];
+export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
+export const ASYNC_NAMES = [
+  ...STATIC_NAMES,
+  'imports',
+  'inject',
+  'useFactory',
+  'useClass',
+  'useExisting',
+  'provideInjectionTokensFrom',
+];
+
+/** What the package decides on itself; a client can never be given a say in it. */
+const OWN_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 'lastName', 'active'];
+const at = (name: string): string => `AuthModule option \`${name}\``;
+
+export const isEntity = (target: unknown): boolean =>
+  getMetadataArgsStorage().tables.some((table) => table.target === target);
+
+export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
+  const { userClass, repositoryClass, authBasePath = '/api/auth', registration = true } = options;
+  if (!isClass(userClass) || !(userClass.prototype instanceof AuthUser))
+    throw new InvalidOptionError(
+      at('userClass'),
+      'a class that extends AuthUser',
+      describe(userClass),
+      'declare `@Entity() class User extends AuthUser {}` and give it',
+    );
+  if (repositoryClass === undefined && !isEntity(userClass))
+    throw new InvalidOptionError(
+      at('userClass'),
+      'a TypeORM entity',
+      describe(userClass),
+      'decorate the class with @Entity(), or give a repositoryClass',
+    );
+  if (
+    repositoryClass !== undefined &&
+    (!isClass(repositoryClass) || !(repositoryClass.prototype instanceof UserRepository))
+  )
+    throw new InvalidOptionError(
+      at('repositoryClass'),
+      'a class that extends UserRepository',
+      describe(repositoryClass),
+      'extend it, or leave the option out to keep users with TypeORM',
+    );
+  expectBoolean(at('registration'), registration);
+  return Object.freeze({ userClass, repositoryClass, authBasePath: normaliseBasePath(authBasePath), registration });
+}
+
+function normaliseBasePath(path: unknown): string {
+  const levels = typeof path === 'string' ? path.split('/').filter((level) => level !== '') : [];
+  if (levels.length === 0 || !levels.every((level) => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level)))
+    throw new InvalidOptionError(
+      at('authBasePath'),
+      'a path of plain levels such as "/api/auth"',
+      describe(path),
+      'use letters, digits, "-", "_" and "~" between slashes',
+    );
+  return `/${levels.join('/')}`;
+}
+
+/** @param settings what `forRoot` was given, or what the factory of `forRootAsync` returned */
+export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
+  expectKnownNames('AuthModule options', settings, SETTING_NAMES);
+  const {
+    loginMethod = LoginMethod.EMAIL,
+    jwtExpirationHours = 24,
+    bcryptRounds = 12,
+    registrationFields = [],
+    defaultAccess,
+    enforcedRoles,
+  } = settings;
+  if (loginMethod !== LoginMethod.EMAIL && loginMethod !== LoginMethod.USERNAME)
+    throw new InvalidOptionError(
+      at('loginMethod'),
+      'LoginMethod.EMAIL or LoginMethod.USERNAME',
+      describe(loginMethod),
+      'give one of the two',
+    );
+  if (typeof jwtExpirationHours !== 'number' || !Number.isFinite(jwtExpirationHours) || jwtExpirationHours <= 0)
+    throw new InvalidOptionError(
+      at('jwtExpirationHours'),
+      'a positive number of hours',
+      describe(jwtExpirationHours),
+      'give for example 24',
+    );
+  if (!Number.isInteger(bcryptRounds) || bcryptRounds < 4 || bcryptRounds > 31)
+    throw new InvalidOptionError(
+      at('bcryptRounds'),
+      'an integer from 4 to 31',
+      describe(bcryptRounds),
+      'give for example 12',
+    );
+  if (defaultAccess !== undefined && !Object.hasOwn(ACCESS_BY_NAME, defaultAccess))
+    throw new InvalidOptionError(
+      at('defaultAccess'),
+      Object.keys(ACCESS_BY_NAME).join(', '),
+      describe(defaultAccess),
+      'give one of them',
+    );
+  expectNames(at('registrationFields'), registrationFields);
+  const own = registrationFields.filter((field) => OWN_FIELDS.includes(field));
+  if (own.length > 0)
+    throw new InvalidOptionError(
+      at('registrationFields'),
+      "names of the application's own columns",
+      own.map(describe).join(', '),
+      'remove it: the package decides itself who may set it',
+    );
+  if (enforcedRoles !== undefined) expectNames(at('enforcedRoles'), enforcedRoles);
+  return Object.freeze({
+    ...statics,
+    loginField: loginMethod === LoginMethod.EMAIL ? 'email' : 'username',
+    jwtSecret: resolveSecret(settings.jwtSecret),
+    jwtExpirationHours,
+    bcryptRounds,
+    registrationFields: Object.freeze([...registrationFields]),
+    defaultAccess,
+    enforcedRoles: enforcedRoles && Object.freeze([...enforcedRoles]),
+    idOf: idReader(statics.userClass),
+  });
+}
+
+/** A primary key of the type `string` stays one; otherwise a number while it is a safe integer. */
+function idReader(userClass: Type<AuthUser>): (sub: string) => string | number {
+  if (Reflect.getMetadata('design:type', userClass.prototype, 'id') === String) return (sub) => sub;
+  return (sub) => (/^-?\d{1,16}$/.test(sub) && Number.isSafeInteger(Number(sub)) ? Number(sub) : sub);
+}

@@ -1,0 +1,21 @@
+import type { AuthUser } from './auth-user.js';
+import type { Passwords } from './passwords.js';
+import { checkUser, type Check } from './user-checks.js';
+import type { UserRepository } from './user.repository.js';
+
+/**
+ * The one way by which a user comes to be, over HTTP or from the application's own code.
+ *
+ * @throws InvalidUserError naming every wrong field
+ * @throws DuplicateUserError
+ */
+export async function storeUser(
+  users: UserRepository,
+  passwords: Passwords,
+  input: Readonly<Record<string, unknown>>,
+  checks: Readonly<Record<string, Check>>,
+  required: readonly string[],
+): Promise<AuthUser> {
+  const { password, ...fields } = checkUser(input, checks, required);
+  return users.create({ ...fields, password: await passwords.hash(password as string) });
+}

@@ -1,0 +1,95 @@
+import type { DataSource, Repository } from 'typeorm';
+import { refusalOf } from '../schema/database-error.js';
+import { describeEntity } from '../schema/entity-schema.js';
+import type { AuthUser } from './auth-user.js';
+import { InvalidUserError } from './user-checks.js';
+import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
+
+const RECORD = 'record';
+
+/** Keeps users in the table of the application's user entity. */
+export class TypeOrmUserRepository extends UserRepository {
+  private readonly users: Repository<AuthUser>;
+  private readonly readId: (text: string) => unknown;
+
+  constructor(
+    private readonly userClass: new () => AuthUser,
+    dataSource: DataSource,
+  ) {
+    super();
+    this.users = dataSource.getRepository(userClass);
+    const { kind } = describeEntity(this.users.metadata, dataSource).id;
+    this.readId = (text) => {
+      const reading = kind.readText(text);
+      return 'value' in reading ? reading.value : undefined;
+    };
+  }
+
+  async findById(id: string): Promise<AuthUser | null> {
+    const key = this.readId(id);
+    return key === undefined
+      ? null
+      : this.users.createQueryBuilder(RECORD).where(`${RECORD}.id = :key`, { key }).getOne();
+  }
+
+  async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
+    const user = await this.users
+      .createQueryBuilder(RECORD)
+      .addSelect(`${RECORD}.password`)
+      .where(`${RECORD}.${field} = :value`, { value })
+      .getOne();
+    // A collation may call two spellings equal.
+    return user?.[field] === value ? user : null;
+  }
+
+  async create(fields: UserFields): Promise<AuthUser> {
+    const user = this.users.create(fields as object);
+    const { identifiers } = await this.write(fields, undefined, () =>
+      this.users.createQueryBuilder().insert().values(user).execute(),
+    );
+    return (await this.findById(String(identifiers[0]?.['id']))) ?? user;
+  }
+
+  async update(id: string, fields: UserFields): Promise<AuthUser | null> {
+    const key = this.readId(id);
+    if (key === undefined) return null;
+    const changes = Object.assign(Object.create(this.userClass.prototype as object) as AuthUser, fields);
+    await this.write(fields, id, () =>
+      this.users.createQueryBuilder().update().set(changes).where({ id: key }).execute(),
+    );
+    return this.findById(id);
+  }
+
+  /** A refused write says that some constraint was broken; which value is taken is then looked up. */
+  private async write<R>(fields: UserFields, id: string | undefined, write: () => Promise<R>): Promise<R> {
+    try {
+      return await write();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === 'conflict') await this.refuseTaken(fields, id);
+      if (refusal === 'conflict' || refusal === 'invalid')
+        throw new InvalidUserError(['the database does not take these values']);
+      throw error;
+    }
+  }
+
+  private async refuseTaken(fields: UserFields, id: string | undefined): Promise<void> {
+    for (const field of this.uniqueFields()) {
+      const value = (fields as Record<string, unknown>)[field];
+      if (value == null) continue;
+      const taken = await this.users
+        .createQueryBuilder(RECORD)
+        .where(`${RECORD}.${field} = :value`, { value })
+        .getOne();
+      if (taken && String(taken.id) !== id) throw new DuplicateUserError(field, String(value));
+    }
+  }
+
+  private uniqueFields(): string[] {
+    const { uniques, indices } = this.users.metadata;
+    const unique = [...uniques, ...indices.filter(({ isUnique }) => isUnique)].filter(
+      ({ columns }) => columns.length === 1,
+    );
+    return unique.flatMap(({ columns }) => columns.map(({ propertyPath }) => propertyPath));
+  }
+}

@@ -1,0 +1,85 @@
+/** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
+import { declareRoute } from '../routing/declared-route.js';
+import { overrideDescription } from './crud-override.js';
+import { declarationOf } from './declared-resources.js';
+import type { ResolvedCrudOptions } from './crud.options.js';
+
+export interface ControllerClass {
+  readonly name: string;
+  readonly prototype: object;
+}
+
+/** With the verb and path of their decorator, for the warning about a missing one. */
+const OVERRIDABLE = {
+  findAll: '@Get()',
+  findById: "@Get(':id')",
+  create: '@Post()',
+  update: "@Put(':id')",
+  delete: "@Delete(':id')",
+} as const;
+const FIXED_PATHS = ['search', 'exists'];
+
+const isRouted = (method: unknown): method is object =>
+  typeof method === 'function' && Reflect.hasMetadata('path', method);
+
+/** Overridden operations of a subclass, with their methods. */
+function overridesOf({ prototype }: ControllerClass): [name: keyof typeof OVERRIDABLE, method: object][] {
+  const isGenerated = Object.getPrototypeOf(Object.getPrototypeOf(prototype)) === null;
+  if (isGenerated) return [];
+  return (Object.keys(OVERRIDABLE) as (keyof typeof OVERRIDABLE)[]).flatMap((name) => {
+    const method: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+    return typeof method === 'function' ? [[name, method]] : [];
+  });
+}
+
+/**
+ * Before the routes are registered. Nest asks a class for its own methods before those of its base, so that a subclass
+ * with a `@Get(':id')` of its own would serve `/search` by it: the fixed paths are put in front.
+ */
+export function prepareController(controller: ControllerClass): void {
+  const options = declarationOf(controller);
+  if (!options) return;
+  putInFront(controller.prototype, FIXED_PATHS);
+  for (
+    let prototype = controller.prototype;
+    prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype) as object
+  )
+    for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
+      if (isRouted(value)) declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+}
+
+function putInFront(prototype: object, names: readonly string[]): void {
+  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype)).filter(([name]) => name !== 'constructor');
+  const fixed = names.flatMap((name) => {
+    const value: unknown = Reflect.get(prototype, name);
+    const inherited = { value, writable: true, configurable: true, enumerable: false };
+    return isRouted(value) ? [[name, Object.getOwnPropertyDescriptor(prototype, name) ?? inherited] as const] : [];
+  });
+  for (const [name] of own) Reflect.deleteProperty(prototype, name);
+  for (const [name, descriptor] of new Map([...fixed, ...own])) Object.defineProperty(prototype, name, descriptor);
+}
+
+/** One line for each operation that was overridden and cannot be reached. */
+export function unreachableOverrides(controller: ControllerClass): string[] {
+  return overridesOf(controller)
+    .filter(([, method]) => !isRouted(method))
+    .map(
+      ([name]) =>
+        `${controller.name}.${name} overrides a generated operation but has no route: add ${OVERRIDABLE[name]} to it, or it cannot be reached.`,
+    );
+}
+
+/** One line for each marked operation. */
+export function markedOverrides(controller: ControllerClass): string[] {
+  return overridesOf(controller).flatMap(([name, method]) => {
+    const description = overrideDescription(method);
+    return description === undefined
+      ? []
+      : [`${controller.name}.${name} is overridden${description === '' ? '' : `: ${description}`}`];
+  });
+}
+
+export function isUnbounded({ enablePagination, maxListSize }: ResolvedCrudOptions): boolean {
+  return !enablePagination && maxListSize === undefined;
+}

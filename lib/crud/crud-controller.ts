@@ -1,0 +1,132 @@
+/** The generated controller: it knows HTTP only, and asks the operations of its resource. */
+import {
+  Controller,
+  Delete,
+  Get,
+  Inject,
+  Param,
+  Post,
+  Put,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  type Type,
+} from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { JsonBody, type JsonObject } from '../http/json-body.js';
+import { UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { CreatedLocation, markCreated } from './created-location.js';
+import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';
+import { CrudEdge } from './crud.edge.js';
+import { envelope, type Envelope } from './envelope.js';
+import { parseListQuery, parseSearchQuery, RawQuery, type ListQuery } from './list-query.js';
+import { operationsFor, rememberDeclaration } from './declared-resources.js';
+
+/** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
+export interface GeneratedController<T extends object> {
+  findAll(query: ListQuery): Promise<Envelope<T[]>>;
+  findById(id: string): Promise<Envelope<T>>;
+  create(body: JsonObject): Promise<Envelope<T>>;
+  update(id: string, body: JsonObject): Promise<Envelope<T>>;
+  delete(id: string): Promise<Envelope<null>>;
+  /** Reachable where `enableSearch` is on. */
+  search(query: ListQuery): Promise<Envelope<T[]>>;
+  /** Reachable where `enableExists` is on. */
+  exists(id: string): Promise<Envelope<{ exists: boolean }>>;
+}
+
+// A mixin's constructor must take any arguments (TypeScript handbook, "Mixins"); the generated one takes none.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type GeneratedControllerClass<T extends object> = new (...args: any[]) => GeneratedController<T>;
+
+/**
+ * The generated controller of an entity, to be registered as it is or extended.
+ *
+ * @throws InvalidOptionError
+ */
+export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
+  const resolved = resolveCrudOptions(options);
+  const { entity, endpoint, enableSearch, enableExists, dataSource } = resolved;
+  const Generated = generate(resolved);
+
+  const routes: readonly Route[] = [
+    // Fixed paths first: Express asks its routes in the order in which they were declared.
+    ...(enableSearch ? [['search', Get('search'), RawQuery()] as const] : []),
+    ...(enableExists ? [['exists', Get('exists/:id'), Param('id')] as const] : []),
+    ['findAll', Get(), RawQuery()],
+    ['findById', Get(':id'), Param('id')],
+    ['create', Post(), JsonBody()],
+    ['update', Put(':id'), Param('id'), JsonBody()],
+    ['delete', Delete(':id'), Param('id')],
+  ];
+  for (const [name, verb, ...parameters] of routes) {
+    const descriptor = Object.getOwnPropertyDescriptor(Generated.prototype, name) as PropertyDescriptor;
+    verb(Generated.prototype, name, descriptor);
+    for (const [index, decorate] of parameters.entries()) decorate(Generated.prototype, name, index);
+  }
+  Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
+  for (const decorate of [
+    Controller(endpoint),
+    UseGuards(UnreadableBodyGuard),
+    UseFilters(CrudEdge),
+    UseInterceptors(CreatedLocation),
+  ])
+    decorate(Generated);
+  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
+  rememberDeclaration(Generated, resolved);
+  return Generated;
+}
+
+const DATA_SOURCE = Symbol('declarest.dataSource');
+
+type Route = readonly [
+  name: keyof GeneratedController<object>,
+  verb: MethodDecorator,
+  ...parameters: ParameterDecorator[],
+];
+
+function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {
+  const { name } = options.entity;
+  return class implements GeneratedController<T> {
+    /** Injected by name, not by constructor: a subclass has its constructor to itself. */
+    declare readonly [DATA_SOURCE]: DataSource;
+
+    async findAll(query: ListQuery): Promise<Envelope<T[]>> {
+      const { records, metadata } = await operationsFor(options, this[DATA_SOURCE]).list(
+        parseListQuery(query, options.enablePagination),
+      );
+      return envelope(`${name} list`, records, metadata);
+    }
+
+    async search(query: ListQuery): Promise<Envelope<T[]>> {
+      const { records, metadata } = await operationsFor(options, this[DATA_SOURCE]).list(
+        parseSearchQuery(query, options.enablePagination, options.searchableFields),
+      );
+      return envelope(`${name} search`, records, metadata);
+    }
+
+    async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
+      const exists = await operationsFor(options, this[DATA_SOURCE]).exists(id);
+      return envelope(exists ? `${name} exists` : `${name} does not exist`, { exists });
+    }
+
+    async findById(id: string): Promise<Envelope<T>> {
+      return envelope(`${name} found`, await operationsFor(options, this[DATA_SOURCE]).get(id));
+    }
+
+    async create(body: JsonObject): Promise<Envelope<T>> {
+      const record = await operationsFor(options, this[DATA_SOURCE]).create(body);
+      return markCreated(envelope(`${name} created`, record), record);
+    }
+
+    async update(id: string, body: JsonObject): Promise<Envelope<T>> {
+      return envelope(`${name} updated`, await operationsFor(options, this[DATA_SOURCE]).replace(id, body));
+    }
+
+    async delete(id: string): Promise<Envelope<null>> {
+      await operationsFor(options, this[DATA_SOURCE]).remove(id);
+      return envelope(`${name} deleted`, null);
+    }
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  Catch,
+  Injectable,
+  Logger,
+  type ArgumentsHost,
+  type ExceptionFilter,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { answerFailure } from '../http/failure.js';
+import { deferUnreadableBodies } from '../http/unreadable-body.js';
+import {
+  isUnbounded,
+  markedOverrides,
+  prepareController,
+  unreachableOverrides,
+  type ControllerClass,
+} from './crud-boot.js';
+import { declarationOf, operationsFor } from './declared-resources.js';
+import { failureEnvelope } from './envelope.js';
+
+/**
+ * The exception filter of every generated controller. Nest makes one in each module in which such a controller stands,
+ * also without `CrudModule`, so the first of them sees to all of the application's at boot.
+ */
+@Catch()
+@Injectable()
+export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBootstrap {
+  private static readonly led = new WeakSet<ModulesContainer>();
+  private readonly logger = new Logger('CrudModule');
+  private readonly controllers: readonly ControllerClass[];
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly moduleRef: ModuleRef,
+    modules: ModulesContainer,
+  ) {
+    this.controllers = CrudEdge.led.has(modules) ? [] : generatedControllers(modules);
+    CrudEdge.led.add(modules);
+    this.controllers.forEach(prepareController);
+    deferUnreadableBodies(host, 'own routes');
+  }
+
+  /** Compiles every resource, so that a wrong declaration refuses to boot. */
+  onModuleInit(): void {
+    for (const options of new Set(this.controllers.map(declarationOf))) {
+      if (!options) continue;
+      operationsFor(
+        options,
+        this.moduleRef.get<DataSource>(getDataSourceToken(options.dataSource) as string, { strict: false }),
+      );
+    }
+  }
+
+  onApplicationBootstrap(): void {
+    for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
+    for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
+    const unbounded = this.controllers.flatMap((controller) => declarationOf(controller) ?? []).filter(isUnbounded);
+    if (unbounded.length > 0)
+      this.logger.warn(
+        `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
+      );
+  }
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    answerFailure(this.host, exception, host, ({ message, errors }) => failureEnvelope(message, errors));
+  }
+}
+
+function generatedControllers(modules: ModulesContainer): ControllerClass[] {
+  const classes = [...modules.values()].flatMap((module) =>
+    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass | null),
+  );
+  return [...new Set(classes)].filter(
+    (controller): controller is ControllerClass => controller !== null && declarationOf(controller) !== undefined,
+  );
+}

@@ -1,0 +1,55 @@
+import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { CrudController, type GeneratedController } from './crud-controller.js';
+import type { CrudOptions, ResolvedCrudOptions } from './crud.options.js';
+import { declarationOf } from './declared-resources.js';
+import { expectKnown } from './resource.js';
+
+/** The options of a resource, or a controller class that extends `CrudController(options)`. */
+// Resources of any entities stand side by side.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
+
+/** Registers generated controllers, and the repositories of their entities. */
+@Module({})
+export class CrudModule {
+  /** @throws InvalidOptionError */
+  static forFeature(...resources: CrudResource[]): DynamicModule {
+    if (resources.length === 0)
+      throw new InvalidOptionError(
+        'CrudModule.forFeature',
+        'at least one resource',
+        'none',
+        'give CRUD options or a generated controller',
+      );
+    const controllers = resources.map(controllerOf);
+    const imports = controllers.map((controller) => repositoryOf(declarationOf(controller) as ResolvedCrudOptions));
+    return { module: CrudModule, imports, controllers, exports: imports };
+  }
+}
+
+function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
+  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
+  if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
+  throw new InvalidOptionError(
+    'CrudModule.forFeature',
+    'CRUD options or a class that extends CrudController(options)',
+    describe(resource),
+    'give one of the two',
+  );
+}
+
+/** TypeORM's repository, behind a check that tells what to do when the data source does not know the entity. */
+function repositoryOf(options: ResolvedCrudOptions): DynamicModule {
+  const feature = TypeOrmModule.forFeature([options.entity], options.dataSource);
+  const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider) => ({
+    ...provider,
+    useFactory: (dataSource: DataSource, ...rest: unknown[]): unknown => {
+      expectKnown(options, dataSource);
+      return provider.useFactory(dataSource, ...rest) as unknown;
+    },
+  }));
+  return { ...feature, providers };
+}

@@ -1,0 +1,45 @@
+import type { FieldError } from '../http/failure.js';
+
+/** What every generated operation answers. */
+export interface Envelope<T> {
+  readonly success: true;
+  /** Such as `Product created`. */
+  readonly message: string;
+  readonly data: T;
+  /** Local date-time in ISO 8601 without offset: `2026-01-31T09:30:15.123`. */
+  readonly timestamp: string;
+  readonly metadata?: ListMetadata;
+}
+
+export interface ListMetadata {
+  /** Of a paged list. `size` is the one that was applied. */
+  readonly pagination?: {
+    readonly page: number;
+    readonly size: number;
+    readonly total: number;
+    readonly totalPages: number;
+  };
+  /** Of an unpaged list with `maxListSize`: whether there were more records. */
+  readonly truncated?: boolean;
+}
+
+export interface FailureEnvelope {
+  readonly success: false;
+  readonly message: string;
+  readonly timestamp: string;
+  /** Every wrong field of what was sent. */
+  readonly errors?: readonly FieldError[];
+}
+
+export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
+  return { success: true, message, data, timestamp: localTimestamp(new Date()), ...(metadata && { metadata }) };
+}
+
+export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
+  return { success: false, message, timestamp: localTimestamp(new Date()), ...(errors && { errors }) };
+}
+
+/** `toISOString` speaks in UTC: the offset is added first, and its "Z" is cut off. */
+export function localTimestamp(moment: Date): string {
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}

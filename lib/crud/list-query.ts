@@ -1,0 +1,97 @@
+/** The query string of a list or a search. Pure: parameters in, a request to the database out, or every wrong one. */
+import { BadRequestException, createParamDecorator } from '@nestjs/common';
+import type { FieldError } from '../http/failure.js';
+import { queryOf, type HttpRequest } from '../http/request-facts.js';
+
+/** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
+export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
+
+export interface Page {
+  /** From 1. */
+  readonly page: number;
+  /** Rows, 1 to 100. */
+  readonly size: number;
+}
+
+/** Texts to find: in the field, or in any field where that is `undefined`. All of them must be found. */
+export interface Term {
+  readonly field: string | undefined;
+  readonly text: string;
+}
+
+export interface ListRequest {
+  readonly page?: Page;
+  readonly terms: readonly Term[];
+}
+
+const DEFAULT_SIZE = 20;
+const MOST_SIZE = 100;
+const ANY_FIELD = 'q';
+
+/** Read from the URL itself, so that no query parser of either platform changes what is seen. */
+export const RawQuery = createParamDecorator((_: unknown, context): ListQuery => {
+  const query: Record<string, string | string[]> = Object.create(null) as Record<string, never>;
+  for (const [name, value] of new URLSearchParams(queryOf(context.switchToHttp().getRequest<HttpRequest>()))) {
+    const earlier = query[name];
+    query[name] = earlier === undefined ? value : [earlier, value].flat();
+  }
+  return query;
+});
+
+/** @throws 400 naming every wrong parameter */
+export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {
+  const errors: FieldError[] = [];
+  const parameters = readParameters(query, paged ? ['page', 'size'] : [], errors);
+  const page = paged ? readPage(parameters, errors) : undefined;
+  refuse(errors);
+  return { terms: [], ...(page && { page }) };
+}
+
+/** @throws 400 naming every wrong parameter, or where there is none to search for */
+export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: readonly string[]): ListRequest {
+  const errors: FieldError[] = [];
+  const searched = [...searchable, ...(searchable.includes(ANY_FIELD) ? [] : [ANY_FIELD])];
+  const parameters = readParameters(query, [...searched, ...(paged ? ['page', 'size'] : [])], errors);
+  const terms = searched.flatMap((name) => {
+    const text = parameters.get(name);
+    if (text === '') errors.push({ field: name, message: 'expected a text to search for, got an empty one' });
+    return text === undefined || text === '' ? [] : [{ field: searchable.includes(name) ? name : undefined, text }];
+  });
+  if (terms.length === 0 && errors.length === 0)
+    errors.push({ field: ANY_FIELD, message: `expected at least one of ${searched.join(', ')}` });
+  const page = paged ? readPage(parameters, errors) : undefined;
+  refuse(errors);
+  return { terms, ...(page && { page }) };
+}
+
+function readParameters(query: ListQuery, known: readonly string[], errors: FieldError[]): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (!known.includes(name))
+      errors.push({
+        field: name,
+        message:
+          known.length === 0
+            ? 'unknown parameter, expected none'
+            : `unknown parameter, expected one of ${known.join(', ')}`,
+      });
+    else if (typeof value !== 'string') errors.push({ field: name, message: 'expected once, got several' });
+    else parameters.set(name, value);
+  }
+  return parameters;
+}
+
+function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[]): Page {
+  const read = (name: string, fallback: number): number => {
+    const text = parameters.get(name);
+    if (text === undefined) return fallback;
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+    if (value < 1 || !Number.isSafeInteger(value)) errors.push({ field: name, message: 'expected an integer from 1' });
+    return value;
+  };
+  return { page: read('page', 1), size: Math.min(read('size', DEFAULT_SIZE), MOST_SIZE) };
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
+}

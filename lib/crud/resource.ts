@@ -1,0 +1,92 @@
+/** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
+import type { DataSource } from 'typeorm';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { describeEntity, type EntitySchema, type Field } from '../schema/entity-schema.js';
+import type { ResolvedCrudOptions } from './crud.options.js';
+
+export interface Resource<T extends object> {
+  readonly options: ResolvedCrudOptions<T>;
+  readonly schema: EntitySchema;
+  /** By the name under which it is searched. */
+  readonly searchable: ReadonlyMap<string, Field>;
+}
+
+export function compileResource<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  dataSource: DataSource,
+): Resource<T> {
+  const { entity } = options;
+  expectUsable(options, dataSource);
+  const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
+  return Object.freeze({ options, schema, searchable: searchableFields(options, schema) });
+}
+
+export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  if (!dataSource.hasMetadata(options.entity))
+    refuse(
+      options,
+      'an entity known to the data source',
+      'one that it does not know',
+      'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
+    );
+}
+
+function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  expectKnown(options, dataSource);
+  const metadata = dataSource.getMetadata(options.entity);
+  const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
+  const [id, ...others] = metadata.primaryColumns;
+  if (id?.propertyPath !== 'id' || others.length > 0)
+    refuse(
+      options,
+      'a single primary key named `id`',
+      metadata.primaryColumns.map(({ propertyPath }) => propertyPath).join(', ') || 'none',
+      advice,
+    );
+  const isGenerated =
+    id?.isGenerated === true ||
+    id?.default !== undefined ||
+    metadata.beforeInsertListeners.length > 0 ||
+    id?.getEntityValue(metadata.create()) !== undefined;
+  if (!isGenerated)
+    refuse(
+      options,
+      'a generated `id`',
+      'one that nothing generates',
+      `${advice}, give the column a default, or set it in a @BeforeInsert() method`,
+    );
+  const composite = metadata.relations.find(({ joinColumns }) => joinColumns.length > 1);
+  if (composite)
+    refuse(
+      options,
+      'relations of one join column',
+      `\`${composite.propertyName}\` with several`,
+      'refer to an entity with a single primary key',
+    );
+}
+
+function refuse({ entity }: ResolvedCrudOptions, expected: string, got: string, advice: string): never {
+  throw new InvalidOptionError(`CRUD option \`entity\` of ${entity.name}`, expected, got, advice);
+}
+
+function searchableFields(
+  { entity, searchableFields }: ResolvedCrudOptions,
+  schema: EntitySchema,
+): ReadonlyMap<string, Field> {
+  const candidates = schema.fields.filter(
+    ({ kind, readable, column }) => kind.searchable && readable && !column.transformer,
+  );
+  return new Map(
+    searchableFields.map((name) => {
+      const field = candidates.find((candidate) => candidate.name === name);
+      if (!field)
+        throw new InvalidOptionError(
+          `CRUD option \`searchableFields\` of ${entity.name}`,
+          `some of ${candidates.map((each) => each.name).join(', ')}`,
+          JSON.stringify(name),
+          'name readable text or number columns of the entity',
+        );
+      return [name, field] as const;
+    }),
+  );
+}

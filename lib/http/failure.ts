@@ -1,0 +1,66 @@
+/** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
+import { HttpException, Logger, type ArgumentsHost } from '@nestjs/common';
+import type { HttpAdapterHost } from '@nestjs/core';
+import { AccessRefused, AuthenticationRequired } from './refusal.js';
+
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface Failure {
+  readonly status: number;
+  readonly message: string;
+  readonly errors?: readonly FieldError[];
+}
+
+/** The parser's own messages quote the body, which may hold a password: these do not. */
+const UNREADABLE: Readonly<Record<number, string>> = {
+  400: 'The request body is not valid JSON',
+  413: 'The request body is larger than this server accepts',
+  415: 'The request body must be application/json in UTF-8',
+};
+
+const logger = new Logger('declarest');
+
+export function failureOf(exception: unknown): Failure {
+  if (exception instanceof HttpException) return { status: exception.getStatus(), ...wordsOf(exception) };
+  const status = platformStatusOf(exception);
+  if (status !== undefined) return { status, message: UNREADABLE[status] ?? 'The request cannot be read' };
+  logger.error('A request failed unexpectedly.', exception instanceof Error ? exception.stack : undefined);
+  return { status: 500, message: 'Internal server error' };
+}
+
+/**
+ * Answers a failed request of the package's own routes, whatever filters the application has. A refusal keeps its body.
+ */
+export function answerFailure(
+  { httpAdapter }: HttpAdapterHost,
+  exception: unknown,
+  host: ArgumentsHost,
+  bodyOf: (failure: Failure) => object,
+): void {
+  const response: unknown = host.switchToHttp().getResponse();
+  if (exception instanceof AuthenticationRequired)
+    httpAdapter.setHeader(response, 'WWW-Authenticate', exception.challenge);
+  if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused) {
+    httpAdapter.reply(response, exception.getResponse(), exception.getStatus());
+    return;
+  }
+  const failure = failureOf(exception);
+  httpAdapter.reply(response, bodyOf(failure), failure.status);
+}
+
+function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> {
+  const body = exception.getResponse();
+  if (typeof body === 'string') return { message: body };
+  const { message, errors } = body as { message?: unknown; errors?: readonly FieldError[] };
+  const words = Array.isArray(message) ? message.join('; ') : message;
+  return { message: typeof words === 'string' ? words : exception.message, ...(errors && { errors }) };
+}
+
+/** Express's body parser (http-errors) and Fastify mark what the client did wrong with a status of 4xx. */
+export function platformStatusOf(exception: unknown): number | undefined {
+  const { statusCode, status = statusCode } = (exception ?? {}) as { status?: unknown; statusCode?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}

@@ -1,0 +1,23 @@
+import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
+import type { HttpRequest } from './request-facts.js';
+
+/** JSON is UTF-8 (RFC 8259 §8.1). */
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+
+/** A JSON object as it was sent: nothing is known of its fields yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The parameter of a handler that takes a JSON object: 415 for another media type, 400 for anything but an object. */
+export const JsonBody = createParamDecorator((_: unknown, context): JsonObject => {
+  const { headers, body, raw } = context.switchToHttp().getRequest<HttpRequest>();
+  const type = headers['content-type'];
+  if (type === undefined && body == null)
+    throw new BadRequestException('The request body must be a JSON object, got none');
+  // Express decodes the encodings it knows and refuses the others; Fastify hands the bytes on as they are.
+  const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
+  if (type === undefined || !JSON_TYPE.test(type) || encoded)
+    throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new BadRequestException('The request body must be a JSON object');
+  return body as JsonObject;
+});

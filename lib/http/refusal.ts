@@ -1,0 +1,22 @@
+import { ForbiddenException, UnauthorizedException } from '@nestjs/common';
+
+/** 401 with the contract's exact body, and the challenge that RFC 9110 §15.5.2 asks for. */
+export class AuthenticationRequired extends UnauthorizedException {
+  /** The `WWW-Authenticate` header. RFC 6750 §3: `error="invalid_token"` only when a Bearer token was sent. */
+  readonly challenge: string;
+
+  constructor(bearerWasSent: boolean) {
+    super({ error: 'Authentication required' });
+    this.challenge = bearerWasSent ? 'Bearer error="invalid_token"' : 'Bearer';
+  }
+}
+
+/** 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`; without a role, nobody gets in. */
+export class AccessRefused extends ForbiddenException {
+  constructor(role?: string) {
+    const words = role?.replaceAll('_', ' ').toLowerCase() ?? '';
+    super({
+      error: role === undefined ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`,
+    });
+  }
+}

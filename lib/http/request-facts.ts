@@ -1,0 +1,50 @@
+/** What the package reads of a request, alike on Express and on Fastify. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly url?: string;
+  readonly originalUrl?: string;
+  /** Fastify wraps node's request; on Express the request is node's own. */
+  readonly raw?: IncomingMessage;
+  readonly rawHeaders?: readonly string[];
+  readonly body?: unknown;
+  /** Express: the route whose handler is running. */
+  readonly route?: { readonly path?: unknown };
+  /** Fastify: the same. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+}
+
+/** The request target as it was sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */
+export function targetOf(request: HttpRequest): string {
+  return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
+}
+
+/** The path of the target, undecoded, without scheme and host, query and fragment. */
+export function pathOf(request: HttpRequest): string {
+  const target = targetOf(request).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  const end = target.search(/[?#]/);
+  return (end < 0 ? target : target.slice(0, end)) || '/';
+}
+
+/** Everything behind the first `?`, without it. */
+export function queryOf(request: HttpRequest): string {
+  const target = targetOf(request);
+  const start = target.indexOf('?');
+  return start < 0 ? '' : target.slice(start + 1);
+}
+
+/** The template of the route whose handler is about to run. Only to be asked in a guard or later. */
+export function templateOf(request: HttpRequest): string | undefined {
+  const path = request.routeOptions?.url ?? request.route?.path;
+  return typeof path === 'string' ? path : undefined;
+}
+
+/** Every value sent under a header's name: node joins or drops repeated ones in `headers`. */
+export function headerValues(request: HttpRequest, name: string): string[] {
+  const raw = request.rawHeaders ?? request.raw?.rawHeaders ?? [];
+  const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
+  const merged = request.headers[name];
+  return values.length > 0 || merged === undefined ? values : [merged].flat();
+}

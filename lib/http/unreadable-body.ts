@@ -1,0 +1,100 @@
+/**
+ * A body that cannot be read (400, 413, 415) is found by the platform before any guard runs. For the routes of the
+ * application the finding is kept and the request goes on, so that the CORS headers are set and a refusal (401, 403)
+ * comes first; then `UnreadableBodyGuard` throws what was kept.
+ */
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { declaredRoute } from '../routing/declared-route.js';
+import { RouteTable, type Route } from '../routing/route-table.js';
+import { platformStatusOf } from './failure.js';
+import { pathOf, type HttpRequest } from './request-facts.js';
+
+type Next = (error?: unknown) => void;
+type FastifyHandler = (request: HttpRequest, reply: unknown) => unknown;
+interface FastifyRoute {
+  url: string;
+  handler: FastifyHandler & object;
+  errorHandler?: (this: unknown, error: unknown, request: HttpRequest, reply: unknown) => unknown;
+}
+interface FastifyInstance {
+  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
+}
+
+/** Which routes' bodies are deferred: the package's own, or all once `deferEvery` was called. */
+class DeferredBodies {
+  private static readonly byAdapter = new WeakMap<object, DeferredBodies>();
+  private readonly errors = new WeakMap<object, unknown>();
+  private every = false;
+
+  static of(adapter: HttpAdapterHost['httpAdapter']): DeferredBodies {
+    let found = DeferredBodies.byAdapter.get(adapter);
+    if (!found) DeferredBodies.byAdapter.set(adapter, (found = new DeferredBodies(adapter)));
+    return found;
+  }
+
+  private constructor(adapter: HttpAdapterHost['httpAdapter']) {
+    const table = RouteTable.of(adapter);
+    table.onRouting(() => {
+      if (adapter.getType() === 'fastify') this.watchFastify(adapter.getInstance<FastifyInstance>());
+      else this.watchExpress(table, (layer) => adapter.use(layer as never));
+    });
+  }
+
+  deferEvery(): void {
+    this.every = true;
+  }
+
+  errorOf(request: HttpRequest): unknown {
+    return this.errors.get(request);
+  }
+
+  private defers(route: Pick<Route, 'handler'>): boolean {
+    return this.every || declaredRoute(route.handler) !== undefined;
+  }
+
+  private watchExpress(table: RouteTable, use: (layer: unknown) => void): void {
+    // Express takes a function of four parameters for an error handler.
+    use((error: unknown, request: HttpRequest, _response: unknown, next: Next): void => {
+      const route = table.find(request.method, pathOf(request));
+      if (route && !this.defers(route)) return next(error);
+      this.errors.set(request, error);
+      next();
+    });
+  }
+
+  /** Fastify calls a route's error handler instead of its handler; this one hands the request on to the handler. */
+  private watchFastify(instance: FastifyInstance): void {
+    instance.addHook('onRoute', (route) => {
+      const { handler } = route;
+      route.errorHandler ??= (error, request, reply): unknown => {
+        const bodyWasNotRead =
+          platformStatusOf(error) !== undefined && request.body == null && !this.errors.has(request);
+        if (!bodyWasNotRead || !this.defers(route)) throw error;
+        this.errors.set(request, error);
+        return handler.call(instance, request, reply);
+      };
+    });
+  }
+}
+
+/** To be called from the constructor of a provider, before any route exists. */
+export function deferUnreadableBodies(host: HttpAdapterHost, which: 'own routes' | 'every route'): void {
+  RouteTable.watch(host, () => {
+    const bodies = DeferredBodies.of(host.httpAdapter);
+    if (which === 'every route') bodies.deferEvery();
+  });
+}
+
+/** Throws what the platform could not read, now that those who may refuse have spoken. */
+@Injectable()
+export class UnreadableBodyGuard implements CanActivate {
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    if (context.getType() !== 'http') return true;
+    const error = DeferredBodies.of(this.host.httpAdapter).errorOf(context.switchToHttp().getRequest<HttpRequest>());
+    if (error !== undefined) throw error;
+    return true;
+  }
+}

@@ -1,0 +1,60 @@
+/** Thrown when a declaration is wrong: one sentence with the option's path, what was expected, what was got, and what to do. */
+export class InvalidOptionError extends TypeError {
+  override readonly name = 'InvalidOptionError';
+
+  /**
+   * @param path the option as the developer wrote it, such as `AuthModule.forRoot: jwtExpirationHours`
+   * @param got a description made by `describe`; a secret is described, never shown
+   */
+  constructor(path: string, expected: string, got: string, advice: string) {
+    super(`${path}: expected ${expected}, got ${got}; ${advice}.`);
+  }
+}
+
+/** `"abc"` for a string, `5` for a number, `an array of 3` … so that a message can say what was got. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty string' : JSON.stringify(value);
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'function') return value.name === '' ? 'a function' : `\`${value.name}\``;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}
+
+/** Refuses names that are no options, and lists those that are. */
+export function expectKnownNames(path: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new InvalidOptionError(
+      path,
+      'an object of options',
+      describe(options),
+      `its options are ${known.join(', ')}`,
+    );
+  const unknown = Object.keys(options).filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new InvalidOptionError(
+      path,
+      `only the options ${known.join(', ')}`,
+      unknown.map(describe).join(', '),
+      'correct or remove it',
+    );
+}
+
+/** A class, as far as JavaScript can tell it from a function: it has a prototype of its own. */
+export function isClass(value: unknown): value is abstract new (...args: never[]) => object {
+  return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
+}
+
+export function expectBoolean(path: string, value: unknown): void {
+  if (typeof value !== 'boolean')
+    throw new InvalidOptionError(path, 'true or false', describe(value), 'give one of the two');
+}
+
+export function expectNames(path: string, names: unknown): void {
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string' && name.trim() !== ''))
+    throw new InvalidOptionError(
+      path,
+      'an array of names',
+      describe(names),
+      'give an array such as ["ADMIN"], without empty names',
+    );
+}

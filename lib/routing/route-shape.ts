@@ -1,0 +1,54 @@
+/**
+ * What a route can be asked for, level by level, read from the template of either router: path-to-regexp on Express
+ * (`/files/*path`, `/a{/:b}`), find-my-way on Fastify (`/files/*`, `/a/:b?`). Where a template says more than levels can,
+ * the shape is wider than the route, never narrower, so that no rule is taken for one that cannot apply.
+ */
+
+/** One level: its literal text, or `undefined` where any text may stand. */
+export type Level = string | undefined;
+
+export interface RouteShape {
+  readonly levels: readonly Level[];
+  /** Whether any number of further levels may follow, or none. */
+  readonly open: boolean;
+}
+
+const ANYTHING: readonly RouteShape[] = [{ levels: [], open: true }];
+const MOST_VARIANTS = 32;
+
+/** `/a{/:b}` → the shapes of `/a` and of `/a/:b`. */
+export function shapesOf(template: string): readonly RouteShape[] {
+  const variants = withoutOptionals(template);
+  return variants.length > MOST_VARIANTS ? ANYTHING : variants.map(shapeOf);
+}
+
+function withoutOptionals(template: string): string[] {
+  const group = /\{([^{}]*)\}/.exec(template);
+  if (group) {
+    const [whole, inner = ''] = group;
+    const rest = (text: string): string[] => withoutOptionals(template.replace(whole, () => text));
+    return [...rest(''), ...rest(inner)];
+  }
+  if (template.endsWith('?')) return [template.slice(0, template.lastIndexOf('/')), template.slice(0, -1)];
+  return [template];
+}
+
+function shapeOf(template: string): RouteShape {
+  const levels: Level[] = [];
+  for (const segment of template.split('/').filter((text) => text !== '')) {
+    if (/[*(]/.test(segment)) return { levels, open: true };
+    levels.push(/[:{}\\]/.test(segment) ? undefined : segment);
+  }
+  return { levels, open: false };
+}
+
+/** Whether both match exactly the same paths. */
+export const isSameShape = (a: RouteShape, b: RouteShape): boolean =>
+  a.open === b.open &&
+  a.levels.length === b.levels.length &&
+  a.levels.every((level, index) => level === b.levels[index]);
+
+/** Whether some path of as many levels matches both. */
+export const overlaps = (a: RouteShape, b: RouteShape): boolean =>
+  a.levels.length === b.levels.length &&
+  a.levels.every((level, index) => level === undefined || b.levels[index] === undefined || level === b.levels[index]);

@@ -1,0 +1,162 @@
+/**
+ * The route table of the whole application, as the HTTP adapter was told it: every module's controllers with
+ * global prefix and URI version, and what main.ts adds to the adapter. Rules, CORS and boot warnings share it.
+ *
+ * Nest has no public list of the served routes with their handlers, so the table watches the adapter's own public
+ * verb methods (`get`, `post`, …). This is the only file that does; test/routing/route-table.spec.ts tells when it breaks.
+ */
+import { METHODS } from 'node:http';
+import type { HttpAdapterHost } from '@nestjs/core';
+import { match, type MatchFunction } from 'path-to-regexp';
+import { refuseCollision } from './route-collision.js';
+import { shapesOf, type RouteShape } from './route-shape.js';
+
+type Adapter = HttpAdapterHost['httpAdapter'];
+type AnyFunction = (...args: unknown[]) => unknown;
+
+export interface Route {
+  /** `GET`, `POST`, … or `ALL`. */
+  readonly method: string;
+  /** As the router was given it: `/api/products/:id`. */
+  readonly path: string;
+  /** Nest copies the metadata of the controller's method onto it. */
+  readonly handler: object;
+  /** What its path can be asked for. */
+  readonly shapes: readonly RouteShape[];
+}
+
+/** How the platform's router reads a path. */
+export interface RouterReading {
+  readonly caseSensitive: boolean;
+  readonly ignoreTrailingSlash: boolean;
+}
+
+interface FastifyRouter {
+  findRoute(options: { method: string; url: string }): unknown;
+  initialConfig: { caseSensitive?: boolean; ignoreTrailingSlash?: boolean };
+}
+interface ExpressRouter {
+  enabled(setting: string): boolean;
+}
+
+const VERBS = ['all', ...METHODS.map((method) => method.toLowerCase())];
+
+export class RouteTable {
+  private static readonly tables = new WeakMap<object, RouteTable>();
+
+  readonly routes: Route[] = [];
+  /** Paths that middleware was bound to with `consumer.apply(…).forRoutes(…)`. */
+  readonly middlewarePaths: string[] = [];
+  /** Whether `app.enableCors()` was called. */
+  platformCors = false;
+
+  private routing = false;
+  private readonly beforeRouting: (() => void)[] = [];
+  private readonly matchers = new Map<string, MatchFunction<object>>();
+
+  /** One table for each adapter, so that two applications in one process never mix. */
+  static of(adapter: Adapter): RouteTable {
+    let table = RouteTable.tables.get(adapter);
+    if (!table) RouteTable.tables.set(adapter, (table = new RouteTable(adapter)));
+    return table;
+  }
+
+  /** Watches as soon as there is an adapter: under `@nestjs/testing` that is after the providers were made. */
+  static watch(host: HttpAdapterHost, then: (table: RouteTable) => void = () => {}): void {
+    if (host.httpAdapter) then(RouteTable.of(host.httpAdapter));
+    else host.init$.subscribe(() => then(RouteTable.of(host.httpAdapter)));
+  }
+
+  private constructor(private readonly adapter: Adapter) {
+    for (const verb of VERBS) this.observe(verb, ([path, handler]) => this.add(verb.toUpperCase(), path, handler));
+    this.observe('enableCors', () => {
+      this.platformCors = true;
+    });
+    this.observeMiddleware();
+  }
+
+  /** Calls back when Nest begins to bind middleware and routes: behind the body parser, before all of them. */
+  onRouting(callback: () => void): void {
+    if (this.routing) callback();
+    else this.beforeRouting.push(callback);
+  }
+
+  /** Whether the application has a route, of any method, for this path. */
+  serves(path: string): boolean {
+    if (this.adapter.getType() === 'fastify') {
+      const router = this.adapter.getInstance<FastifyRouter>();
+      const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
+      return [...methods].some((method) => router.findRoute({ method, url: path }) != null);
+    }
+    return this.routes.some((route) => this.matches(route, path));
+  }
+
+  /** The route that Express will choose for this request; the first that matches, in order of registration. */
+  find(method: string, path: string): Route | undefined {
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    return this.routes.find(
+      (route) => (route.method === 'ALL' || route.method === wanted) && this.matches(route, path),
+    );
+  }
+
+  get reading(): RouterReading {
+    if (this.adapter.getType() === 'fastify') {
+      const { caseSensitive = true, ignoreTrailingSlash = false } =
+        this.adapter.getInstance<FastifyRouter>().initialConfig;
+      return { caseSensitive, ignoreTrailingSlash };
+    }
+    const app = this.adapter.getInstance<ExpressRouter>();
+    return {
+      caseSensitive: app.enabled('case sensitive routing'),
+      ignoreTrailingSlash: !app.enabled('strict routing'),
+    };
+  }
+
+  private add(method: string, path: unknown, handler: unknown): void {
+    if (typeof path !== 'string' || typeof handler !== 'function') return;
+    // What main.ts adds to the adapter has no metadata, and may come before the parser.
+    if (Reflect.getMetadataKeys(handler).length > 0) this.beginRouting();
+    const route = { method, path: path === '' ? '/' : path, handler, shapes: shapesOf(path) };
+    refuseCollision(route, this.routes);
+    this.routes.push(route);
+  }
+
+  private beginRouting(): void {
+    this.routing = true;
+    for (const callback of this.beforeRouting.splice(0)) callback();
+  }
+
+  /** Compiles a template as Express's own router does. */
+  private matches(route: Route, path: string): boolean {
+    let matcher = this.matchers.get(route.path);
+    if (!matcher) {
+      const { caseSensitive, ignoreTrailingSlash } = this.reading;
+      matcher = match(route.path, { sensitive: caseSensitive, trailing: ignoreTrailingSlash, decode: false });
+      this.matchers.set(route.path, matcher);
+    }
+    return matcher(path) !== false;
+  }
+
+  private observe(name: string, seen: (args: unknown[]) => void): void {
+    const adapter = this.adapter as unknown as Record<string, AnyFunction | undefined>;
+    const original = adapter[name];
+    if (typeof original !== 'function') return;
+    adapter[name] = function (this: unknown, ...args: unknown[]): unknown {
+      seen(args);
+      return original.apply(this, args);
+    };
+  }
+
+  private observeMiddleware(): void {
+    const adapter = this.adapter as unknown as { createMiddlewareFactory(method: number): unknown };
+    const original = adapter.createMiddlewareFactory;
+    adapter.createMiddlewareFactory = async (method): Promise<unknown> => {
+      this.beginRouting();
+      const bind = (await original.call(adapter, method)) as (path: string, callback: unknown) => unknown;
+      return (path: string, callback: unknown): unknown => {
+        this.middlewarePaths.push(path);
+        return bind(path, callback);
+      };
+    };
+  }
+}

@@ -1,0 +1,46 @@
+/** `class-validator` decorators of an entity, where the application has the library and uses it. */
+import type { FieldError } from '../http/failure.js';
+
+type Validate = (entity: object) => Promise<FieldError[]>;
+
+interface ValidationError {
+  property: string;
+  constraints?: Record<string, string>;
+  children?: ValidationError[];
+}
+interface ClassValidator {
+  getMetadataStorage(): {
+    getTargetValidationMetadatas(target: unknown, schema: string, always: boolean, strictGroups: boolean): unknown[];
+  };
+  validate(entity: object, options: object): Promise<ValidationError[]>;
+}
+
+/** @returns `undefined` where the entity has no such decorators */
+export async function classValidationOf(target: unknown): Promise<Validate | undefined> {
+  const library = await load();
+  if (!library || library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length === 0)
+    return undefined;
+  return async (entity) =>
+    (
+      await library.validate(entity, { forbidUnknownValues: false, validationError: { target: false, value: false } })
+    ).flatMap((error) => fieldErrors(error, []));
+}
+
+async function load(): Promise<ClassValidator | undefined> {
+  try {
+    return (await import('class-validator')) as unknown as ClassValidator;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldErrors(
+  { property, constraints = {}, children = [] }: ValidationError,
+  path: readonly string[],
+): FieldError[] {
+  const here = [...path, property];
+  return [
+    ...Object.values(constraints).map((message) => ({ field: here.join('.'), message })),
+    ...children.flatMap((child) => fieldErrors(child, here)),
+  ];
+}

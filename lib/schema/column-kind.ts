@@ -1,0 +1,123 @@
+/** From a column's metadata to the kind of its values: one table for the type names of every driver. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import * as kinds from './value-kinds.js';
+import type { ValueKind } from './value-kinds.js';
+
+export type ColumnMetadata = EntityMetadata['columns'][number];
+
+type KindOf = (column: ColumnMetadata, dataSource: DataSource) => ValueKind;
+
+const isSqlite = ({ options }: DataSource): boolean =>
+  [
+    'better-sqlite3',
+    'sqlite',
+    'sqljs',
+    'libsql',
+    'expo',
+    'capacitor',
+    'cordova',
+    'react-native',
+    'nativescript',
+  ].includes(options.type);
+
+/** SQLite keeps every integer in 64 bits, of which the driver reads 53: see `losesDigits`. */
+const integer =
+  (bits: bigint): KindOf =>
+  (column, dataSource) => {
+    if (column.unsigned === true) return kinds.unsigned(bits);
+    if (!isSqlite(dataSource)) return kinds.signed(bits);
+    return bits === 64n || column.isPrimary ? kinds.signed(64n) : kinds.safeInteger;
+  };
+
+const text: KindOf = (column, dataSource) => {
+  const length = Number(dataSource.driver.getColumnLength(column));
+  return kinds.text(length > 0 ? length : undefined);
+};
+
+const enumeration: KindOf = (column, dataSource) => (column.enum ? kinds.oneOf(column.enum) : text(column, dataSource));
+
+const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
+  [() => kinds.boolean, Boolean, 'boolean', 'bool'],
+  [integer(8n), 'tinyint'],
+  [integer(16n), 'smallint', 'int2', 'year'],
+  [integer(24n), 'mediumint'],
+  [integer(32n), Number, 'int', 'integer', 'int4'],
+  [integer(64n), 'bigint', 'int8', 'int64', 'unsigned big int'],
+  [() => kinds.float, 'float', 'float4', 'float8', 'double', 'double precision', 'real'],
+  [() => kinds.decimal, 'decimal', 'numeric', 'dec', 'fixed', 'number', 'money', 'smallmoney'],
+  [
+    text,
+    String,
+    'varchar',
+    'char',
+    'character',
+    'character varying',
+    'varying character',
+    'native character',
+    'nchar',
+    'nvarchar',
+    'nvarchar2',
+    'varchar2',
+    'national varchar',
+    'national char',
+  ],
+  [text, 'text', 'tinytext', 'mediumtext', 'longtext', 'ntext', 'clob', 'citext', 'string'],
+  [() => kinds.uuid, 'uuid', 'uniqueidentifier'],
+  [() => kinds.date, 'date'],
+  [() => kinds.time, 'time', 'time without time zone'],
+  [
+    () => kinds.dateTime,
+    Date,
+    'datetime',
+    'datetime2',
+    'smalldatetime',
+    'timestamp',
+    'timestamptz',
+    'timestamp with time zone',
+    'timestamp without time zone',
+    'timestamp with local time zone',
+  ],
+  [() => kinds.bytes, 'blob', 'tinyblob', 'mediumblob', 'longblob', 'bytea', 'binary', 'varbinary', 'image', 'bytes'],
+  [() => kinds.json, 'json', 'jsonb', 'simple-json'],
+  [() => kinds.words, 'simple-array'],
+  [enumeration, 'enum', 'simple-enum', 'set'],
+];
+
+const kindByType = new Map(rows.flatMap(([kind, ...types]) => types.map((type) => [type, kind] as const)));
+
+/** What a transformer's property holds is known from its TypeScript type only. */
+const kindByDesign = new Map<unknown, ValueKind>([
+  [String, kinds.text()],
+  [Number, kinds.float],
+  [Boolean, kinds.boolean],
+  [Date, kinds.dateTime],
+]);
+
+export function kindOf(column: ColumnMetadata, dataSource: DataSource): ValueKind {
+  if (column.relationMetadata && column.referencedColumn) return kindOf(column.referencedColumn, dataSource);
+  if (column.generationStrategy === 'uuid') return kinds.uuid;
+  if (column.transformer) {
+    const target = column.embeddedMetadata?.type ?? column.target;
+    const design: unknown =
+      typeof target === 'function'
+        ? Reflect.getMetadata('design:type', target.prototype as object, column.propertyName)
+        : undefined;
+    return kindByDesign.get(design) ?? kinds.json;
+  }
+  const kind = kindByType.get(column.type) ?? kindByType.get(dataSource.driver.normalizeType(column)) ?? text;
+  const element = kind(column, dataSource);
+  return column.isArray || column.type === 'set' ? kinds.listOf(element) : element;
+}
+
+const WIDE_INTEGERS = new Set<unknown>(['bigint', 'int8', 'unsigned big int']);
+const INTEGER_KEYS = new Set<unknown>([Number, 'int', 'integer']);
+
+/** Whether the driver loses digits of a 64-bit integer unless it is read as text: the wide types of SQLite, and its keys. */
+export function losesDigits(column: ColumnMetadata, dataSource: DataSource): boolean {
+  const referred = column.referencedColumn ?? column;
+  return (
+    isSqlite(dataSource) &&
+    !referred.transformer &&
+    (WIDE_INTEGERS.has(referred.type) || (referred.isPrimary && INTEGER_KEYS.has(referred.type)))
+  );
+}

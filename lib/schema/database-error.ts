@@ -1,0 +1,31 @@
+/** What a database refused, told by the codes of the drivers: a new driver is a new row. */
+import { QueryFailedError } from 'typeorm';
+
+/** `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not take. `busy`: try again. */
+export type DatabaseRefusal = 'conflict' | 'invalid' | 'busy';
+
+const rows: readonly [DatabaseRefusal, RegExp][] = [
+  // SQLite: better-sqlite3 has extended codes, sqlite3 the plain one and says which constraint in its message.
+  ['conflict', /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)$/],
+  ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
+  ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
+  ['busy', /^SQLITE_(BUSY|LOCKED)/],
+  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints; 40 rolled back.
+  ['conflict', /^(23505|23503|23001|23P01)$/],
+  ['invalid', /^(22|23)[0-9A-Z]{3}$/],
+  ['busy', /^(40[0-9A-Z]{3}|55P03|53[0-9A-Z]{3})$/],
+  // MySQL, MariaDB.
+  ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
+  [
+    'invalid',
+    /^(ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
+  ],
+  ['busy', /^ER_LOCK_/],
+];
+
+export function refusalOf(error: unknown): DatabaseRefusal | undefined {
+  if (!(error instanceof QueryFailedError)) return undefined;
+  const { code } = error.driverError as Error & { code?: unknown };
+  const texts = [String(code), error.driverError.message];
+  return rows.find(([, form]) => texts.some((text) => form.test(text)))?.[0];
+}

@@ -1,0 +1,129 @@
+/** What a client sent for a record, checked against the schema. Pure: every wrong field is named at once. */
+import type { FieldError } from '../http/failure.js';
+import type { EntitySchema, Field } from './entity-schema.js';
+
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The value that was sent for each field; absent fields are not in it. */
+export type Sent = ReadonlyMap<Field, unknown>;
+
+/** Fields as the entity holds them, and what is wrong. */
+export interface Checked {
+  readonly values: ReadonlyMap<Field, unknown>;
+  readonly errors: readonly FieldError[];
+}
+
+/** Compiled once: the names that a body may have, level by level. */
+type Names = ReadonlyMap<string, Field | Names>;
+
+export function compileInput(
+  schema: EntitySchema,
+): (body: JsonRecord) => { readonly sent: Sent; readonly errors: readonly FieldError[] } {
+  const names = namesOf(schema.fields);
+  return (body) => {
+    const sent = new Map<Field, unknown>();
+    const errors: FieldError[] = [];
+    collect(names, body, [], sent, errors);
+    return { sent, errors };
+  };
+}
+
+function namesOf(fields: readonly Field[], depth = 0): Names {
+  const names = new Map<string, Field | Names>();
+  for (const field of fields) {
+    const name = field.path[depth] ?? '';
+    if (names.has(name)) continue;
+    const within = fields.filter(({ path }) => path[depth] === name && path.length > depth + 1);
+    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : field);
+  }
+  return names;
+}
+
+function collect(
+  names: Names,
+  body: JsonRecord,
+  path: readonly string[],
+  sent: Map<Field, unknown>,
+  errors: FieldError[],
+): void {
+  for (const [key, value] of Object.entries(body)) {
+    const known = names.get(key);
+    const field = [...path, key].join('.');
+    if (known === undefined)
+      errors.push({ field, message: `unknown field, expected one of ${[...names.keys()].join(', ')}` });
+    else if (!(known instanceof Map)) sent.set(known as Field, value);
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      collect(known, value as JsonRecord, [...path, key], sent, errors);
+    else errors.push({ field, message: `expected an object, got ${describeJson(value)}` });
+  }
+}
+
+/** What a replacement is compared with, and filled up from. */
+export interface KnownValues {
+  /** As GET returns it now. */
+  current(field: Field): unknown;
+  /** Of a field that has a default. */
+  default(field: Field): unknown;
+}
+
+/** For a new record: what is generated may not be given, what has no default must be. */
+export function checkNew(schema: EntitySchema, sent: Sent): Checked {
+  return check(schema, (field) => {
+    if (!sent.has(field)) return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('required');
+    return field.insertable ? readValue(field, sent.get(field)) : wrong('is set by the server, leave it out');
+  });
+}
+
+/**
+ * For a full replacement. What GET returned may be sent back: fields that cannot be changed are accepted when they are
+ * unchanged. What is absent gets its default, then `null`; fields that the client cannot read keep their values.
+ */
+export function checkReplacement(schema: EntitySchema, sent: Sent, known: KnownValues): Checked {
+  return check(schema, (field) => {
+    if (sent.has(field)) {
+      if (field.updatable) return readValue(field, sent.get(field));
+      return field.readable && sameJson(sent.get(field), known.current(field))
+        ? ABSENT
+        : wrong('cannot be changed, leave it out or send it as it is');
+    }
+    if (!field.updatable || !field.readable) return ABSENT;
+    if (field.hasDefault) return { value: known.default(field) };
+    return field.nullable ? { value: null } : wrong('required');
+  });
+}
+
+/** Of one field; `undefined` where it is left as it is. */
+type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
+const ABSENT = undefined;
+const wrong = (message: string): Outcome => ({ message });
+
+function check(schema: EntitySchema, outcomeOf: (field: Field) => Outcome): Checked {
+  const values = new Map<Field, unknown>();
+  const errors: FieldError[] = [];
+  for (const field of schema.fields) {
+    const outcome = outcomeOf(field);
+    if (outcome === ABSENT) continue;
+    if ('message' in outcome) errors.push({ field: field.name, message: outcome.message });
+    else values.set(field, outcome.value);
+  }
+  return { values, errors };
+}
+
+function readValue(field: Field, value: unknown): Outcome {
+  if (value === null) return field.nullable ? { value } : wrong('must not be null');
+  const reading = field.kind.read(value);
+  // A field that never leaves does not come back in a message either.
+  return 'value' in reading
+    ? reading
+    : wrong(`expected ${reading.expected}, got ${field.readable ? describeJson(value) : `a ${typeof value}`}`);
+}
+
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b ?? null);
+
+/** Short values are shown, long ones described. */
+export function describeJson(value: unknown): string {
+  if (typeof value === 'string')
+    return value.length <= 40 ? JSON.stringify(value) : `text of ${[...value].length} characters`;
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}

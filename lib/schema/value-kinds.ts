@@ -1,0 +1,147 @@
+/**
+ * The kinds of value a column may hold, and how each is read from JSON and written to it. A column of another kind is
+ * a new row in a table here.
+ */
+
+/** The value as the entity holds it, or what was expected. */
+export type Reading = { readonly value: unknown } | { readonly expected: string };
+
+export interface ValueKind {
+  /** Reads a JSON value that is not `null`. */
+  read(value: unknown): Reading;
+  /** Reads a text of the URL, such as the id in a path. */
+  readText(text: string): Reading;
+  /** Makes a JSON value of what the entity holds, which is not `null`. */
+  write(value: unknown): unknown;
+  /** Whether "contains" makes sense of it. */
+  readonly searchable: boolean;
+}
+
+const asItIs = (value: unknown): unknown => value;
+
+/** Reads those values that a test accepts. */
+function kind(expected: string, accepts: (value: never) => boolean, more: Partial<ValueKind> = {}): ValueKind {
+  const read = (value: unknown): Reading => (accepts(value as never) ? { value } : { expected });
+  return { read, readText: read, write: asItIs, searchable: false, ...more };
+}
+
+export const boolean = kind('true or false', (value) => typeof value === 'boolean');
+export const float = kind('a number', (value) => Number.isFinite(value), { searchable: true });
+export const decimal = kind(
+  'a number, or a string that holds one',
+  (value) => Number.isFinite(value) || (typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value)),
+  { searchable: true },
+);
+export const json = kind('a JSON value', () => true);
+
+/** A kind whose values the entity holds in another form than JSON. */
+function converted(read: (value: unknown) => Reading, more: Partial<ValueKind> = {}): ValueKind {
+  return { read, readText: read, write: asItIs, searchable: false, ...more };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const uuid = converted(
+  (value) => (typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
+  { searchable: true },
+);
+
+/** @param mostCharacters counted in code points, as databases do */
+export function text(mostCharacters: number = Number.POSITIVE_INFINITY): ValueKind {
+  const most = Number.isFinite(mostCharacters) ? ` of at most ${mostCharacters} characters` : '';
+  return kind(
+    `text${most}`,
+    (value: unknown) => typeof value === 'string' && value.isWellFormed() && fits(value, mostCharacters),
+    { searchable: true },
+  );
+}
+
+/** A string has at least half as many code points as code units: long ones are not counted for nothing. */
+const fits = (value: string, most: number): boolean =>
+  value.length <= most || (value.length <= most * 2 && [...value].length <= most);
+
+export function oneOf(values: readonly unknown[]): ValueKind {
+  return kind(`one of ${values.join(', ')}`, (value: unknown) => values.includes(value), { searchable: true });
+}
+
+export function listOf(element: ValueKind): ValueKind {
+  const read = (value: unknown): Reading => {
+    if (!Array.isArray(value)) return { expected: 'an array' };
+    const readings = value.map((each) => (each === null ? { expected: 'no null in the array' } : element.read(each)));
+    const wrong = readings.find((reading) => 'expected' in reading);
+    return wrong ?? { value: readings.map((reading) => ('value' in reading ? reading.value : undefined)) };
+  };
+  const write = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map((each) => (each == null ? each : element.write(each))) : value;
+  return converted(read, { write });
+}
+
+/** Stored with commas between them, so that none may hold one. */
+export const words = listOf(
+  kind('an array of texts without commas', (value) => typeof value === 'string' && !(value as string).includes(',')),
+);
+
+/** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
+export function integer(least: bigint, most: bigint): ValueKind {
+  const safe = least >= BigInt(Number.MIN_SAFE_INTEGER) && most <= BigInt(Number.MAX_SAFE_INTEGER);
+  const expected = `an integer from ${least} to ${most}`;
+  const readText = (digits: string): Reading => {
+    const exact = /^(0|-?[1-9]\d{0,19})$/.test(digits) ? BigInt(digits) : undefined;
+    return exact === undefined || exact < least || exact > most ? { expected } : { value: safeNumber(digits) };
+  };
+  return {
+    read: (value) => {
+      if (Number.isSafeInteger(value)) return readText(String(value));
+      return typeof value === 'string' && !safe
+        ? readText(value)
+        : { expected: safe ? expected : `${expected}, beyond 53 bits as a string` };
+    },
+    readText,
+    write: (value) => (typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value),
+    searchable: true,
+  };
+}
+
+const safeNumber = (digits: string): number | string =>
+  /^-?\d+$/.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
+
+const bits = (count: bigint): [least: bigint, most: bigint] => [-(2n ** (count - 1n)), 2n ** (count - 1n) - 1n];
+export const signed = (count: bigint): ValueKind => integer(...bits(count));
+export const unsigned = (count: bigint): ValueKind => integer(0n, 2n ** count - 1n);
+export const safeInteger = integer(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER));
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** 30 February is none: `Date` would make 2 March of it. */
+function isCalendarDate(value: string): boolean {
+  const [, year, month, day] = DATE.exec(value) ?? [];
+  if (year === undefined || year === '0000') return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+export const date = kind('a date such as "2026-01-31"', (value) => typeof value === 'string' && isCalendarDate(value));
+export const time = kind(
+  'a time such as "09:30" or "09:30:15"',
+  (value) => typeof value === 'string' && TIME.test(value),
+);
+
+/** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
+export const dateTime = converted((value) => {
+  const text = typeof value === 'string' ? value : '';
+  const [, day = ''] = DATE_TIME.exec(text) ?? [];
+  const moment = new Date(text);
+  return isCalendarDate(day) && !Number.isNaN(moment.getTime())
+    ? { value: moment }
+    : { expected: 'a date-time such as "2026-01-31T09:30:00Z"' };
+});
+
+export const bytes = converted(
+  (value) =>
+    typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0
+      ? { value: Buffer.from(value, 'base64') }
+      : { expected: 'bytes in base64' },
+  { write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value) },
+);

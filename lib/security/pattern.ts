@@ -1,0 +1,114 @@
+/** The pattern language of the rules: `GET,POST /api/products/*`. Three forms of path and no more. */
+import { METHODS } from 'node:http';
+import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import type { RouteShape } from '../routing/route-shape.js';
+
+/** What follows the literal levels: nothing, exactly one level, or any number of levels and none. */
+export type Tail = '' | '*' | '**';
+
+export interface Pattern {
+  /** As it was written. */
+  readonly text: string;
+  /** Empty for every method. HEAD is never among them: it is governed as GET. */
+  readonly methods: readonly string[];
+  readonly levels: readonly string[];
+  readonly tail: Tail;
+}
+
+/** How a pattern lies to what a route serves: all of it, none, or a part that only the concrete path tells. */
+export type Relation = 'covers' | 'disjoint' | 'partial';
+
+const FORM = /^(?:(?<methods>[^/\s]+) )?(?<path>\/\S*)$/;
+const LITERAL_LEVEL = /^[^\s*:?#%;\\{}()[\]"<>|^`]+$/;
+
+/** @param declaredBy for the message: `ShopSecurity.publicEndpoints` */
+export function parsePattern(text: unknown, declaredBy: string): Pattern {
+  const refuse = (advice: string): never => {
+    throw new InvalidOptionError(
+      declaredBy,
+      'a pattern such as "/api/products/**" or "GET /api/products/*"',
+      describe(text),
+      advice,
+    );
+  };
+  if (typeof text !== 'string') return refuse('write it as one string');
+  const { methods = '', path } = FORM.exec(text)?.groups ?? {};
+  if (path === undefined) return refuse('begin the path with "/", after upper-case methods and one space if any');
+  const levels = path
+    .replace(/(?<=.)\/$/, '')
+    .slice(1)
+    .split('/');
+  if (levels.length === 1 && levels[0] === '') levels.pop();
+  const last = levels.at(-1);
+  const tail: Tail = last === '*' || last === '**' ? last : '';
+  if (tail !== '') levels.pop();
+  for (const level of levels) {
+    if (level === '') return refuse('leave out the empty level between two slashes');
+    if (level === '.' || level === '..') return refuse('leave out dot segments');
+    if (level.includes('*')) return refuse('use * or ** only as the whole last level');
+    if (!LITERAL_LEVEL.test(level))
+      return refuse(
+        `write ${JSON.stringify(level)} as plain text; parameters, queries and escapes have no place in a pattern`,
+      );
+  }
+  return Object.freeze({ text, methods: methods === '' ? [] : parseMethods(methods, refuse), levels, tail });
+}
+
+function parseMethods(list: string, refuse: (advice: string) => never): string[] {
+  const methods = list.split(',');
+  for (const method of methods) {
+    if (method === 'HEAD') refuse('write GET, which includes HEAD');
+    if (!METHODS.includes(method))
+      refuse(`${JSON.stringify(method)} is no HTTP method; write methods in upper case, separated by commas`);
+  }
+  return [...new Set(methods)];
+}
+
+/** One spelling for each pattern's path, by which it is found: `/api/products/**`. */
+export const keyOf = (levels: readonly string[], tail: Tail): string =>
+  `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
+
+/** The key of every pattern that a concrete path can match: at most two for each level, and two more. */
+export function keysMatching(levels: readonly string[]): string[] {
+  const keys = levels.map((_, index) => keyOf(levels.slice(0, index), '**'));
+  keys.push(keyOf(levels, '**'), keyOf(levels, ''));
+  if (levels.length > 0) keys.push(keyOf(levels.slice(0, -1), '*'));
+  return keys;
+}
+
+/** ASCII only: the routers' own case folding knows no other letters. */
+export const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: boolean): Relation {
+  const relations = new Set(shapes.map((shape) => relationToShape(pattern, shape, fold)));
+  const [only] = relations;
+  return relations.size === 1 && only !== undefined ? only : 'partial';
+}
+
+function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: boolean): Relation {
+  let certain = true;
+  for (const [index, literal] of levels.entries()) {
+    if (index >= shape.levels.length) {
+      if (!shape.open) return 'disjoint';
+      certain = false;
+      break;
+    }
+    const level = shape.levels[index];
+    if (level === undefined) certain = false;
+    else if (fold ? foldCase(level) !== foldCase(literal) : level !== literal) return 'disjoint';
+  }
+  const further = shape.levels.length - levels.length;
+  if (tail !== '**') {
+    const wanted = tail === '*' ? 1 : 0;
+    if (further > wanted || (further < wanted && !shape.open)) return 'disjoint';
+    if (shape.open) certain = false;
+  }
+  return certain ? 'covers' : 'partial';
+}
+
+/** Broadest first: fewer literal levels; then `**`, `*`, plain; then without methods, with methods. */
+export function byBreadth(a: Pattern, b: Pattern): number {
+  const rank = ({ levels, tail, methods }: Pattern): number =>
+    levels.length * 6 + (2 - tail.length) * 2 + (methods.length > 0 ? 1 : 0);
+  return rank(a) - rank(b);
+}

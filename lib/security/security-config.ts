@@ -1,0 +1,75 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { parsePattern } from './pattern.js';
+import type { Effect, Rule } from './rules.js';
+
+/** Reads what a configuration has declared; kept out of the class's public face. */
+export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
+
+const RULES = Symbol('declarest.rules');
+const governed = new WeakSet<SecurityConfig>();
+
+/** Called by the module that applies the rules, before any configuration may find that nobody does. */
+export const takeCharge = (config: SecurityConfig): void => void governed.add(config);
+
+/**
+ * The rules of the application: any singleton provider of any module that extends this class is found at boot, and
+ * several add up. Patterns are written against the path as served, global prefix and URI version included:
+ *
+ * - `/path` that path, `/path/*` exactly one level below, `/path/**` the path and all levels below;
+ * - methods may stand in front: `GET /api/products/**`, `POST,PUT /api/x/*`; GET includes HEAD.
+ *
+ * Where patterns overlap, the narrower one is applied later; the order of declaration never matters.
+ */
+@Injectable()
+export abstract class SecurityConfig implements OnApplicationBootstrap {
+  /** @internal */
+  readonly [RULES]: Rule[] = [];
+
+  /** Declares the rules with the three methods below; may be async. Called once, at boot. */
+  abstract configure(): void | Promise<void>;
+
+  /** Needs nothing: opens what broader rules closed. */
+  protected publicEndpoints(...patterns: string[]): void {
+    this.declare('publicEndpoints', { kind: 'public' }, patterns);
+  }
+
+  /** Needs a valid token. */
+  protected requireAuth(...patterns: string[]): void {
+    this.declare('requireAuth', { kind: 'authenticated' }, patterns);
+  }
+
+  /**
+   * Needs a valid token with that role. Roles compare exactly; any token has `USER`. Roles of several rules add up.
+   *
+   * @param role such as `ADMIN`
+   */
+  protected requireRole(role: string, ...patterns: string[]): void {
+    if (typeof role !== 'string' || role.trim() === '' || role.trim() !== role)
+      throw new InvalidOptionError(
+        `${this.constructor.name}.requireRole`,
+        'the name of a role',
+        describe(role),
+        'give a role such as "ADMIN" as the first argument',
+      );
+    this.declare('requireRole', { kind: 'role', role }, patterns);
+  }
+
+  /** Refuses to start an application whose rules nobody applies. */
+  onApplicationBootstrap(): void {
+    if (!governed.has(this))
+      throw new InvalidOptionError(
+        this.constructor.name,
+        'an application that imports AuthModule, which applies its rules',
+        'one that does not',
+        'add AuthModule.forRoot({ … }) to the imports of the root module',
+      );
+  }
+
+  private declare(method: string, effect: Effect, patterns: readonly string[]): void {
+    const declaredBy = `${this.constructor.name}.${method}`;
+    if (patterns.length === 0)
+      throw new InvalidOptionError(declaredBy, 'at least one pattern', 'none', 'give a pattern such as "/api/**"');
+    for (const text of patterns) this[RULES].push({ pattern: parsePattern(text, declaredBy), effect, declaredBy });
+  }
+}
