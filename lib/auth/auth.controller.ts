@@ -1,11 +1,11 @@
-import { Controller, Get, Header, HttpCode, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routing/declared-route.js';
 import { CurrentUser, type Principal } from '../security/principal.js';
 import { AuthFailureFilter } from './auth-failure.filter.js';
-import type { ResolvedStaticOptions } from './auth.options.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Login } from './login.js';
 import { Registration } from './registration.js';
@@ -34,6 +34,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       private readonly logins: Login,
       private readonly users: UserRepository,
       private readonly tokens: Tokens,
+      @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
 
     @Header('Cache-Control', 'no-store')
@@ -42,7 +43,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       return {
         success: true,
         message: 'Registration successful',
-        data: { user: profileOf(user), token: this.tokenOf(user) },
+        data: { user: this.profileOf(user), token: this.tokenOf(user) },
       };
     }
 
@@ -51,7 +52,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @Header('Cache-Control', 'no-store')
     async login(@JsonBody() body: JsonObject): Promise<Answer<{ user: LoggedIn; token: string }>> {
       const user = await this.logins.login(body);
-      const { id, email, username, role } = profileOf(user);
+      const { id, email, username, role } = this.profileOf(user);
       return {
         success: true,
         message: 'Login successful',
@@ -64,7 +65,19 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     async me(@CurrentUser() principal: Principal | undefined): Promise<Answer<{ user: Profile }>> {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);
-      return { success: true, data: { user: profileOf(user) } };
+      return { success: true, data: { user: this.profileOf(user) } };
+    }
+
+    private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser): Profile {
+      return {
+        id: this.options.idOf(String(id)),
+        email: email ?? null,
+        username: username ?? null,
+        firstName: firstName ?? null,
+        lastName: lastName ?? null,
+        role,
+        active,
+      };
     }
 
     private tokenOf({ id, email, role }: AuthUser): string {
@@ -85,16 +98,4 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
   declare(login, 'public');
   declare(me, 'authenticated');
   return AuthController;
-}
-
-function profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser): Profile {
-  return {
-    id,
-    email: email ?? null,
-    username: username ?? null,
-    firstName: firstName ?? null,
-    lastName: lastName ?? null,
-    role,
-    active,
-  };
 }

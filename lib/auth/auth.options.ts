@@ -93,8 +93,8 @@ export interface ResolvedAuthOptions extends ResolvedStaticOptions {
   readonly registrationFields: readonly string[];
   readonly defaultAccess: DefaultAccess | undefined;
   readonly enforcedRoles: readonly string[] | undefined;
-  /** The `sub` of a token in the type of the user's primary key. */
-  readonly idOf: (sub: string) => string | number;
+  /** An id, as text, in the type of the user's primary key. */
+  readonly idOf: (text: string) => string | number;
 }
 
 export const AUTH_OPTIONS = Symbol('declarest.authOptions');
@@ -233,7 +233,7 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
 }
 
 /** A primary key of the type `string` stays one; otherwise a number while it is a safe integer. */
-function idReader(userClass: Type<AuthUser>): (sub: string) => string | number {
-  if (Reflect.getMetadata('design:type', userClass.prototype, 'id') === String) return (sub) => sub;
-  return (sub) => (/^-?\d{1,16}$/.test(sub) && Number.isSafeInteger(Number(sub)) ? Number(sub) : sub);
+function idReader(userClass: Type<AuthUser>): (text: string) => string | number {
+  if (Reflect.getMetadata('design:type', userClass.prototype, 'id') === String) return (text) => text;
+  return (text) => (Number.isSafeInteger(Number(text)) && String(Number(text)) === text ? Number(text) : text);
 }

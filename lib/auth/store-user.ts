@@ -1,3 +1,4 @@
+import { BASE_ROLE } from '../security/access.js';
 import type { AuthUser } from './auth-user.js';
 import type { Passwords } from './passwords.js';
 import { checkUser, type Check } from './user-checks.js';
@@ -17,5 +18,5 @@ export async function storeUser(
   required: readonly string[],
 ): Promise<AuthUser> {
   const { password, ...fields } = checkUser(input, checks, required);
-  return users.create({ ...fields, password: await passwords.hash(password as string) });
+  return users.create({ role: BASE_ROLE, active: true, ...fields, password: await passwords.hash(password as string) });
 }

@@ -10,6 +10,7 @@ import {
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { readBrokenEscapes } from '../http/broken-escapes.js';
 import { answerFailure } from '../http/failure.js';
 import { deferUnreadableBodies } from '../http/unreadable-body.js';
 import {
@@ -42,6 +43,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     CrudEdge.led.add(modules);
     this.controllers.forEach(prepareController);
     deferUnreadableBodies(host, 'own routes');
+    readBrokenEscapes(host);
   }
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */

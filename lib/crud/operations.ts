@@ -4,6 +4,7 @@ import { IsNull, type DataSource, type Repository, type SelectQueryBuilder } fro
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../schema/class-validation.js';
+import type { ColumnMetadata } from '../schema/column-kind.js';
 import { refusalOf } from '../schema/database-error.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import type { ListMetadata } from './envelope.js';
@@ -27,8 +28,8 @@ export class Operations<T extends object> {
   private readonly classValidation: ReturnType<typeof classValidationOf>;
 
   constructor(
-    readonly resource: Resource<T>,
-    dataSource: DataSource,
+    private readonly resource: Resource<T>,
+    private readonly dataSource: DataSource,
   ) {
     const { schema, options } = resource;
     this.repository = dataSource.getRepository(options.entity);
@@ -87,7 +88,7 @@ export class Operations<T extends object> {
     const blank = this.repository.create();
     const checked = checkReplacement(this.resource.schema, sent, {
       current: (field) => this.projection.valueOf(field, current),
-      default: ({ column }) => column.getEntityValue(blank) ?? column.default,
+      default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
     });
     const key = this.readId(id);
     const changes = fill(this.emptyEntity(key), checked);
@@ -122,6 +123,11 @@ export class Operations<T extends object> {
     // Listeners of the entity are called with the entity: it is loaded first. No transaction: one statement needs none.
     const { entity } = await this.row(id);
     await this.asked(() => this.repository.remove(entity, { transaction: false }));
+  }
+
+  /** As SQL, written by the driver that wrote it into the table: the statement sets the column to it. */
+  private databaseDefault(column: ColumnMetadata): () => string {
+    return () => this.dataSource.driver.normalizeDefault(column) ?? 'NULL';
   }
 
   private get name(): string {
@@ -200,7 +206,9 @@ export class Operations<T extends object> {
     const validate = await this.classValidation;
     if (validate) {
       const named = new Set(errors.map(({ field }) => field));
-      const byProperty = new Map([...checked.values.keys()].map((field) => [field.property, field.name]));
+      // What the database will fill in is not there to be checked.
+      const sent = [...checked.values].filter(([, value]) => typeof value !== 'function');
+      const byProperty = new Map(sent.map(([field]) => [field.property, field.name]));
       for (const { field, message } of await validate(entity)) {
         const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
         if (name !== undefined && !named.has(name)) errors.push({ field: name, message });

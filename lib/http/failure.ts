@@ -1,4 +1,5 @@
 /** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
+import { STATUS_CODES } from 'node:http';
 import { HttpException, Logger, type ArgumentsHost } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
@@ -23,10 +24,22 @@ const UNREADABLE: Readonly<Record<number, string>> = {
 
 const logger = new Logger('declarest');
 
+/** A body that the platform could not read; on the application's own routes it says what the platform says. */
+export class UnreadableBody extends HttpException {
+  constructor(cause: unknown) {
+    const status = platformStatusOf(cause) ?? 400;
+    const message = cause instanceof Error ? cause.message : '';
+    super(HttpException.createBody(message, STATUS_CODES[status] ?? '', status), status, { cause });
+  }
+}
+
 export function failureOf(exception: unknown): Failure {
+  if (exception instanceof UnreadableBody)
+    return {
+      status: exception.getStatus(),
+      message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read',
+    };
   if (exception instanceof HttpException) return { status: exception.getStatus(), ...wordsOf(exception) };
-  const status = platformStatusOf(exception);
-  if (status !== undefined) return { status, message: UNREADABLE[status] ?? 'The request cannot be read' };
   logger.error('A request failed unexpectedly.', exception instanceof Error ? exception.stack : undefined);
   return { status: 500, message: 'Internal server error' };
 }

@@ -3,11 +3,12 @@
  * application the finding is kept and the request goes on, so that the CORS headers are set and a refusal (401, 403)
  * comes first; then `UnreadableBodyGuard` throws what was kept.
  */
+import type { IncomingMessage } from 'node:http';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { RouteTable, type Route } from '../routing/route-table.js';
-import { platformStatusOf } from './failure.js';
+import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
 
 type Next = (error?: unknown) => void;
@@ -18,6 +19,10 @@ interface FastifyRoute {
   errorHandler?: (this: unknown, error: unknown, request: HttpRequest, reply: unknown) => unknown;
 }
 interface FastifyInstance {
+  addHook(
+    name: 'onRequest',
+    hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: () => void) => void,
+  ): void;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
 }
 
@@ -75,8 +80,15 @@ class DeferredBodies {
         return handler.call(instance, request, reply);
       };
     });
+    // Where there is no route there is nobody to read the body: without a type, Fastify does not try.
+    instance.addHook('onRequest', (request, _reply, done) => {
+      if (request.is404) for (const name of BODY_HEADERS) delete request.raw.headers[name];
+      done();
+    });
   }
 }
+
+const BODY_HEADERS = ['content-type', 'content-length', 'transfer-encoding'];
 
 /** To be called from the constructor of a provider, before any route exists. */
 export function deferUnreadableBodies(host: HttpAdapterHost, which: 'own routes' | 'every route'): void {
@@ -94,7 +106,7 @@ export class UnreadableBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
     const error = DeferredBodies.of(this.host.httpAdapter).errorOf(context.switchToHttp().getRequest<HttpRequest>());
-    if (error !== undefined) throw error;
+    if (error !== undefined) throw new UnreadableBody(error);
     return true;
   }
 }

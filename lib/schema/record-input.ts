@@ -82,9 +82,14 @@ export function checkReplacement(schema: EntitySchema, sent: Sent, known: KnownV
   return check(schema, (field) => {
     if (sent.has(field)) {
       if (field.updatable) return readValue(field, sent.get(field));
-      return field.readable && sameJson(sent.get(field), known.current(field))
+      if (!field.readable) return wrong('cannot be changed, leave it out');
+      const current = known.current(field);
+      const same = sameJson(sent.get(field), current);
+      return same
         ? ABSENT
-        : wrong('cannot be changed, leave it out or send it as it is');
+        : wrong(
+            `cannot be changed: expected ${describeJson(toJson(current))} or nothing, got ${describeJson(sent.get(field))}`,
+          );
     }
     if (!field.updatable || !field.readable) return ABSENT;
     if (field.hasDefault) return { value: known.default(field) };
@@ -118,7 +123,8 @@ function readValue(field: Field, value: unknown): Outcome {
     : wrong(`expected ${reading.expected}, got ${field.readable ? describeJson(value) : `a ${typeof value}`}`);
 }
 
-const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b ?? null);
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** Short values are shown, long ones described. */
 export function describeJson(value: unknown): string {
