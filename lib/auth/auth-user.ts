@@ -1,10 +1,12 @@
 import { Column, PrimaryGeneratedColumn } from 'typeorm';
+import { WideKey } from './wide-key.js';
 
 /** Lengths in characters, shared by the columns and the checks of what a client sends. */
 export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, role: 64 });
 
 /** The user of the application extends it: `@Entity() class User extends AuthUser {}`, with columns of its own if any. */
-export abstract class AuthUser {
+export abstract class AuthUser extends WideKey {
+  /** 64 bits: a number while it is a safe integer. */
   @PrimaryGeneratedColumn()
   id!: number;
 

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { expectKnownNames } from '../options/invalid-option.js';
+import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routing/route-table.js';
 import { Authenticator } from '../security/principal.js';
 import { SECURITY_OPTIONS, SecurityRules } from '../security/security-rules.js';
@@ -77,6 +77,13 @@ export class AuthModule implements OnApplicationBootstrap {
    */
   static forRootAsync(options: AuthAsyncOptions): DynamicModule {
     expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
+    if (!options.useFactory && !options.useClass && !options.useExisting)
+      throw new InvalidOptionError(
+        'AuthModule.forRootAsync',
+        'useFactory, useClass or useExisting',
+        'none of them',
+        'give a useFactory that returns the options, or use forRoot',
+      );
     return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
   }
 

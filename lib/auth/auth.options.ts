@@ -123,6 +123,8 @@ export const ASYNC_NAMES = [
 
 /** What the package decides on itself; a client can never be given a say in it. */
 const OWN_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 'lastName', 'active'];
+/** As many as a date of JavaScript can hold, in round figures. */
+const MOST_HOURS = 2_000_000_000;
 const at = (name: string): string => `AuthModule option \`${name}\``;
 
 export const isEntity = (target: unknown): boolean =>
@@ -143,6 +145,13 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
       'a TypeORM entity',
       describe(userClass),
       'decorate the class with @Entity(), or give a repositoryClass',
+    );
+  if (repositoryClass === undefined && Reflect.hasOwnMetadata('design:type', userClass.prototype, 'id'))
+    throw new InvalidOptionError(
+      at('userClass'),
+      'a class that leaves the `id` of AuthUser as it is',
+      `${describe(userClass)} with an \`id\` of its own`,
+      'remove that property: TypeORM keeps the column of the class above',
     );
   if (
     repositoryClass !== undefined &&
@@ -188,10 +197,10 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
       describe(loginMethod),
       'give one of the two',
     );
-  if (typeof jwtExpirationHours !== 'number' || !Number.isFinite(jwtExpirationHours) || jwtExpirationHours <= 0)
+  if (typeof jwtExpirationHours !== 'number' || !(jwtExpirationHours > 0 && jwtExpirationHours <= MOST_HOURS))
     throw new InvalidOptionError(
       at('jwtExpirationHours'),
-      'a positive number of hours',
+      `a positive number of hours, at most ${MOST_HOURS}`,
       describe(jwtExpirationHours),
       'give for example 24',
     );

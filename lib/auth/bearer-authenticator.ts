@@ -5,7 +5,7 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { Tokens } from './tokens.js';
 
 /** RFC 6750 §2.1; the scheme's case does not matter (RFC 9110 §11.1). */
-const BEARER = /^Bearer(?: +(?<token>[A-Za-z0-9._~+/-]+=*) *|.*)$/is;
+const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
 
 /** `Authorization: Bearer <token>` → who sent the request. */
 @Injectable()

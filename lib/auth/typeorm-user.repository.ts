@@ -1,6 +1,7 @@
-import type { DataSource, Repository } from 'typeorm';
+import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import { refusalOf } from '../schema/database-error.js';
 import { describeEntity } from '../schema/entity-schema.js';
+import type { ValueKind } from '../schema/value-kinds.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
@@ -10,7 +11,7 @@ const RECORD = 'record';
 /** Keeps users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
   private readonly users: Repository<AuthUser>;
-  private readonly readId: (text: string) => unknown;
+  private readonly key: ValueKind;
 
   constructor(
     private readonly userClass: new () => AuthUser,
@@ -18,26 +19,17 @@ export class TypeOrmUserRepository extends UserRepository {
   ) {
     super();
     this.users = dataSource.getRepository(userClass);
-    const { kind } = describeEntity(this.users.metadata, dataSource).id;
-    this.readId = (text) => {
-      const reading = kind.readText(text);
-      return 'value' in reading ? reading.value : undefined;
-    };
+    this.key = describeEntity(this.users.metadata, dataSource).id.kind;
   }
 
   async findById(id: string): Promise<AuthUser | null> {
     const key = this.readId(id);
-    return key === undefined
-      ? null
-      : this.users.createQueryBuilder(RECORD).where(`${RECORD}.id = :key`, { key }).getOne();
+    return key === undefined ? null : this.one(this.query().where(`${RECORD}.id = :key`, { key }));
   }
 
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
-    const user = await this.users
-      .createQueryBuilder(RECORD)
-      .addSelect(`${RECORD}.password`)
-      .where(`${RECORD}.${field} = :value`, { value })
-      .getOne();
+    const query = this.query().addSelect(`${RECORD}.password`).where(`${RECORD}.${field} = :value`, { value });
+    const user = await this.one(query);
     // A collation may call two spellings equal.
     return user?.[field] === value ? user : null;
   }
@@ -60,6 +52,21 @@ export class TypeOrmUserRepository extends UserRepository {
     return this.findById(id);
   }
 
+  private query(): SelectQueryBuilder<AuthUser> {
+    return this.users.createQueryBuilder(RECORD);
+  }
+
+  private readId(text: string): unknown {
+    const reading = this.key.readText(text);
+    return 'value' in reading ? reading.value : undefined;
+  }
+
+  /** Some drivers give every 64-bit integer as text. */
+  private async one(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
+    const user = await query.getOne();
+    return user && Object.assign(user, { id: this.key.write(user.id) });
+  }
+
   /** A refused write says that some constraint was broken; which value is taken is then looked up. */
   private async write<R>(fields: UserFields, id: string | undefined, write: () => Promise<R>): Promise<R> {
     try {
@@ -69,7 +76,8 @@ export class TypeOrmUserRepository extends UserRepository {
       if (refusal === 'conflict') await this.refuseTaken(fields, id);
       if (refusal === 'conflict' || refusal === 'invalid')
         throw new InvalidUserError(['the database does not take these values']);
-      throw error;
+      // The error of TypeORM holds the parameters, and so the hash of the password: it goes no further.
+      throw new Error(`Users cannot be stored: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -77,10 +85,7 @@ export class TypeOrmUserRepository extends UserRepository {
     for (const field of this.uniqueFields()) {
       const value = (fields as Record<string, unknown>)[field];
       if (value == null) continue;
-      const taken = await this.users
-        .createQueryBuilder(RECORD)
-        .where(`${RECORD}.${field} = :value`, { value })
-        .getOne();
+      const taken = await this.one(this.query().where(`${RECORD}.${field} = :value`, { value }));
       if (taken && String(taken.id) !== id) throw new DuplicateUserError(field, String(value));
     }
   }

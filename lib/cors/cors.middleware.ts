@@ -58,8 +58,9 @@ function warnOnce(routes: RouteTable): void {
   if (warned.has(routes)) return;
   warned.add(routes);
   const logger = new Logger('cors');
-  if (routes.platformCors)
-    logger.warn('app.enableCors() is on beside cors(): it answers every OPTIONS itself. Remove one of the two.');
+  routes.onPlatformCors(() =>
+    logger.warn('app.enableCors() is on beside cors(): it answers every OPTIONS itself. Remove one of the two.'),
+  );
   for (const path of unservedGroups(routes))
     logger.warn(
       `routesOf: no route of the application stands at ${path}. Under a RouterModule prefix, write the path out in forRoutes.`,

@@ -5,11 +5,13 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
  * spelling of it would never match.
  */
 export function checkOrigin(origin: unknown): string {
+  const hasUser = typeof origin === 'string' && /^[^/]*\/\/[^/]*@/.test(origin);
+  const shown = hasUser ? 'a URL with a user in it' : describe(origin);
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(
       'cors(allowedOrigin)',
       'an origin such as "https://shop.example", or no argument for every origin',
-      describe(origin),
+      shown,
       advice,
     );
   };

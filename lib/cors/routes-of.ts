@@ -34,9 +34,9 @@ export function routesOf(controller: Type<unknown>, operation?: string): RouteIn
   if (routes.length === 0)
     throw new InvalidOptionError(
       `routesOf(${controller.name})`,
-      'the name of a method that has a route',
-      describe(operation),
-      'give one of the operations of the controller, or none for all',
+      operation === undefined ? 'a controller with a route' : 'the name of a method that has a route',
+      operation === undefined ? 'one without' : describe(operation),
+      'decorate a method with @Get() or another verb, or name one that is',
     );
   const found = routes.flatMap(([, method]) => pathsOf(controller, bases, method));
   for (const { path } of found) given.add(path);

@@ -1,4 +1,5 @@
 /** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
+import { InvalidOptionError } from '../options/invalid-option.js';
 import { declareRoute } from '../routing/declared-route.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf } from './declared-resources.js';
@@ -6,6 +7,8 @@ import type { ResolvedCrudOptions } from './crud.options.js';
 
 export interface ControllerClass {
   readonly name: string;
+  /** Parameters of the constructor. */
+  readonly length: number;
   readonly prototype: object;
 }
 
@@ -39,6 +42,8 @@ function overridesOf({ prototype }: ControllerClass): [name: keyof typeof OVERRI
 export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options) return;
+  expectInjectable(controller);
+  giveWay(controller.prototype);
   putInFront(controller.prototype, FIXED_PATHS);
   for (
     let prototype = controller.prototype;
@@ -47,6 +52,39 @@ export function prepareController(controller: ControllerClass): void {
   )
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
       if (isRouted(value)) declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+}
+
+/** TypeScript tells the types of a constructor's parameters only where the class itself is decorated. */
+function expectInjectable(controller: ControllerClass): void {
+  const isTold = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
+  if (controller.length > 0 && !isTold)
+    throw new InvalidOptionError(
+      `The constructor of ${controller.name}`,
+      'parameters whose types Nest can read',
+      'a class without a decorator of its own, for which TypeScript writes none',
+      'decorate the class with @Injectable()',
+    );
+}
+
+/** Methods that a subclass has routed anew under another name. */
+const gaveWay = new WeakSet<object>();
+
+/** A generated route whose verb and path a subclass gives to a method of its own is not registered twice. */
+function giveWay(prototype: object): void {
+  const routeOf = (method: object): string =>
+    JSON.stringify(['method', 'path'].map((key) => Reflect.getMetadata(key, method) as unknown));
+  const own = Object.values(Object.getOwnPropertyDescriptors(prototype)).flatMap(({ value }) =>
+    isRouted(value) ? routeOf(value) : [],
+  );
+  for (const name of Object.keys(OVERRIDABLE)) {
+    const generated: unknown = Reflect.get(prototype, name);
+    if (Object.hasOwn(prototype, name) || !isRouted(generated) || !own.includes(routeOf(generated))) continue;
+    const unrouted = function (this: unknown, ...args: unknown[]): unknown {
+      return (generated as (...args: unknown[]) => unknown).apply(this, args);
+    };
+    gaveWay.add(unrouted);
+    Object.defineProperty(prototype, name, { value: unrouted, writable: true, configurable: true });
+  }
 }
 
 function putInFront(prototype: object, names: readonly string[]): void {
@@ -63,7 +101,7 @@ function putInFront(prototype: object, names: readonly string[]): void {
 /** One line for each operation that was overridden and cannot be reached. */
 export function unreachableOverrides(controller: ControllerClass): string[] {
   return overridesOf(controller)
-    .filter(([, method]) => !isRouted(method))
+    .filter(([, method]) => !isRouted(method) && !gaveWay.has(method))
     .map(
       ([name]) =>
         `${controller.name}.${name} overrides a generated operation but has no route: add ${OVERRIDABLE[name]} to it, or it cannot be reached.`,

@@ -4,6 +4,7 @@ import {
   Delete,
   Get,
   Inject,
+  Optional,
   Param,
   Post,
   Put,
@@ -66,6 +67,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     for (const [index, decorate] of parameters.entries()) decorate(Generated.prototype, name, index);
   }
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
+  // Where there is none, the boot says so in a sentence of its own.
+  Optional()(Generated.prototype, DATA_SOURCE);
   for (const decorate of [
     Controller(endpoint),
     UseGuards(UnreadableBodyGuard),

@@ -21,7 +21,9 @@ import {
   type ControllerClass,
 } from './crud-boot.js';
 import { declarationOf, operationsFor } from './declared-resources.js';
+import type { ResolvedCrudOptions } from './crud.options.js';
 import { failureEnvelope } from './envelope.js';
+import { expectKnown } from './resource.js';
 
 /**
  * The exception filter of every generated controller. Nest makes one in each module in which such a controller stands,
@@ -48,13 +50,8 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */
   onModuleInit(): void {
-    for (const options of new Set(this.controllers.map(declarationOf))) {
-      if (!options) continue;
-      operationsFor(
-        options,
-        this.moduleRef.get<DataSource>(getDataSourceToken(options.dataSource) as string, { strict: false }),
-      );
-    }
+    for (const options of new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? [])))
+      operationsFor(options, expectKnown(options, this.dataSourceOf(options)));
   }
 
   onApplicationBootstrap(): void {
@@ -65,6 +62,14 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
       this.logger.warn(
         `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
       );
+  }
+
+  private dataSourceOf({ dataSource }: ResolvedCrudOptions): DataSource | undefined {
+    try {
+      return this.moduleRef.get<DataSource>(getDataSourceToken(dataSource) as string, { strict: false });
+    } catch {
+      return undefined;
+    }
   }
 
   catch(exception: unknown, host: ArgumentsHost): void {

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
@@ -44,12 +44,12 @@ function controllerOf(resource: CrudResource): Type<GeneratedController<object>>
 /** TypeORM's repository, behind a check that tells what to do when the data source does not know the entity. */
 function repositoryOf(options: ResolvedCrudOptions): DynamicModule {
   const feature = TypeOrmModule.forFeature([options.entity], options.dataSource);
+  const token = getDataSourceToken(options.dataSource) as string;
   const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider) => ({
     ...provider,
-    useFactory: (dataSource: DataSource, ...rest: unknown[]): unknown => {
-      expectKnown(options, dataSource);
-      return provider.useFactory(dataSource, ...rest) as unknown;
-    },
+    inject: [{ token, optional: true }],
+    useFactory: (dataSource: DataSource | undefined): unknown =>
+      provider.useFactory(expectKnown(options, dataSource)) as unknown,
   }));
   return { ...feature, providers };
 }

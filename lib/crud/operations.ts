@@ -1,12 +1,12 @@
 /** What a resource can do, in the words of the database: it knows of HTTP only the exceptions that name a refusal. */
-import { BadRequestException, ConflictException, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
+import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { IsNull, type DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../schema/class-validation.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
-import { refusalOf } from '../schema/database-error.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
+import { askDatabase } from './ask-database.js';
 import type { ListMetadata } from './envelope.js';
 import type { ListRequest, Page, Term } from './list-query.js';
 import { compileProjection, type Projection, type Row } from './projection.js';
@@ -222,33 +222,15 @@ export class Operations<T extends object> {
     if (affected === 0) throw this.missing(id);
   }
 
-  /** What the database refuses of a request, as an answer to the client without an inner detail. */
-  private async asked<R>(ask: () => Promise<R>): Promise<R> {
-    try {
-      return await ask();
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal === undefined) throw error;
-      throw REFUSALS[refusal](this.name, error);
-    }
+  private asked<R>(ask: () => Promise<R>): Promise<R> {
+    return askDatabase(this.name, ask);
   }
 }
 
-const REFUSALS = {
-  conflict: (name: string, cause: unknown) =>
-    new ConflictException(
-      `${name} conflicts with other records: a unique value is taken, or a reference would point nowhere`,
-      { cause },
-    ),
-  invalid: (name: string, cause: unknown) =>
-    new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
-  busy: (_name: string, cause: unknown) =>
-    new ServiceUnavailableException('The database is busy, try again', { cause }),
-} as const;
-
 function fill<T extends object>(entity: T, { values }: Checked): T {
-  for (const [{ column, isReference }, value] of values) {
-    if (isReference && value === null) Reflect.set(entity, column.propertyName, null);
+  for (const [{ column, reference }, value] of values) {
+    if (reference)
+      reference.setEntityValue(entity, value === null ? null : column.referencedColumn?.createValueMap(value));
     else column.setEntityValue(entity, value);
   }
   return entity;

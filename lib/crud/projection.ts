@@ -21,7 +21,7 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema,
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
     readable
-      .filter(({ isReference, readsAsText }) => isReference || readsAsText)
+      .filter(({ reference, readsAsText }) => reference || readsAsText)
       .map((field, index) => [field, `extra${index}`]),
   );
 

@@ -21,7 +21,15 @@ export function compileResource<T extends object>(
   return Object.freeze({ options, schema, searchable: searchableFields(options, schema) });
 }
 
-export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource): void {
+/** @param dataSource `undefined` where the application has none of that name */
+export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
+  if (!dataSource)
+    throw new InvalidOptionError(
+      `CRUD option \`dataSource\` of ${options.entity.name}`,
+      'a data source of the application',
+      options.dataSource === undefined ? 'no default one' : JSON.stringify(options.dataSource),
+      'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one',
+    );
   if (!dataSource.hasMetadata(options.entity))
     refuse(
       options,
@@ -29,6 +37,7 @@ export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource
       'one that it does not know',
       'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
     );
+  return dataSource;
 }
 
 function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { HttpRequest } from './request-facts.js';
 
@@ -7,11 +8,15 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 /** A JSON object as it was sent: nothing is known of its fields yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked. */
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
+
 /** The parameter of a handler that takes a JSON object: 415 for another media type, 400 for anything but an object. */
 export const JsonBody = createParamDecorator((_: unknown, context): JsonObject => {
   const { headers, body, raw } = context.switchToHttp().getRequest<HttpRequest>();
   const type = headers['content-type'];
-  if (type === undefined && body == null)
+  if (type === undefined && !hasBody(headers))
     throw new BadRequestException('The request body must be a JSON object, got none');
   // Express decodes the encodings it knows and refuses the others; Fastify hands the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');

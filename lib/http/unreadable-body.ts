@@ -23,7 +23,7 @@ interface FastifyInstance {
     name: 'onRequest',
     hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: () => void) => void,
   ): void;
-  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
+  addHook(name: 'onRoute', hook: (options: FastifyRoute) => void): void;
 }
 
 /** Which routes' bodies are deferred: the package's own, or all once `deferEvery` was called. */
@@ -41,7 +41,7 @@ class DeferredBodies {
   private constructor(adapter: HttpAdapterHost['httpAdapter']) {
     const table = RouteTable.of(adapter);
     table.onRouting(() => {
-      if (adapter.getType() === 'fastify') this.watchFastify(adapter.getInstance<FastifyInstance>());
+      if (adapter.getType() === 'fastify') this.watchFastify(table, adapter.getInstance<FastifyInstance>());
       else this.watchExpress(table, (layer) => adapter.use(layer as never));
     });
   }
@@ -69,10 +69,13 @@ class DeferredBodies {
   }
 
   /** Fastify calls a route's error handler instead of its handler; this one hands the request on to the handler. */
-  private watchFastify(instance: FastifyInstance): void {
-    instance.addHook('onRoute', (route) => {
-      const { handler } = route;
-      route.errorHandler ??= (error, request, reply): unknown => {
+  private watchFastify(table: RouteTable, instance: FastifyInstance): void {
+    instance.addHook('onRoute', (options) => {
+      // The adapter may wrap the handler; the table has just been told of the one that Nest gave it.
+      const route = table.routes.at(-1);
+      if (route === undefined || route.path !== options.url) return;
+      const { handler } = options;
+      options.errorHandler ??= (error, request, reply): unknown => {
         const bodyWasNotRead =
           platformStatusOf(error) !== undefined && request.body == null && !this.errors.has(request);
         if (!bodyWasNotRead || !this.defers(route)) throw error;

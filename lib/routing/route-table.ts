@@ -32,12 +32,21 @@ export interface RouterReading {
 }
 
 interface FastifyRouter {
-  findRoute(options: { method: string; url: string }): unknown;
+  findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
   initialConfig: { caseSensitive?: boolean; ignoreTrailingSlash?: boolean };
+  hasRequestDecorator(name: string): boolean;
+  addHook(name: 'onReady', hook: (done: () => void) => void): void;
+}
+interface FoundRoute {
+  readonly params?: Readonly<Record<string, unknown>>;
 }
 interface ExpressRouter {
-  enabled(setting: string): boolean;
+  router: { caseSensitive?: boolean; strict?: boolean; stack: readonly { name: string }[] };
 }
+
+/** Nest's adapter answers 404 where a parameter is empty; the router itself would serve it. */
+const reachesHandler = (found: FoundRoute | null): boolean =>
+  found !== null && Object.entries(found.params ?? {}).every(([name, value]) => name === '*' || value !== '');
 
 const VERBS = ['all', ...METHODS.map((method) => method.toLowerCase())];
 
@@ -47,8 +56,6 @@ export class RouteTable {
   readonly routes: Route[] = [];
   /** Paths that middleware was bound to with `consumer.apply(…).forRoutes(…)`. */
   readonly middlewarePaths: string[] = [];
-  /** Whether `app.enableCors()` was called. */
-  platformCors = false;
 
   private routing = false;
   private readonly beforeRouting: (() => void)[] = [];
@@ -69,9 +76,6 @@ export class RouteTable {
 
   private constructor(private readonly adapter: Adapter) {
     for (const verb of VERBS) this.observe(verb, ([path, handler]) => this.add(verb.toUpperCase(), path, handler));
-    this.observe('enableCors', () => {
-      this.platformCors = true;
-    });
     this.observeMiddleware();
   }
 
@@ -83,12 +87,14 @@ export class RouteTable {
 
   /** Whether the application has a route, of any method, for this path. */
   serves(path: string): boolean {
-    if (this.adapter.getType() === 'fastify') {
-      const router = this.adapter.getInstance<FastifyRouter>();
-      const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
-      return [...methods].some((method) => router.findRoute({ method, url: path }) != null);
-    }
-    return this.routes.some((route) => this.matches(route, path));
+    if (this.adapter.getType() !== 'fastify') return this.routes.some((route) => this.matches(route, path));
+    const router = this.adapter.getInstance<FastifyRouter>();
+    const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
+    const versions = this.routes.flatMap(({ handler }) => ('version' in handler ? [handler.version].flat() : []));
+    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+    return [...methods].some((method) =>
+      constraints.some((constraint) => reachesHandler(router.findRoute({ method, url: path, ...constraint }))),
+    );
   }
 
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
@@ -100,16 +106,27 @@ export class RouteTable {
   }
 
   get reading(): RouterReading {
-    if (this.adapter.getType() === 'fastify') {
-      const { caseSensitive = true, ignoreTrailingSlash = false } =
-        this.adapter.getInstance<FastifyRouter>().initialConfig;
+    const adapter = this.adapter as Adapter & { getRouteMatchingOptions?: () => RouterReading };
+    if (adapter.getRouteMatchingOptions) return adapter.getRouteMatchingOptions();
+    // Nest 11 does not tell.
+    if (adapter.getType() === 'fastify') {
+      const { caseSensitive = true, ignoreTrailingSlash = false } = adapter.getInstance<FastifyRouter>().initialConfig;
       return { caseSensitive, ignoreTrailingSlash };
     }
-    const app = this.adapter.getInstance<ExpressRouter>();
-    return {
-      caseSensitive: app.enabled('case sensitive routing'),
-      ignoreTrailingSlash: !app.enabled('strict routing'),
-    };
+    const { caseSensitive = false, strict = false } = adapter.getInstance<ExpressRouter>().router;
+    return { caseSensitive, ignoreTrailingSlash: !strict };
+  }
+
+  /** Calls back at boot when `app.enableCors()` was called, in whatever way: the plugin of Fastify is loaded last of all. */
+  onPlatformCors(callback: () => void): void {
+    if (this.adapter.getType() === 'fastify') {
+      const instance = this.adapter.getInstance<FastifyRouter>();
+      instance.addHook('onReady', (done) => {
+        if (instance.hasRequestDecorator('corsPreflightEnabled')) callback();
+        done();
+      });
+    } else if (this.adapter.getInstance<ExpressRouter>().router.stack.some(({ name }) => name === 'corsMiddleware'))
+      callback();
   }
 
   private add(method: string, path: unknown, handler: unknown): void {

@@ -1,24 +1,12 @@
 /** From a column's metadata to the kind of its values: one table for the type names of every driver. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import * as kinds from './value-kinds.js';
+import { isSqlite } from './sqlite.js';
 import type { ValueKind } from './value-kinds.js';
 
 export type ColumnMetadata = EntityMetadata['columns'][number];
 
 type KindOf = (column: ColumnMetadata, dataSource: DataSource) => ValueKind;
-
-const isSqlite = ({ options }: DataSource): boolean =>
-  [
-    'better-sqlite3',
-    'sqlite',
-    'sqljs',
-    'libsql',
-    'expo',
-    'capacitor',
-    'cordova',
-    'react-native',
-    'nativescript',
-  ].includes(options.type);
 
 /** SQLite keeps every integer in 64 bits, of which the driver reads 53: see `losesDigits`. */
 const integer =

@@ -23,8 +23,8 @@ export interface Field {
   readonly updatable: boolean;
   /** The database or the entity's constructor gives it a value when the client does not. */
   readonly hasDefault: boolean;
-  /** A many-to-one relation, read and written as `<relation>Id`. */
-  readonly isReference: boolean;
+  /** The relation that it refers by, read and written as `<relation>Id`. */
+  readonly reference: EntityMetadata['relations'][number] | undefined;
   /** Read as text, because the driver loses digits of it. */
   readonly readsAsText: boolean;
 }
@@ -80,7 +80,7 @@ function describeField(column: ColumnMetadata, blank: object, dataSource: DataSo
     insertable: !isGenerated(column) && column.isInsert,
     updatable: !isGenerated(column) && column.isUpdate,
     hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
-    isReference: relation !== undefined,
+    reference: relation,
     readsAsText: losesDigits(column, dataSource),
   });
 }

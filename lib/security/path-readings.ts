@@ -1,8 +1,15 @@
 /**
- * The ways in which a concrete path may be read. A restriction holds for a path that any reading brings under its
+ * The ways in which a concrete path may be read. A restriction holds for a request that any reading brings under its
  * pattern; a permission only for a clean path, that has one reading.
  */
-import { foldCase } from './pattern.js';
+import { foldWidely } from './pattern.js';
+
+export interface ConcretePath {
+  /** As it was sent. */
+  readonly path: string;
+  /** What the router found for the parameters of the template, decoded, as the handler will see it. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
 
 /** Printable ASCII of RFC 3986 `pchar` and `/`, without escapes, path parameters, empty levels and dot segments. */
 const CLEAN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()+,=:@-]+)+$|^\/$/;
@@ -12,16 +19,37 @@ export function cleanLevels(path: string): string[] | undefined {
   return CLEAN.test(path) ? levelsOf(path) : undefined;
 }
 
-/** Levels as the router splits them, with each level decoded, and as a lenient proxy would normalise the whole. */
-export function everyReading(path: string): string[][] {
-  const folded = foldCase(path);
-  const asSent = levelsOf(folded.replace(/(?<=.)\/$/, ''));
-  return [asSent, asSent.map((level) => foldCase(decode(level))), normalised(folded)];
+/**
+ * What the router made of it, which no spelling can change, and beside it the path as it was sent, decoded, and as a
+ * lenient proxy would normalise it.
+ */
+export function readingsOf(template: string): (concrete: ConcretePath) => string[][] {
+  const segments = levelsOf(template.replace(/[{}]/g, ''));
+  return ({ path, params }) => {
+    const asSent = levelsOf(path.replace(/(?<=.)\/$/, ''));
+    const served = segments.map((segment) => fill(segment, params)).filter((levels) => levels.length > 0);
+    const readings = [served.flat(), served.flat().flatMap(levelsWithin), asSent, asSent.map(decode), normalised(path)];
+    return readings.map((levels) => levels.map(foldWidely));
+  };
 }
+
+/** One level for a literal and for a parameter, any number for a wildcard, none for a parameter that was left out. */
+function fill(segment: string, params: Readonly<Record<string, unknown>>): string[] {
+  const wildcard = /^\*(?<name>\w*)/.exec(segment)?.groups?.['name'];
+  if (wildcard !== undefined) {
+    const rest = params[wildcard] ?? params['*'];
+    return Array.isArray(rest) ? rest.map(String) : textOf(rest).split('/');
+  }
+  const text = segment.replace(/:(\w+)(?:\([^)]*\))?\??/g, (_, name: string) => textOf(params[name]));
+  return text === '' ? [] : [text];
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const levelsWithin = (level: string): string[] => level.split('/').filter((text) => text !== '');
 
 function normalised(path: string): string[] {
   const levels: string[] = [];
-  for (const level of foldCase(decode(path)).replaceAll('\\', '/').split('/')) {
+  for (const level of decode(path).replaceAll('\\', '/').split('/')) {
     const text = level.replace(/[;#?].*$/s, '').trim();
     if (text === '..') levels.pop();
     else if (text !== '' && text !== '.') levels.push(text);

@@ -34,6 +34,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   if (typeof text !== 'string') return refuse('write it as one string');
   const { methods = '', path } = FORM.exec(text)?.groups ?? {};
   if (path === undefined) return refuse('begin the path with "/", after upper-case methods and one space if any');
+  if (path.includes('//')) return refuse('leave out the empty level between two slashes');
   const levels = path
     .replace(/(?<=.)\/$/, '')
     .slice(1)
@@ -43,7 +44,6 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const tail: Tail = last === '*' || last === '**' ? last : '';
   if (tail !== '') levels.pop();
   for (const level of levels) {
-    if (level === '') return refuse('leave out the empty level between two slashes');
     if (level === '.' || level === '..') return refuse('leave out dot segments');
     if (level.includes('*')) return refuse('use * or ** only as the whole last level');
     if (!LITERAL_LEVEL.test(level))
@@ -76,16 +76,24 @@ export function keysMatching(levels: readonly string[]): string[] {
   return keys;
 }
 
-/** ASCII only: the routers' own case folding knows no other letters. */
-export const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** Makes spellings equal that differ in case only. */
+export type Fold = (text: string) => string;
 
-export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: boolean): Relation {
+/** The letters A to Z: what a router that knows no case takes for one another, and no more. For permissions. */
+export const foldAscii: Fold = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/** Every letter, as some router or database might: for restrictions, which are never to be spelled around. */
+export const foldWidely: Fold = (text) => text.toLowerCase();
+
+export const exactly: Fold = (text) => text;
+
+export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: Fold): Relation {
   const relations = new Set(shapes.map((shape) => relationToShape(pattern, shape, fold)));
   const [only] = relations;
   return relations.size === 1 && only !== undefined ? only : 'partial';
 }
 
-function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: boolean): Relation {
+function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fold): Relation {
   let certain = true;
   for (const [index, literal] of levels.entries()) {
     if (index >= shape.levels.length) {
@@ -95,7 +103,7 @@ function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: boo
     }
     const level = shape.levels[index];
     if (level === undefined) certain = false;
-    else if (fold ? foldCase(level) !== foldCase(literal) : level !== literal) return 'disjoint';
+    else if (fold(level) !== fold(literal)) return 'disjoint';
   }
   const further = shape.levels.length - levels.length;
   if (tail !== '**') {

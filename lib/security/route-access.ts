@@ -5,12 +5,12 @@
 import { declaredRoute } from '../routing/declared-route.js';
 import type { Route, RouterReading } from '../routing/route-table.js';
 import type { Access } from './access.js';
-import { cleanLevels, everyReading } from './path-readings.js';
-import { foldCase, keyOf, keysMatching, relationTo } from './pattern.js';
+import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
+import { exactly, foldAscii, foldWidely, keyOf, keysMatching, relationTo, type Fold } from './pattern.js';
 import { broadestFirst, fold, restricts, type Rule } from './rules.js';
 
 /** Who gets in at this path, which the route serves. */
-export type PathAccess = (path: string) => Access;
+export type PathAccess = (concrete: ConcretePath) => Access;
 
 export interface RouteAccess {
   /** @param template as the router was given it; `undefined` for a route that was not there at boot */
@@ -34,7 +34,10 @@ export function compileRouteAccess(routes: readonly Route[], policy: Policy, rea
     for (const method of methodsOf(served, related)) {
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
-      byMethod.set(method, compilePathAccess([...governed, ...ownRules(served, method, governed)], policy.fallback));
+      byMethod.set(
+        method,
+        compilePathAccess(template, [...governed, ...ownRules(served, method, governed)], policy.fallback),
+      );
     }
     byTemplate.set(template, byMethod);
   }
@@ -76,8 +79,9 @@ interface Related {
 /** A restriction is compared without regard to case; a permission as the router compares. */
 function relatedTo(served: readonly Route[], rules: readonly Rule[], reading: RouterReading): Related[] {
   const shapes = served.flatMap((route) => route.shapes);
+  const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   return rules.flatMap((rule) => {
-    const relation = relationTo(rule.pattern, shapes, restricts(rule) || !reading.caseSensitive);
+    const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);
     return relation === 'disjoint' ? [] : [{ rule, whole: relation === 'covers' }];
   });
 }
@@ -94,7 +98,7 @@ function ownRules(served: readonly Route[], method: string, governed: readonly R
   });
 }
 
-function compilePathAccess(related: readonly Related[], fallback: Access): PathAccess {
+function compilePathAccess(template: string, related: readonly Related[], fallback: Access): PathAccess {
   const whole = related
     .filter((each) => each.whole)
     .map(({ rule }) => rule)
@@ -105,17 +109,18 @@ function compilePathAccess(related: readonly Related[], fallback: Access): PathA
 
   const permissions = index(
     partial.filter((rule) => !restricts(rule)),
-    (key) => key,
+    exactly,
   );
-  const restrictions = index(partial.filter(restricts), foldCase);
-  return (path) => {
-    const matching = new Set(everyReading(path).flatMap((levels) => lookUp(restrictions, levels)));
-    for (const rule of lookUp(permissions, cleanLevels(path))) matching.add(rule);
+  const restrictions = index(partial.filter(restricts), foldWidely);
+  const readings = readingsOf(template);
+  return (concrete) => {
+    const matching = new Set(readings(concrete).flatMap((levels) => lookUp(restrictions, levels)));
+    for (const rule of lookUp(permissions, cleanLevels(concrete.path))) matching.add(rule);
     return matching.size === 0 ? access : fold(fallback, [...whole, ...matching].toSorted(broadestFirst));
   };
 }
 
-function index(rules: readonly Rule[], spelling: (key: string) => string): Map<string, Rule[]> {
+function index(rules: readonly Rule[], spelling: Fold): Map<string, Rule[]> {
   const byKey = new Map<string, Rule[]>();
   for (const rule of rules) {
     const key = spelling(keyOf(rule.pattern.levels, rule.pattern.tail));

@@ -4,7 +4,7 @@
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { AUTHENTICATED, PUBLIC, type Access } from './access.js';
-import { byBreadth, foldCase, keyOf, type Pattern } from './pattern.js';
+import { byBreadth, foldWidely, keyOf, type Pattern } from './pattern.js';
 
 export type Effect =
   { readonly kind: 'public' } | { readonly kind: 'authenticated' } | { readonly kind: 'role'; readonly role: string };
@@ -28,7 +28,11 @@ export function fold(start: Access, rules: readonly Rule[]): Access {
   }, start);
 }
 
-export const broadestFirst = (a: Rule, b: Rule): number => byBreadth(a.pattern, b.pattern);
+/** Among rules of one breadth by role, so that the order of declaration shows in no answer. */
+export const broadestFirst = (a: Rule, b: Rule): number =>
+  byBreadth(a.pattern, b.pattern) || roleOf(a).localeCompare(roleOf(b), 'en');
+
+const roleOf = ({ effect }: Rule): string => (effect.kind === 'role' ? effect.role : '');
 
 /** Refuses the same pattern, for the same method, both public and restricted. */
 export function refuseContradictions(rules: readonly Rule[]): void {
@@ -36,7 +40,7 @@ export function refuseContradictions(rules: readonly Rule[]): void {
   for (const rule of rules) {
     const { levels, tail, methods } = rule.pattern;
     for (const method of methods.length > 0 ? methods : ['']) {
-      const key = `${method} ${foldCase(keyOf(levels, tail))}`;
+      const key = `${method} ${foldWidely(keyOf(levels, tail))}`;
       const earlier = seen.get(key);
       if (earlier && restricts(earlier) !== restricts(rule))
         throw new InvalidOptionError(

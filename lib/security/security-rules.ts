@@ -60,7 +60,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   accessOf(request: HttpRequest): Access {
     const template = templateOf(request);
     const access = template === undefined ? undefined : this.compiled?.of(template, request.method);
-    return access?.(pathOf(request)) ?? DENIED;
+    return access?.({ path: pathOf(request), params: request.params ?? {} }) ?? DENIED;
   }
 
   private fallback(): Access {

@@ -1,0 +1,33 @@
+import {
+  BadRequestException,
+  ConflictException,
+  ServiceUnavailableException,
+  type HttpException,
+} from '@nestjs/common';
+import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
+
+/**
+ * What the database refuses of a request, as an answer to the client without an inner detail.
+ *
+ * @param name of the entity, for the message
+ * @throws 400, 409, 503
+ */
+export async function askDatabase<R>(name: string, ask: () => Promise<R>): Promise<R> {
+  try {
+    return await ask();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    throw refusal === undefined ? error : ANSWERS[refusal](name, error);
+  }
+}
+
+const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {
+  conflict: (name, cause) =>
+    new ConflictException(
+      `${name} conflicts with other records: a unique value is taken, or a reference would point nowhere`,
+      { cause },
+    ),
+  invalid: (name, cause) =>
+    new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
+  busy: (_name, cause) => new ServiceUnavailableException('The database is busy, try again', { cause }),
+};
