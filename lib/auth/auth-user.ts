@@ -1,11 +1,11 @@
 import { Column, PrimaryGeneratedColumn } from 'typeorm';
-import { WideKey } from './wide-key.js';
+import { UserColumns } from './user-columns.js';
 
 /** Lengths in characters, shared by the columns and the checks of what a client sends. */
 export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, role: 64 });
 
 /** The user of the application extends it: `@Entity() class User extends AuthUser {}`, with columns of its own if any. */
-export abstract class AuthUser extends WideKey {
+export abstract class AuthUser extends UserColumns {
   /** 64 bits: a number while it is a safe integer. */
   @PrimaryGeneratedColumn()
   id!: number;

@@ -77,6 +77,7 @@ export class TypeOrmUserRepository extends UserRepository {
       if (refusal === 'conflict' || refusal === 'invalid')
         throw new InvalidUserError(['the database does not take these values']);
       // The error of TypeORM holds the parameters, and so the hash of the password: it goes no further.
+      // oxlint-disable-next-line preserve-caught-error -- as a cause it would go further
       throw new Error(`Users cannot be stored: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

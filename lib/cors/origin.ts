@@ -5,8 +5,8 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
  * spelling of it would never match.
  */
 export function checkOrigin(origin: unknown): string {
-  const hasUser = typeof origin === 'string' && /^[^/]*\/\/[^/]*@/.test(origin);
-  const shown = hasUser ? 'a URL with a user in it' : describe(origin);
+  const hasUser = typeof origin === 'string' && origin.includes('@');
+  const shown = hasUser ? 'a text with a user in it' : describe(origin);
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(
       'cors(allowedOrigin)',

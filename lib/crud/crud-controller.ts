@@ -51,20 +51,30 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   const { entity, endpoint, enableSearch, enableExists, dataSource } = resolved;
   const Generated = generate(resolved);
 
+  const id = [Param('id'), String] as const;
+  const query = [RawQuery(), Object] as const;
+  const body = [JsonBody(), Object] as const;
   const routes: readonly Route[] = [
     // Fixed paths first: Express asks its routes in the order in which they were declared.
-    ...(enableSearch ? [['search', Get('search'), RawQuery()] as const] : []),
-    ...(enableExists ? [['exists', Get('exists/:id'), Param('id')] as const] : []),
-    ['findAll', Get(), RawQuery()],
-    ['findById', Get(':id'), Param('id')],
-    ['create', Post(), JsonBody()],
-    ['update', Put(':id'), Param('id'), JsonBody()],
-    ['delete', Delete(':id'), Param('id')],
+    ...(enableSearch ? [['search', Get('search'), query] as const] : []),
+    ...(enableExists ? [['exists', Get('exists/:id'), id] as const] : []),
+    ['findAll', Get(), query],
+    ['findById', Get(':id'), id],
+    ['create', Post(), body],
+    ['update', Put(':id'), id, body],
+    ['delete', Delete(':id'), id],
   ];
   for (const [name, verb, ...parameters] of routes) {
     const descriptor = Object.getOwnPropertyDescriptor(Generated.prototype, name) as PropertyDescriptor;
     verb(Generated.prototype, name, descriptor);
-    for (const [index, decorate] of parameters.entries()) decorate(Generated.prototype, name, index);
+    for (const [index, [decorate]] of parameters.entries()) decorate(Generated.prototype, name, index);
+    // What TypeScript writes for a decorated method: pipes read the types of the parameters there.
+    Reflect.defineMetadata(
+      'design:paramtypes',
+      parameters.map(([, type]) => type),
+      Generated.prototype,
+      name,
+    );
   }
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
   // Where there is none, the boot says so in a sentence of its own.
@@ -86,7 +96,7 @@ const DATA_SOURCE = Symbol('declarest.dataSource');
 type Route = readonly [
   name: keyof GeneratedController<object>,
   verb: MethodDecorator,
-  ...parameters: ParameterDecorator[],
+  ...parameters: (readonly [ParameterDecorator, type: StringConstructor | ObjectConstructor])[],
 ];
 
 function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {

@@ -91,6 +91,14 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
       `${describe(entity)} without @Entity()`,
       'decorate the class with @Entity()',
     );
+  // TypeORM would refuse it too, when it connects and in its own words.
+  if (!hasPrimaryKey(entity))
+    throw new InvalidOptionError(
+      at('entity'),
+      'a single primary key named `id`',
+      'none',
+      'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`',
+    );
   for (const [name, value] of Object.entries({ enablePagination, enableSearch, enableExists }))
     expectBoolean(at(name), value);
   if (!Array.isArray(searchableFields) || !searchableFields.every((field) => typeof field === 'string' && field !== ''))
@@ -131,6 +139,13 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     dataSource,
     maxListSize,
   });
+}
+
+function hasPrimaryKey(entity: abstract new (...args: never[]) => object): boolean {
+  const { columns, embeddeds } = getMetadataArgsStorage();
+  const isOfEntity = ({ target }: { target: unknown }): boolean =>
+    typeof target === 'function' && (target === entity || entity.prototype instanceof target);
+  return columns.some((column) => column.options.primary === true && isOfEntity(column)) || embeddeds.some(isOfEntity);
 }
 
 /** `products/` → `/products`. Parameters may stand in it (`/shops/:shop/products`); wildcards may not. */

@@ -1,30 +1,22 @@
 /** What a resource can do, in the words of the database: it knows of HTTP only the exceptions that name a refusal. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
-import { IsNull, type DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { IsNull, type DataSource, type Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../schema/class-validation.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
-import type { ListMetadata } from './envelope.js';
-import type { ListRequest, Page, Term } from './list-query.js';
+import type { ListRequest } from './list-query.js';
 import { compileProjection, type Projection, type Row } from './projection.js';
+import { RecordReader, type Listed } from './record-reader.js';
 import type { Resource } from './resource.js';
-import { containing, containsExpression } from './text-search.js';
-
-const RECORD = 'record';
-
-export interface Listed<T> {
-  readonly records: T[];
-  readonly metadata?: ListMetadata;
-}
 
 export class Operations<T extends object> {
   private readonly repository: Repository<T>;
   private readonly projection: Projection<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
-  private readonly contains: ReturnType<typeof containsExpression>;
+  private readonly reader: RecordReader<T>;
   private readonly classValidation: ReturnType<typeof classValidationOf>;
 
   constructor(
@@ -35,15 +27,13 @@ export class Operations<T extends object> {
     this.repository = dataSource.getRepository(options.entity);
     this.projection = compileProjection(schema, options.entity.prototype as object);
     this.readBody = compileInput(schema);
-    this.contains = containsExpression(dataSource.options.type);
+    this.reader = new RecordReader(resource, this.projection, dataSource);
     this.classValidation = classValidationOf(options.entity);
   }
 
   /** In the order of the primary key. */
-  async list({ page, terms }: ListRequest): Promise<Listed<T>> {
-    const query = this.select().orderBy(`${RECORD}.id`, 'ASC');
-    for (const [index, term] of terms.entries()) this.addTerm(query, term, `term${index}`);
-    return this.asked(() => (page ? this.page(query, page) : this.whole(query)));
+  list(request: ListRequest): Promise<Listed<T>> {
+    return this.asked(() => this.reader.list(request));
   }
 
   /** @throws 400 where the id is none, 404 where no record has it */
@@ -54,9 +44,7 @@ export class Operations<T extends object> {
   /** @throws 400 where the id is none */
   async exists(id: string): Promise<boolean> {
     const key = this.readId(id);
-    return this.asked(() =>
-      this.repository.createQueryBuilder(RECORD).where(`${RECORD}.id = :key`, { key }).getExists(),
-    );
+    return this.asked(() => this.reader.exists(key));
   }
 
   /** @throws 400 naming every wrong field, 409 */
@@ -72,7 +60,8 @@ export class Operations<T extends object> {
         .values(entity as never)
         .execute(),
     );
-    const stored = await this.rowOf(identifiers[0]?.['id']);
+    const key = await this.reader.exactKey(identifiers[0]?.['id']);
+    const stored = await this.asked(() => this.reader.one(key));
     if (!stored) throw new ConflictException(`${this.name} was deleted by somebody else as soon as it was created`);
     return this.projection.recordOf(stored);
   }
@@ -111,18 +100,33 @@ export class Operations<T extends object> {
    * @throws 400 where the id is none, 404, 409 where other records refer to it
    */
   async remove(id: string): Promise<void> {
-    const { deleteDateColumn, beforeRemoveListeners, afterRemoveListeners } = this.repository.metadata;
+    const { deleteDateColumn } = this.repository.metadata;
+    if (this.hasRemoveListeners) return this.removeEntity(id);
     const key = this.readId(id);
     const query = this.repository.createQueryBuilder();
-    if (deleteDateColumn) {
-      const where = { id: key, [deleteDateColumn.propertyName]: IsNull() };
-      return this.affectOne(id, () => query.softDelete().where(where).execute());
-    }
-    if (beforeRemoveListeners.length + afterRemoveListeners.length === 0)
-      return this.affectOne(id, () => query.delete().where({ id: key }).execute());
-    // Listeners of the entity are called with the entity: it is loaded first. No transaction: one statement needs none.
+    const deletion = deleteDateColumn
+      ? query.softDelete().where({ id: key, [deleteDateColumn.propertyName]: IsNull() })
+      : query.delete().where({ id: key });
+    const { affected } = await this.asked(() => deletion.execute());
+    if (affected === 0) throw this.missing(id);
+  }
+
+  private get hasRemoveListeners(): boolean {
+    const { metadata } = this.repository;
+    const listeners = metadata.deleteDateColumn
+      ? [metadata.beforeSoftRemoveListeners, metadata.afterSoftRemoveListeners]
+      : [metadata.beforeRemoveListeners, metadata.afterRemoveListeners];
+    return listeners.flat().length > 0;
+  }
+
+  /** Listeners of the entity are called with the entity: it is loaded first. No transaction: one statement needs none. */
+  private async removeEntity(id: string): Promise<void> {
     const { entity } = await this.row(id);
-    await this.asked(() => this.repository.remove(entity, { transaction: false }));
+    const { deleteDateColumn } = this.repository.metadata;
+    const [entities, options] = [[entity] as never[], { transaction: false }] as const;
+    await this.asked<unknown>(() =>
+      deleteDateColumn ? this.repository.softRemove(entities, options) : this.repository.remove(entities, options),
+    );
   }
 
   /** As SQL, written by the driver that wrote it into the table: the statement sets the column to it. */
@@ -134,49 +138,11 @@ export class Operations<T extends object> {
     return this.resource.schema.name;
   }
 
-  private select(): SelectQueryBuilder<T> {
-    const query = this.repository.createQueryBuilder(RECORD);
-    this.projection.select(query);
-    return query;
-  }
-
-  private async rows(query: SelectQueryBuilder<T>): Promise<Row<T>[]> {
-    const { entities, raw } = await query.getRawAndEntities<Record<string, unknown>>();
-    return entities.map((entity, index) => ({ entity, raw: raw[index] ?? {} }));
-  }
-
-  private async rowOf(key: unknown): Promise<Row<T> | undefined> {
-    const [found] = await this.asked(() => this.rows(this.select().where(`${RECORD}.id = :key`, { key })));
-    return found;
-  }
-
   private async row(id: string): Promise<Row<T>> {
-    const found = await this.rowOf(this.readId(id));
+    const key = this.readId(id);
+    const found = await this.asked(() => this.reader.one(key));
     if (!found) throw this.missing(id);
     return found;
-  }
-
-  private async page(query: SelectQueryBuilder<T>, { page, size }: Page): Promise<Listed<T>> {
-    const total = await query.getCount();
-    const rows = await this.rows(query.offset((page - 1) * size).limit(size));
-    return {
-      records: rows.map(this.projection.recordOf),
-      metadata: { pagination: { page, size, total, totalPages: Math.ceil(total / size) } },
-    };
-  }
-
-  private async whole(query: SelectQueryBuilder<T>): Promise<Listed<T>> {
-    const most = this.resource.options.maxListSize;
-    const rows = await this.rows(most === undefined ? query : query.limit(most + 1));
-    const records = rows.slice(0, most).map(this.projection.recordOf);
-    return most === undefined ? { records } : { records, metadata: { truncated: rows.length > most } };
-  }
-
-  private addTerm(query: SelectQueryBuilder<T>, { field, text }: Term, parameter: string): void {
-    const { searchable } = this.resource;
-    const fields = [...searchable].filter(([name]) => field === undefined || name === field).map(([, each]) => each);
-    const found = fields.map(({ property }) => this.contains(`${RECORD}.${property}`, `:${parameter}`));
-    query.andWhere(`(${found.join(' OR ')})`, { [parameter]: containing(text) });
   }
 
   private readId(text: string): unknown {
@@ -217,21 +183,28 @@ export class Operations<T extends object> {
     if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
-  private async affectOne(id: string, deletion: () => Promise<{ affected?: number | null }>): Promise<void> {
-    const { affected } = await this.asked(deletion);
-    if (affected === 0) throw this.missing(id);
-  }
-
   private asked<R>(ask: () => Promise<R>): Promise<R> {
     return askDatabase(this.name, ask);
   }
 }
 
+/**
+ * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
+ * embedded objects whose absent fields a statement would set to NULL.
+ */
 function fill<T extends object>(entity: T, { values }: Checked): T {
-  for (const [{ column, reference }, value] of values) {
-    if (reference)
-      reference.setEntityValue(entity, value === null ? null : column.referencedColumn?.createValueMap(value));
-    else column.setEntityValue(entity, value);
+  for (const [{ column, property, reference }, value] of values) {
+    const names = property.split('.');
+    const last = names.pop() ?? '';
+    let target = entity as Record<string, unknown>;
+    for (const [depth, name] of names.entries())
+      target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
+    target[last] = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
   }
   return entity;
+}
+
+function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
+  const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;
+  return typeof type === 'function' ? (type.prototype as object) : {};
 }

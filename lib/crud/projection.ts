@@ -11,6 +11,8 @@ export interface Row<T> {
 export interface Projection<T extends ObjectLiteral> {
   /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
   select(query: SelectQueryBuilder<T>): void;
+  /** The exact key of a row that could not be told by its entity. */
+  keyOf(raw: Row<T>['raw']): unknown;
   /** The value of one field, as JSON. */
   valueOf(field: Field, row: Row<T>): unknown;
   /** Every readable field. The class stays the entity's, so that an application's serializer knows it. */
@@ -38,6 +40,7 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema,
           alias,
         );
     },
+    keyOf: (raw) => raw[aliases.get(schema.id) ?? ''],
     valueOf,
     recordOf(row) {
       const record = Object.create(prototype) as Record<string, unknown>;

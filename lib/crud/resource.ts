@@ -2,6 +2,7 @@
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { describeEntity, type EntitySchema, type Field } from '../schema/entity-schema.js';
+import { isSqlite } from '../schema/database-family.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 
 export interface Resource<T extends object> {
@@ -63,6 +64,14 @@ function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): voi
       'a generated `id`',
       'one that nothing generates',
       `${advice}, give the column a default, or set it in a @BeforeInsert() method`,
+    );
+  const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
+  if (computed && isSqlite(dataSource))
+    refuse(
+      options,
+      'a computed column that TypeORM leaves out of its statements',
+      `\`${computed.propertyName}\`, which it would write to SQLite`,
+      'give the column `insert: false, update: false`',
     );
   const composite = metadata.relations.find(({ joinColumns }) => joinColumns.length > 1);
   if (composite)

@@ -23,9 +23,9 @@ export function targetOf(request: HttpRequest): string {
   return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
 }
 
-/** The path of the target, undecoded, without scheme and host, query and fragment. */
+/** The path of the target, undecoded, without scheme and host (of `http` only, as routers read it), query and fragment. */
 export function pathOf(request: HttpRequest): string {
-  const target = targetOf(request).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  const target = targetOf(request).replace(/^https?:\/\/[^/?#]*/i, '');
   const end = target.search(/[?#]/);
   return (end < 0 ? target : target.slice(0, end)) || '/';
 }

@@ -4,8 +4,9 @@ import { isSameShape, overlaps, type RouteShape } from './route-shape.js';
 import type { Route } from './route-table.js';
 
 /**
- * Refuses a route of the package that would take another route's place, or lose its own: the same path, or, between
- * two options of the package, a fixed level where the other has a parameter (`/api/products/me`, `/api/products/:id`).
+ * Refuses a route of the package that would take another route's place, or lose its own: the same path, or, where it is
+ * an endpoint of the users or both are the package's, a parameter where the other has a fixed level
+ * (`/api/auth/me`, `/api/auth/:provider`).
  */
 export function refuseCollision(route: Route, earlier: readonly Route[]): void {
   for (const other of earlier) {
@@ -13,7 +14,8 @@ export function refuseCollision(route: Route, earlier: readonly Route[]): void {
     const declared = mine ?? theirs;
     if (!declared || !sharesMethod(route, other) || isVersioned(route) || isVersioned(other)) continue;
     const ofTwoOptions = mine !== undefined && theirs !== undefined && mine.declaredBy !== theirs.declaredBy;
-    if (!shareShape(route, other, ofTwoOptions ? overlaps : isSameShape)) continue;
+    const isReserved = mine?.access !== undefined || theirs?.access !== undefined;
+    if (!shareShape(route, other, ofTwoOptions || isReserved ? overlaps : isSameShape)) continue;
     if (mine?.declaredBy === theirs?.declaredBy && route.handler === other.handler) continue;
     const taken = declared === mine ? other : route;
     throw new InvalidOptionError(

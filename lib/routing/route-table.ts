@@ -21,6 +21,8 @@ export interface Route {
   readonly path: string;
   /** Nest copies the metadata of the controller's method onto it. */
   readonly handler: object;
+  /** Added to the adapter and not by a controller: no guard runs before it. */
+  readonly outside?: boolean;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
 }
@@ -99,10 +101,8 @@ export class RouteTable {
 
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
   find(method: string, path: string): Route | undefined {
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    return this.routes.find(
-      (route) => (route.method === 'ALL' || route.method === wanted) && this.matches(route, path),
-    );
+    const methods = ['ALL', method, ...(method === 'HEAD' ? ['GET'] : [])];
+    return this.routes.find((route) => methods.includes(route.method) && this.matches(route, path));
   }
 
   get reading(): RouterReading {
@@ -131,9 +131,10 @@ export class RouteTable {
 
   private add(method: string, path: unknown, handler: unknown): void {
     if (typeof path !== 'string' || typeof handler !== 'function') return;
-    // What main.ts adds to the adapter has no metadata, and may come before the parser.
-    if (Reflect.getMetadataKeys(handler).length > 0) this.beginRouting();
-    const route = { method, path: path === '' ? '/' : path, handler, shapes: shapesOf(path) };
+    // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
+    const outside = Reflect.getMetadataKeys(handler).length === 0;
+    if (!outside) this.beginRouting();
+    const route = { method, path: path === '' ? '/' : path, handler, outside, shapes: shapesOf(path) };
     refuseCollision(route, this.routes);
     this.routes.push(route);
   }

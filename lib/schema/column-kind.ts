@@ -1,7 +1,7 @@
 /** From a column's metadata to the kind of its values: one table for the type names of every driver. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import * as kinds from './value-kinds.js';
-import { isSqlite } from './sqlite.js';
+import { isMysql, isSqlite } from './database-family.js';
 import type { ValueKind } from './value-kinds.js';
 
 export type ColumnMetadata = EntityMetadata['columns'][number];
@@ -66,7 +66,8 @@ const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
     'timestamp with local time zone',
   ],
   [() => kinds.bytes, 'blob', 'tinyblob', 'mediumblob', 'longblob', 'bytea', 'binary', 'varbinary', 'image', 'bytes'],
-  [() => kinds.json, 'json', 'jsonb', 'simple-json'],
+  [(_column, dataSource) => (isMysql(dataSource) ? kinds.jsonReadTwice : kinds.json), 'json'],
+  [() => kinds.json, 'jsonb', 'simple-json'],
   [() => kinds.words, 'simple-array'],
   [enumeration, 'enum', 'simple-enum', 'set'],
 ];

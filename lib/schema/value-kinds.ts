@@ -33,6 +33,11 @@ export const decimal = kind(
   { searchable: true },
 );
 export const json = kind('a JSON value', () => true);
+/** MySQL's driver parses the value, and TypeORM parses a text once more: `"5"` would be read back as `5`. */
+export const jsonReadTwice = kind(
+  'a JSON value, but no text that is JSON itself',
+  (value) => typeof value !== 'string' || !isJson(value),
+);
 
 /** A kind whose values the entity holds in another form than JSON. */
 function converted(read: (value: unknown) => Reading, more: Partial<ValueKind> = {}): ValueKind {
@@ -44,6 +49,15 @@ export const uuid = converted(
   (value) => (typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
   { searchable: true },
 );
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** @param mostCharacters counted in code points, as databases do */
 export function text(mostCharacters: number = Number.POSITIVE_INFINITY): ValueKind {
@@ -75,10 +89,11 @@ export function listOf(element: ValueKind): ValueKind {
   return converted(read, { write });
 }
 
-/** Stored with commas between them, so that none may hold one. */
-export const words = listOf(
-  kind('an array of texts without commas', (value) => typeof value === 'string' && !(value as string).includes(',')),
-);
+/** Stored with commas between them, so that none may hold one; a single empty one would be read back as none at all. */
+export const words = kind('an array of texts without commas, not of one empty text', (value: unknown) => {
+  if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
+  return value.every((word) => typeof word === 'string' && !word.includes(','));
+});
 
 /** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
 export function integer(least: bigint, most: bigint): ValueKind {
@@ -91,7 +106,7 @@ export function integer(least: bigint, most: bigint): ValueKind {
   return {
     read: (value) => {
       if (Number.isSafeInteger(value)) return readText(String(value));
-      return typeof value === 'string' && !safe
+      return typeof value === 'string' && !safe && !Number.isSafeInteger(Number(value))
         ? readText(value)
         : { expected: safe ? expected : `${expected}, beyond 53 bits as a string` };
     },

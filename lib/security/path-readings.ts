@@ -20,18 +20,36 @@ export function cleanLevels(path: string): string[] | undefined {
 }
 
 /**
- * What the router made of it, which no spelling can change, and beside it the path as it was sent, decoded, and as a
- * lenient proxy would normalise it.
+ * What the router made of it, which no spelling can change, and beside it the path as it was sent and as routers and
+ * proxies are known to rewrite it.
  */
 export function readingsOf(template: string): (concrete: ConcretePath) => string[][] {
   const segments = levelsOf(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
-    const asSent = levelsOf(path.replace(/(?<=.)\/$/, ''));
-    const served = segments.map((segment) => fill(segment, params)).filter((levels) => levels.length > 0);
-    const readings = [served.flat(), served.flat().flatMap(levelsWithin), asSent, asSent.map(decode), normalised(path)];
+    const served = segments.flatMap((segment) => fill(segment, params));
+    const sent = [
+      path,
+      ...REWRITES.map((rewrite) => rewrite(path)),
+      REWRITES.reduce((text, rewrite) => rewrite(text), path),
+    ];
+    const spelled = [...new Set(sent)].map((text) => levelsOf(text.replace(/(?<=.)\/$/, '')));
+    const readings = [
+      served,
+      served.flatMap(levelsWithin),
+      ...spelled,
+      ...spelled.map((levels) => levels.map(decode)),
+      normalised(path),
+    ];
     return readings.map((levels) => levels.map(foldWidely));
   };
 }
+
+/** Slashes turned round, doubled ones made one, path parameters cut off. */
+const REWRITES: readonly ((path: string) => string)[] = [
+  (path) => path.replaceAll('\\', '/'),
+  (path) => path.replace(/\/{2,}/g, '/'),
+  (path) => path.replace(/;.*$/s, ''),
+];
 
 /** One level for a literal and for a parameter, any number for a wildcard, none for a parameter that was left out. */
 function fill(segment: string, params: Readonly<Record<string, unknown>>): string[] {

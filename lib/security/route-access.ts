@@ -17,6 +17,8 @@ export interface RouteAccess {
   of(template: string, method: string): PathAccess | undefined;
   /** Rules that speak of no route. */
   readonly idle: readonly Rule[];
+  /** Routes outside Nest, which no guard protects, of which a restriction speaks. */
+  readonly outside: readonly Route[];
 }
 
 export interface Policy {
@@ -28,7 +30,7 @@ export interface Policy {
 export function compileRouteAccess(routes: readonly Route[], policy: Policy, reading: RouterReading): RouteAccess {
   const used = new Set<Rule>();
   const byTemplate = new Map<string, Map<string, PathAccess>>();
-  for (const [template, served] of groupByPath(routes)) {
+  for (const [template, served] of groupByPath(routes.filter(({ outside }) => !outside))) {
     const related = relatedTo(served, policy.rules, reading);
     const byMethod = new Map<string, PathAccess>();
     for (const method of methodsOf(served, related)) {
@@ -47,6 +49,7 @@ export function compileRouteAccess(routes: readonly Route[], policy: Policy, rea
       return byMethod?.get(governing(method)) ?? byMethod?.get(OTHER);
     },
     idle: policy.rules.filter((rule) => !used.has(rule)),
+    outside: routes.filter((route) => route.outside && isRestricted(route, policy.rules, reading)),
   };
 }
 
@@ -97,6 +100,11 @@ function ownRules(served: readonly Route[], method: string, governed: readonly R
     return [{ rule: { pattern, effect: { kind: access }, declaredBy: 'declarest' }, whole: true }];
   });
 }
+
+const isRestricted = (route: Route, rules: readonly Rule[], reading: RouterReading): boolean =>
+  relatedTo([route], rules.filter(restricts), reading).some(
+    ({ rule }) => route.method === 'ALL' || governs(rule, governing(route.method)),
+  );
 
 function compilePathAccess(template: string, related: readonly Related[], fallback: Access): PathAccess {
   const whole = related

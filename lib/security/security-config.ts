@@ -9,6 +9,17 @@ export const declaredRules = (config: SecurityConfig): readonly Rule[] => config
 const RULES = Symbol('declarest.rules');
 const governed = new WeakSet<SecurityConfig>();
 
+/** Refuses to start an application whose rules nobody applies. */
+function expectGoverned(config: SecurityConfig): void {
+  if (!governed.has(config))
+    throw new InvalidOptionError(
+      config.constructor.name,
+      'an application that imports AuthModule, which applies its rules',
+      'one that does not',
+      'add AuthModule.forRoot({ … }) to the imports of the root module',
+    );
+}
+
 /** Called by the module that applies the rules, before any configuration may find that nobody does. */
 export const takeCharge = (config: SecurityConfig): void => void governed.add(config);
 
@@ -22,9 +33,19 @@ export const takeCharge = (config: SecurityConfig): void => void governed.add(co
  * Where patterns overlap, the narrower one is applied later; the order of declaration never matters.
  */
 @Injectable()
-export abstract class SecurityConfig implements OnApplicationBootstrap {
+export abstract class SecurityConfig {
   /** @internal */
   readonly [RULES]: Rule[] = [];
+
+  constructor() {
+    // An own property, so that a hook that the subclass has runs behind the check instead of in its place.
+    const { onApplicationBootstrap: own } = this as Partial<OnApplicationBootstrap>;
+    const checked = (): unknown => {
+      expectGoverned(this);
+      return own?.call(this);
+    };
+    Object.defineProperty(this, 'onApplicationBootstrap', { value: checked });
+  }
 
   /** Declares the rules with the three methods below; may be async. Called once, at boot. */
   abstract configure(): void | Promise<void>;
@@ -53,17 +74,6 @@ export abstract class SecurityConfig implements OnApplicationBootstrap {
         'give a role such as "ADMIN" as the first argument',
       );
     this.declare('requireRole', { kind: 'role', role }, patterns);
-  }
-
-  /** Refuses to start an application whose rules nobody applies. */
-  onApplicationBootstrap(): void {
-    if (!governed.has(this))
-      throw new InvalidOptionError(
-        this.constructor.name,
-        'an application that imports AuthModule, which applies its rules',
-        'one that does not',
-        'add AuthModule.forRoot({ … }) to the imports of the root module',
-      );
   }
 
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {

@@ -2,7 +2,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { pathOf, templateOf, type HttpRequest } from '../http/request-facts.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { RouteTable } from '../routing/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, DENIED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { compileRouteAccess, type RouteAccess } from './route-access.js';
@@ -33,14 +33,16 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       const config: unknown = wrapper.instance;
-      if (!(config instanceof SecurityConfig)) continue;
-      if (!wrapper.isDependencyTreeStatic() || wrapper.isTransient)
+      // Of a factory that has a scope there is no instance: then the token tells.
+      const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
+      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient))
         throw new InvalidOptionError(
-          config.constructor.name,
+          wrapper.name,
           'a singleton provider',
           'a request-scoped or transient one',
           'remove its scope and the request-scoped providers that it injects',
         );
+      if (!(config instanceof SecurityConfig)) continue;
       takeCharge(config);
       this.configs.add(config);
     }
@@ -53,7 +55,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     const table = RouteTable.of(this.host.httpAdapter);
     const policy = { rules: declared.map((rule) => this.enforced(rule)), fallback: this.fallback() };
     this.compiled = compileRouteAccess(table.routes, policy, table.reading);
-    this.warn(declared, this.compiled.idle);
+    this.warn(declared, this.compiled);
   }
 
   /** A route that was not there at boot lets nobody in. */
@@ -77,7 +79,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     return this.isEnforced(rule) ? rule : { ...rule, effect: { kind: 'authenticated' } };
   }
 
-  private warn(declared: readonly Rule[], idle: readonly Rule[]): void {
+  private warn(declared: readonly Rule[], { idle, outside }: RouteAccess): void {
     if (this.configs.size === 0 && this.options.defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig is declared: every route is open. Add a provider that extends SecurityConfig, or set defaultAccess.',
@@ -85,12 +87,17 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     const lenient = declared.filter((rule) => !this.isEnforced(rule));
     if (lenient.length > 0)
       this.logger.warn(`Roles outside enforcedRoles ask for a valid token only: ${lenient.map(nameOf).join(', ')}.`);
+    for (const { method, path } of outside)
+      this.logger.warn(`${method} ${path} was added to the HTTP adapter, where no guard runs: no rule protects it.`);
     for (const rule of idle)
       this.logger.warn(
         `${nameOf(rule)} matches no route: correct the pattern (global prefix and version included) or remove it.`,
       );
   }
 }
+
+const isConfig = (value: unknown): boolean =>
+  value instanceof SecurityConfig || (isClass(value) && value.prototype instanceof SecurityConfig);
 
 const nameOf = ({ declaredBy, pattern, effect }: Rule): string =>
   `${declaredBy}(${effect.kind === 'role' ? `"${effect.role}", ` : ''}"${pattern.text}")`;

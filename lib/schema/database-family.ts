@@ -1,0 +1,18 @@
+/** Databases that several drivers of TypeORM speak to. */
+import type { DataSource } from 'typeorm';
+
+const SQLITE: readonly string[] = [
+  'better-sqlite3',
+  'sqlite',
+  'sqljs',
+  'libsql',
+  'expo',
+  'capacitor',
+  'cordova',
+  'react-native',
+  'nativescript',
+];
+const MYSQL: readonly string[] = ['mysql', 'mariadb', 'aurora-mysql'];
+
+export const isSqlite = ({ options }: DataSource): boolean => SQLITE.includes(options.type);
+export const isMysql = ({ options }: DataSource): boolean => MYSQL.includes(options.type);
