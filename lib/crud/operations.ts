@@ -199,7 +199,9 @@ function fill<T extends object>(entity: T, { values }: Checked): T {
     let target = entity as Record<string, unknown>;
     for (const [depth, name] of names.entries())
       target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
-    target[last] = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
+    const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
+    // Defined, not assigned: the class of an entity with a lazy relation has a setter that would hide it.
+    Object.defineProperty(target, last, { value: held, enumerable: true, writable: true, configurable: true });
   }
   return entity;
 }

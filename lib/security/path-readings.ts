@@ -23,7 +23,7 @@ export function cleanLevels(path: string): string[] | undefined {
  * What the router made of it, which no spelling can change, and beside it the path as it was sent and as routers and
  * proxies are known to rewrite it.
  */
-export function readingsOf(template: string): (concrete: ConcretePath) => string[][] {
+export function readingsOf(template: string): (concrete: ConcretePath) => [served: string[], ...others: string[][]] {
   const segments = levelsOf(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
     const served = segments.flatMap((segment) => fill(segment, params));
@@ -40,7 +40,8 @@ export function readingsOf(template: string): (concrete: ConcretePath) => string
       ...spelled.map((levels) => levels.map(decode)),
       normalised(path),
     ];
-    return readings.map((levels) => levels.map(foldWidely));
+    const [first, ...others] = readings.map((levels) => levels.map(foldWidely));
+    return [first ?? [], ...others];
   };
 }
 

@@ -122,8 +122,12 @@ function compilePathAccess(template: string, related: readonly Related[], fallba
   const restrictions = index(partial.filter(restricts), foldWidely);
   const readings = readingsOf(template);
   return (concrete) => {
-    const matching = new Set(readings(concrete).flatMap((levels) => lookUp(restrictions, levels)));
-    for (const rule of lookUp(permissions, cleanLevels(concrete.path))) matching.add(rule);
+    const [served, ...others] = readings(concrete);
+    const matching = new Set([served, ...others].flatMap((levels) => lookUp(restrictions, levels)));
+    // A permission is for the path that is served: an application may have rewritten the one that was sent.
+    const clean = cleanLevels(concrete.path);
+    if (clean?.map(foldWidely).join('/') === served.join('/'))
+      for (const rule of lookUp(permissions, clean)) matching.add(rule);
     return matching.size === 0 ? access : fold(fallback, [...whole, ...matching].toSorted(broadestFirst));
   };
 }
@@ -137,6 +141,6 @@ function index(rules: readonly Rule[], spelling: Fold): Map<string, Rule[]> {
   return byKey;
 }
 
-function lookUp(rules: ReadonlyMap<string, Rule[]>, levels: readonly string[] | undefined): Rule[] {
-  return levels === undefined || rules.size === 0 ? [] : keysMatching(levels).flatMap((key) => rules.get(key) ?? []);
+function lookUp(rules: ReadonlyMap<string, Rule[]>, levels: readonly string[]): Rule[] {
+  return rules.size === 0 ? [] : keysMatching(levels).flatMap((key) => rules.get(key) ?? []);
 }
