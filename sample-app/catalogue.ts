@@ -1,0 +1,23 @@
+type Article = readonly [name: string, description: string, price: number, stock: number];
+
+/** What the shelves hold on the first start. */
+export const CATALOGUE: Readonly<Record<string, readonly Article[]>> = {
+  Kitchen: [
+    ['Teapot', 'Stoneware, holds one litre', 34.5, 12],
+    ['Bread knife', 'Serrated, 24 cm', 27, 30],
+    ['Cutting board', 'Oiled beech, 40 by 25 cm', 22.9, 18],
+    ['Pepper mill', 'Ceramic grinder, refillable', 31, 9],
+  ],
+  Stationery: [
+    ['Notebook', 'Dotted, 160 pages, lies flat', 8.9, 200],
+    ['Fountain pen', 'Steel nib, takes any cartridge', 24, 40],
+    ['Blue ink', 'Fifty millilitres', 6.5, 75],
+    ['Wax crayons', 'Twelve colours', 11.2, 0],
+  ],
+  Garden: [
+    ['Watering can', 'Zinc, five litres', 39, 14],
+    ['Hand trowel', 'Forged, ash handle', 17.8, 25],
+    ['Hemp twine', 'One hundred metres', 4.9, 120],
+    ['Seed box', 'Tin, with monthly dividers', 19.9, 0],
+  ],
+};

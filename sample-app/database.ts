@@ -1,0 +1,33 @@
+import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+
+import { reasonOf, StartError } from './start-error.js';
+
+/** The file, as every connection opens it: readers never wait for the writer, and a crash of the process loses nothing. */
+const embedded = (database: string): DataSourceOptions => ({
+  type: 'better-sqlite3',
+  database,
+  enableWAL: true,
+  prepareDatabase: (connection: { pragma(source: string): unknown }) => void connection.pragma('synchronous = NORMAL'),
+});
+
+export const databaseOptions = (database: string): TypeOrmModuleOptions => ({
+  ...embedded(database),
+  autoLoadEntities: true,
+  synchronize: true,
+  toRetry: () => false,
+});
+
+/** Writes once, and takes it back, before the application opens the file: SQLite would open a read-only one without a word. */
+export async function assertWritable(database: string): Promise<void> {
+  const probe = new DataSource(embedded(database));
+  try {
+    await probe.initialize();
+    await probe.query('BEGIN');
+    await probe.query('CREATE TABLE write_probe (written)');
+    await probe.query('ROLLBACK');
+    await probe.destroy();
+  } catch (cause) {
+    throw new StartError(`DATABASE: cannot write to ${JSON.stringify(database)}: ${reasonOf(cause)}.`, { cause });
+  }
+}

@@ -1,0 +1,31 @@
+import 'reflect-metadata';
+
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+
+import { AppModule } from './app.module.js';
+import { readConfig } from './config.js';
+import { assertWritable } from './database.js';
+import { assertPortFree } from './port.js';
+import { StartError } from './start-error.js';
+import { welcome } from './welcome.js';
+
+try {
+  const config = readConfig(process.env);
+  await assertPortFree(config.port);
+  await assertWritable(config.database);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
+    return503OnClosing: true,
+    // No warnings of shadows: that `search` stands before `:id` is meant so.
+    routeConflictPolicy: { duplicate: 'error' },
+  });
+  app.useSecurityHeaders();
+  app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });
+  await app.listen(config.port);
+  const address = new URL(await app.getUrl());
+  address.hostname = 'localhost';
+  console.log(welcome(address.origin));
+} catch (error) {
+  console.error(error instanceof StartError ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,21 @@
+import { Min } from 'class-validator';
+import { Column, CreateDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+
+import { Product } from './product.js';
+
+/** So many of one product; over HTTP the product is written as `productId`. */
+@Entity('orders')
+export class Order {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Product, { nullable: false })
+  product!: Product;
+
+  @Column('integer')
+  @Min(1)
+  quantity!: number;
+
+  @CreateDateColumn()
+  placedAt!: Date;
+}

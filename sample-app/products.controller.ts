@@ -1,0 +1,23 @@
+import { Put } from '@nestjs/common';
+import { CrudController, CrudOverride } from 'declarest';
+
+import { Product } from './product.js';
+
+/** The generated operations of the catalogue, one of them overridden. */
+export class ProductsController extends CrudController({
+  entity: Product,
+  endpoint: '/api/products',
+  enablePagination: true,
+  enableSearch: true,
+  enableExists: true,
+  searchableFields: ['name', 'description'],
+}) {
+  @Put(':id')
+  @CrudOverride('Says what a price was before it changed')
+  override async update(id: string, fields: Record<string, unknown>) {
+    const { data: before } = await super.findById(id);
+    const updated = await super.update(id, fields);
+    if (before.price === updated.data.price) return updated;
+    return { ...updated, message: `Product updated, price changed from ${before.price} to ${updated.data.price}` };
+  }
+}
