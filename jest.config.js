@@ -1,3 +1,5 @@
+import { BROWSER, browserPath } from './test/harness/browser.js';
+
 // Tests run as ES modules on the sources: swc does to decorators what tsc does in the release (legacy, with metadata).
 const swc = {
   jsc: {
@@ -15,6 +17,8 @@ export default {
   // TypeORM keeps entities on the global object; Jest would warn about every one it then looks at.
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
+  // Named at the end of the run when it is left out.
+  testPathIgnorePatterns: ['/node_modules/', ...(browserPath ? [] : [`/${BROWSER.suite}$`])],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sample-app/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },

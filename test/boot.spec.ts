@@ -1,0 +1,1189 @@
+/** Every wrong declaration refuses to boot with one sentence; every warning is one line, and a clean shop has none. */
+import {
+  Controller,
+  Get,
+  Injectable,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  Post,
+  Scope,
+  type Type,
+} from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  AuthModule,
+  type AuthOptions,
+  AuthUser,
+  cors,
+  CrudController,
+  CrudModule,
+  CrudOverride,
+  type CrudOptions,
+  type ListQuery,
+  routesOf,
+  SecurityConfig,
+  UserRepository,
+} from 'declarest';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { request } from './harness/client.js';
+import { createDatabase } from './harness/databases.js';
+import {
+  bootError,
+  linesOf,
+  loggedAtBoot,
+  type Platform,
+  PLATFORMS,
+  type RootModule,
+  startApp,
+  type StartOptions,
+} from './harness/platforms.js';
+import { Category, Product, type Rules, shopError, shopModule, type ShopOptions, User } from './harness/shop.js';
+import { TEST_SECRET } from './harness/tokens.js';
+
+@Entity()
+class Widget {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  name!: string;
+
+  @Column({ select: false, nullable: true })
+  hidden!: string;
+
+  @Column('simple-json', { nullable: true })
+  extra!: unknown;
+}
+
+/** Entities that are not as the contract wants them. */
+@Entity()
+class Keyless {
+  @Column()
+  name!: string;
+}
+
+@Entity()
+class NamedKey {
+  @PrimaryGeneratedColumn()
+  number!: number;
+}
+
+@Entity()
+class GivenKey {
+  @PrimaryColumn()
+  id!: number;
+}
+
+@Entity()
+class TwoKeys {
+  @PrimaryColumn()
+  id!: number;
+
+  @PrimaryColumn()
+  shop!: number;
+}
+
+/** No module makes it known to a data source. */
+@Entity()
+class Unloaded {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+class NotMapped {
+  id!: number;
+}
+
+class NotAUser {
+  id!: number;
+}
+
+@Entity()
+class OtherTable {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+class UnmappedUser extends AuthUser {}
+
+@Injectable()
+class SomeService {
+  find(): string {
+    return 'nothing';
+  }
+}
+
+@Controller('plain')
+class PlainController {
+  @Get()
+  read(): object {
+    return {};
+  }
+}
+
+/** What any JavaScript could hand over. */
+const anything = (value: unknown): never => value as never;
+
+/** The sentence: path of the option, what was expected, what was got, what to do. */
+interface Sentence {
+  path: string | RegExp;
+  /** Of what follows the path. */
+  says?: RegExp;
+}
+
+function expectSentence(error: Error, { path, says = /./ }: Sentence): void {
+  expect(`${error.name}: ${error.message}`).toMatch(/^InvalidOptionError: /);
+  expect(error.message).not.toMatch(/[\r\n]/);
+  expect(error.message).toMatch(/: expected .+, got .+; .+\.$/);
+  if (typeof path === 'string') expect(error.message.slice(0, path.length)).toBe(path);
+  else expect(error.message).toMatch(path);
+  expect(error.message).toMatch(says);
+  // A sentence for people: nothing printed of the inside of an object.
+  expect(error.message).not.toMatch(/\[object |\[Function|Symbol\(/);
+  for (const secret of SECRETS) expect(error.message).not.toContain(secret);
+}
+
+const SHORT_SECRET = 'hunter2hunter2';
+const SECRETS = [SHORT_SECRET, TEST_SECRET];
+
+const auth = (name: string): string => `AuthModule option \`${name}\``;
+const crud = (name: string, entity = 'Product'): string => `CRUD option \`${name}\` of ${entity}`;
+
+/** The error of declaring and booting a module that is made only now. */
+async function errorOf(
+  platform: Platform,
+  declare: (database: Parameters<typeof TypeOrmModule.forRoot>[0]) => RootModule,
+  options: StartOptions = {},
+): Promise<Error> {
+  const database = await createDatabase();
+  let root: RootModule;
+  try {
+    root = declare(database.options);
+  } catch (error) {
+    await database.drop();
+    return error as Error;
+  }
+  return bootError(platform, root, { ...options, onClose: database.drop });
+}
+
+const withSecret = (options: Partial<AuthOptions>): AuthOptions => ({
+  userClass: User,
+  jwtSecret: TEST_SECRET,
+  bcryptRounds: 4,
+  ...options,
+});
+
+/** A module with one middleware binding. */
+function boundModule(
+  imports: NonNullable<Parameters<typeof Module>[0]['imports']>,
+  bind: () => [cors: Type, ...routes: object[]],
+): Type {
+  @Module({ imports })
+  class BoundModule implements NestModule {
+    configure(consumer: MiddlewareConsumer): void {
+      const [middleware, ...routes] = bind();
+      consumer.apply(middleware).forRoutes(...(routes as never[]));
+    }
+  }
+  return BoundModule;
+}
+
+afterEach(() => {
+  delete process.env['NODE_ENV'];
+  process.env['NODE_ENV'] = 'test';
+});
+
+describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
+  it.each<[section: string, what: string, options: Partial<AuthOptions>, sentence: Sentence]>([
+    [
+      '[1]',
+      'an unknown option',
+      { jwtSecrets: SHORT_SECRET } as never,
+      { path: 'AuthModule', says: /got "jwtSecrets"/ },
+    ],
+    ['[1]', 'two unknown options', { a: 1, b: 2 } as never, { path: 'AuthModule', says: /"a".*"b"/ }],
+    ['[1]', 'no userClass', { userClass: anything(undefined) }, { path: auth('userClass'), says: /got undefined/ }],
+    ['[1]', 'userClass null', { userClass: anything(null) }, { path: auth('userClass'), says: /got null/ }],
+    ['[1]', 'userClass by name', { userClass: anything('User') }, { path: auth('userClass'), says: /got "User"/ }],
+    ['[1]', 'userClass an instance', { userClass: anything(new User()) }, { path: auth('userClass') }],
+    ['[1]', 'userClass a function', { userClass: anything(() => User) }, { path: auth('userClass') }],
+    [
+      '[1]',
+      'userClass that does not extend AuthUser',
+      { userClass: anything(NotAUser) },
+      { path: auth('userClass'), says: /extends AuthUser, got `NotAUser`/ },
+    ],
+    [
+      '[1]',
+      'an entity that does not extend AuthUser',
+      { userClass: anything(OtherTable) },
+      { path: auth('userClass') },
+    ],
+    ['[1]', 'AuthUser itself', { userClass: anything(AuthUser) }, { path: auth('userClass') }],
+    [
+      '[1]',
+      'userClass that is no entity',
+      { userClass: anything(UnmappedUser) },
+      { path: auth('userClass'), says: /entity, got `UnmappedUser`; .*@Entity\(\)/ },
+    ],
+    [
+      '[1]',
+      'repositoryClass that does not extend UserRepository',
+      { repositoryClass: anything(SomeService) },
+      { path: auth('repositoryClass'), says: /UserRepository, got `SomeService`/ },
+    ],
+    ['[1]', 'repositoryClass null', { repositoryClass: anything(null) }, { path: auth('repositoryClass') }],
+    ['[1]', 'repositoryClass an object', { repositoryClass: anything({}) }, { path: auth('repositoryClass') }],
+    ['[1]', 'UserRepository itself', { repositoryClass: anything(UserRepository) }, { path: auth('repositoryClass') }],
+    [
+      '[2.2]',
+      'loginMethod in lower case',
+      { loginMethod: anything('email') },
+      { path: auth('loginMethod'), says: /got "email"/ },
+    ],
+    ['[2.2]', 'loginMethod null', { loginMethod: anything(null) }, { path: auth('loginMethod') }],
+    ['[2.2]', 'loginMethod a number', { loginMethod: anything(1) }, { path: auth('loginMethod') }],
+    [
+      '[2.2]',
+      'jwtExpirationHours 0',
+      { jwtExpirationHours: 0 },
+      { path: auth('jwtExpirationHours'), says: /positive.*got 0/ },
+    ],
+    [
+      '[2.2]',
+      'jwtExpirationHours -1',
+      { jwtExpirationHours: -1 },
+      { path: auth('jwtExpirationHours'), says: /got -1/ },
+    ],
+    [
+      '[2.2]',
+      'jwtExpirationHours NaN',
+      { jwtExpirationHours: NaN },
+      { path: auth('jwtExpirationHours'), says: /got NaN/ },
+    ],
+    ['[2.2]', 'jwtExpirationHours Infinity', { jwtExpirationHours: Infinity }, { path: auth('jwtExpirationHours') }],
+    [
+      '[2.2]',
+      'jwtExpirationHours as text',
+      { jwtExpirationHours: anything('24') },
+      { path: auth('jwtExpirationHours'), says: /got "24"/ },
+    ],
+    ['[2.2]', 'jwtExpirationHours null', { jwtExpirationHours: anything(null) }, { path: auth('jwtExpirationHours') }],
+    ['[2.2]', 'bcryptRounds 3', { bcryptRounds: 3 }, { path: auth('bcryptRounds'), says: /got 3/ }],
+    ['[2.2]', 'bcryptRounds 32', { bcryptRounds: 32 }, { path: auth('bcryptRounds'), says: /got 32/ }],
+    ['[2.2]', 'bcryptRounds 12.5', { bcryptRounds: 12.5 }, { path: auth('bcryptRounds'), says: /got 12\.5/ }],
+    ['[2.2]', 'bcryptRounds as text', { bcryptRounds: anything('12') }, { path: auth('bcryptRounds') }],
+    ['[2.2]', 'bcryptRounds null', { bcryptRounds: anything(null) }, { path: auth('bcryptRounds') }],
+    [
+      '[2.2]',
+      'registration as text',
+      { registration: anything('false') },
+      { path: auth('registration'), says: /true or false, got "false"/ },
+    ],
+    ['[2.2]', 'registration a number', { registration: anything(0) }, { path: auth('registration'), says: /got 0/ }],
+    ['[2.2]', 'registration null', { registration: anything(null) }, { path: auth('registration') }],
+    [
+      '[2.2]',
+      'registrationFields a text',
+      { registrationFields: anything('phone') },
+      { path: auth('registrationFields') },
+    ],
+    [
+      '[2.2]',
+      'registrationFields with a number',
+      { registrationFields: anything([5]) },
+      { path: auth('registrationFields') },
+    ],
+    [
+      '[2.2]',
+      'registrationFields with an empty name',
+      { registrationFields: [''] },
+      { path: auth('registrationFields') },
+    ],
+    ['[2.2]', 'registrationFields null', { registrationFields: anything(null) }, { path: auth('registrationFields') }],
+    [
+      '[2.3]',
+      'registrationFields with the role',
+      { registrationFields: ['role'] },
+      { path: auth('registrationFields'), says: /got "role"/ },
+    ],
+    [
+      '[2.3]',
+      'registrationFields with the password',
+      { registrationFields: ['password'] },
+      { path: auth('registrationFields') },
+    ],
+    [
+      '[2.3]',
+      'registrationFields with no column',
+      { registrationFields: ['phone'] },
+      { path: auth('registrationFields'), says: /"phone"/ },
+    ],
+    [
+      '[3.4]',
+      'an unknown defaultAccess',
+      { defaultAccess: anything('deny') },
+      { path: auth('defaultAccess'), says: /(?=.*authenticated)(?=.*public)(?=.*denied).*got "deny"/ },
+    ],
+    ['[3.4]', 'defaultAccess null', { defaultAccess: anything(null) }, { path: auth('defaultAccess') }],
+    ['[3.4]', 'defaultAccess true', { defaultAccess: anything(true) }, { path: auth('defaultAccess') }],
+    ['[3.4]', 'defaultAccess toString', { defaultAccess: anything('toString') }, { path: auth('defaultAccess') }],
+    [
+      '[3.2]',
+      'enforcedRoles a text',
+      { enforcedRoles: anything('ADMIN') },
+      { path: auth('enforcedRoles'), says: /array.*got "ADMIN"/ },
+    ],
+    ['[3.2]', 'enforcedRoles with a number', { enforcedRoles: anything([1]) }, { path: auth('enforcedRoles') }],
+    ['[3.2]', 'enforcedRoles with an empty name', { enforcedRoles: ['ADMIN', ' '] }, { path: auth('enforcedRoles') }],
+    ['[3.2]', 'enforcedRoles null', { enforcedRoles: anything(null) }, { path: auth('enforcedRoles') }],
+    [
+      '[2.2]',
+      'an empty authBasePath',
+      { authBasePath: '' },
+      { path: auth('authBasePath'), says: /got an empty string/ },
+    ],
+    ['[2.2]', 'authBasePath /', { authBasePath: '/' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath a number', { authBasePath: anything(5) }, { path: auth('authBasePath'), says: /got 5/ }],
+    ['[2.2]', 'authBasePath null', { authBasePath: anything(null) }, { path: auth('authBasePath'), says: /got null/ }],
+    [
+      '[2.2]',
+      'authBasePath with a wildcard',
+      { authBasePath: '/api/*' },
+      { path: auth('authBasePath'), says: /got "\/api\/\*"/ },
+    ],
+    ['[2.2]', 'authBasePath with a parameter', { authBasePath: '/:tenant/auth' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath with a query', { authBasePath: '/auth?a=1' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath with a fragment', { authBasePath: '/auth#a' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath with an escape', { authBasePath: '/a%20b' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath with a blank', { authBasePath: '/a b' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath with dot segments', { authBasePath: '/api/../auth' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'authBasePath as an address', { authBasePath: 'http://127.0.0.1/auth' }, { path: auth('authBasePath') }],
+    ['[2.2]', 'an empty jwtSecret', { jwtSecret: '' }, { path: auth('jwtSecret'), says: /got an empty string/ }],
+    ['[2.2]', 'jwtSecret a number', { jwtSecret: anything(4711) }, { path: auth('jwtSecret'), says: /got (?!.*4711)/ }],
+    ['[2.2]', 'jwtSecret null', { jwtSecret: anything(null) }, { path: auth('jwtSecret') }],
+    ['[2.2]', 'jwtSecret an object', { jwtSecret: anything({ secret: SHORT_SECRET }) }, { path: auth('jwtSecret') }],
+    ['[2.2]', 'jwtSecret an array', { jwtSecret: anything([SHORT_SECRET]) }, { path: auth('jwtSecret') }],
+  ])('%s %s', async (_section, _what, options, sentence) => {
+    expectSentence(await shopError(platform, { auth: options }), sentence);
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['an array', []],
+    ['a text', 'User'],
+    ['the user class', User],
+  ])('[1] options that are %s', (_, options) => {
+    for (const declare of [AuthModule.forRoot, AuthModule.forRootAsync])
+      expectSentence(
+        thrown(() => declare.call(AuthModule, anything(options))),
+        { path: 'AuthModule' },
+      );
+  });
+
+  it('[1] an unknown option lists those that are known', async () => {
+    const error = await shopError(platform, { auth: { jwtExpiration: 24 } as never });
+    for (const name of [
+      'userClass',
+      'repositoryClass',
+      'loginMethod',
+      'jwtSecret',
+      'jwtExpirationHours',
+      'authBasePath',
+      'bcryptRounds',
+      'registration',
+      'registrationFields',
+      'defaultAccess',
+      'enforcedRoles',
+    ])
+      expect(error.message).toContain(name);
+  });
+
+  it.each<[string, object, Sentence]>([
+    ['an unknown option', { useFactor: () => ({}) }, { path: 'AuthModule', says: /got "useFactor"/ }],
+    [
+      'an option of the factory given statically',
+      { jwtSecret: SHORT_SECRET },
+      { path: 'AuthModule', says: /got "jwtSecret"/ },
+    ],
+    ['no userClass', { userClass: undefined }, { path: auth('userClass') }],
+    ['a bad authBasePath', { authBasePath: '/:id' }, { path: auth('authBasePath') }],
+    ['a bad registration', { registration: 'no' }, { path: auth('registration') }],
+    [
+      'a factory that returns an unknown option',
+      { useFactory: () => ({ jwtSecrets: SHORT_SECRET }) },
+      { path: 'AuthModule', says: /got "jwtSecrets"/ },
+    ],
+    [
+      'a factory that returns a static option',
+      { useFactory: () => ({ authBasePath: '/id' }) },
+      { path: 'AuthModule', says: /got "authBasePath"/ },
+    ],
+    [
+      'a factory that returns undefined',
+      { useFactory: () => undefined },
+      { path: 'AuthModule', says: /got undefined/ },
+    ],
+    ['a factory that returns null', { useFactory: async () => null }, { path: 'AuthModule', says: /got null/ }],
+    ['a factory that returns an array', { useFactory: () => [] }, { path: 'AuthModule', says: /got an array/ }],
+    [
+      'a factory that returns a bad option',
+      { useFactory: async () => ({ jwtExpirationHours: 0 }) },
+      { path: auth('jwtExpirationHours') },
+    ],
+  ])('[1] forRootAsync with %s', async (_, options, sentence) => {
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot(database),
+        AuthModule.forRootAsync(
+          anything({ userClass: User, useFactory: () => ({ jwtSecret: TEST_SECRET, bcryptRounds: 4 }), ...options }),
+        ),
+      ],
+    }));
+    expectSentence(error, sentence);
+  });
+
+  it.each([
+    ['no jwtSecret', { jwtSecret: undefined }, /got none/],
+    ['a short jwtSecret', { jwtSecret: SHORT_SECRET }, /32 bytes.*got 14 bytes/],
+    ['a jwtSecret of 31 bytes', { jwtSecret: 'x'.repeat(31) }, /got 31 bytes/],
+  ])('[2.2] %s in production', async (_, options, says) => {
+    process.env['NODE_ENV'] = 'production';
+    const error = await shopError(platform, { auth: options });
+    expectSentence(error, { path: auth('jwtSecret'), says });
+    expect(error.message).toMatch(/production/);
+  });
+
+  it('[2.2] a jwtSecret of 32 bytes is enough for production', async () => {
+    process.env['NODE_ENV'] = 'production';
+    const { error, warnings } = await booted(platform, { auth: { jwtSecret: 'ü'.repeat(16) } });
+    expect([error, warnings]).toEqual([undefined, []]);
+  });
+});
+
+describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
+  @Controller()
+  class OwnMe {
+    @Get('api/auth/me')
+    me(): object {
+      return { own: true };
+    }
+  }
+
+  @Controller('api/auth')
+  class OwnLogin {
+    @Post('login')
+    login(): object {
+      return { own: true };
+    }
+  }
+
+  it.each<[string, ShopOptions, Sentence]>([
+    [
+      'with the records of a resource',
+      { auth: { authBasePath: '/api/products' } },
+      { path: /`authBasePath`|`endpoint`/, says: /\/api\/products\// },
+    ],
+    [
+      'with a resource at its login',
+      { categories: { endpoint: '/api/auth/login' } },
+      { path: /`authBasePath`|`endpoint`/, says: /\/api\/auth\/login/ },
+    ],
+    [
+      'with a GET of the application',
+      { controllers: [OwnMe] },
+      { path: auth('authBasePath'), says: /GET \/api\/auth\/me/ },
+    ],
+    [
+      'with a POST of the application',
+      { controllers: [OwnLogin] },
+      { path: auth('authBasePath'), says: /POST \/api\/auth\/login/ },
+    ],
+  ])('[2.2] %s', async (_, options, sentence) => {
+    expectSentence(await shopError(platform, options), sentence);
+  });
+
+  it('[2.2] with a controller that stands in a module imported earlier', async () => {
+    @Module({ controllers: [OwnMe] })
+    class EarlierModule {}
+    const error = await errorOf(platform, (database) => ({
+      imports: [EarlierModule, TypeOrmModule.forRoot(database), AuthModule.forRoot(withSecret({}))],
+    }));
+    expectSentence(error, { path: auth('authBasePath'), says: /GET \/api\/auth\/me/ });
+  });
+
+  it('[2.2] with what main.ts added to the adapter', async () => {
+    const error = await shopError(platform, {
+      configure: (app) => void app.getHttpAdapter().get('/api/auth/me', () => undefined),
+    });
+    expectSentence(error, { path: auth('authBasePath'), says: /GET \/api\/auth\/me/ });
+  });
+
+  it('[2.2] with a second AuthModule at the same place', async () => {
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot(database),
+        AuthModule.forRoot(withSecret({})),
+        AuthModule.forRoot(withSecret({ jwtExpirationHours: 1 })),
+      ],
+    }));
+    expectSentence(error, { path: auth('authBasePath') });
+  });
+
+  it('[2.2] under a global prefix', async () => {
+    const error = await shopError(platform, {
+      auth: { authBasePath: '/products' },
+      products: { endpoint: '/products' },
+      rules: false,
+      configure: (app) => void app.setGlobalPrefix('api'),
+    });
+    expectSentence(error, { path: /`authBasePath`|`endpoint`/ });
+  });
+
+  it('[2.2] never lets a parameter of the application take the place of an endpoint', async () => {
+    @Controller('api/auth')
+    class Greedy {
+      @Get(':anything')
+      any(): object {
+        return { own: true };
+      }
+    }
+    @Module({ controllers: [Greedy] })
+    class EarlierModule {}
+    const database = await createDatabase();
+    const root = {
+      imports: [EarlierModule, TypeOrmModule.forRoot(database.options), AuthModule.forRoot(withSecret({}))],
+    };
+    const running = await startApp(platform, root, { onClose: database.drop }).catch((error: Error) => error);
+    if (running instanceof Error) return expectSentence(running, { path: auth('authBasePath') });
+    const { status, json } = await request(running.url, 'GET', '/api/auth/me');
+    expect([status, json]).toEqual([401, { error: 'Authentication required' }]);
+    await running.close();
+  });
+
+  it('[2.2] but not with another method of the same path', async () => {
+    @Controller('api/auth')
+    class Beside {
+      @Get('login')
+      form(): object {
+        return {};
+      }
+
+      @Get('other')
+      other(): object {
+        return {};
+      }
+    }
+    expect((await booted(platform, { controllers: [Beside] })).error).toBeUndefined();
+  });
+});
+
+describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
+  it.each<[section: string, what: string, options: Partial<CrudOptions<Product>>, sentence: Sentence]>([
+    [
+      '[1]',
+      'an unknown option',
+      { enabledSearch: true } as never,
+      { path: 'CRUD options of Product', says: /got "enabledSearch"/ },
+    ],
+    ['[4.2]', 'no entity', { entity: anything(undefined) }, { path: 'CRUD option `entity`', says: /got undefined/ }],
+    ['[4.2]', 'entity null', { entity: anything(null) }, { path: 'CRUD option `entity`', says: /got null/ }],
+    [
+      '[4.2]',
+      'entity by name',
+      { entity: anything('Product') },
+      { path: 'CRUD option `entity`', says: /got "Product"/ },
+    ],
+    ['[4.2]', 'entity an instance', { entity: anything(new Product()) }, { path: 'CRUD option `entity`' }],
+    [
+      '[4.8]',
+      'an entity that is not mapped',
+      { entity: anything(NotMapped) },
+      { path: crud('entity', 'NotMapped'), says: /@Entity\(\)/ },
+    ],
+    ['[4.2]', 'no endpoint', { endpoint: anything(undefined) }, { path: crud('endpoint'), says: /got undefined/ }],
+    ['[4.2]', 'an empty endpoint', { endpoint: '' }, { path: crud('endpoint'), says: /got an empty string/ }],
+    ['[4.2]', 'endpoint /', { endpoint: '/' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint a number', { endpoint: anything(5) }, { path: crud('endpoint'), says: /got 5/ }],
+    [
+      '[4.2]',
+      'endpoint an array',
+      { endpoint: anything(['/a', '/b']) },
+      { path: crud('endpoint'), says: /got an array/ },
+    ],
+    ['[4.2]', 'endpoint with a wildcard', { endpoint: '/api/*' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint with a query', { endpoint: '/api/products?x=1' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint with a blank', { endpoint: '/api/our products' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint with an escape', { endpoint: '/api/our%20products' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint with dot segments', { endpoint: '/api/../products' }, { path: crud('endpoint') }],
+    ['[4.2]', 'endpoint with a method', { endpoint: 'GET /api/products' }, { path: crud('endpoint') }],
+    [
+      '[4.2]',
+      'enablePagination as text',
+      { enablePagination: anything('yes') },
+      { path: crud('enablePagination'), says: /true or false, got "yes"/ },
+    ],
+    ['[4.2]', 'enablePagination null', { enablePagination: anything(null) }, { path: crud('enablePagination') }],
+    ['[4.2]', 'enableSearch a number', { enableSearch: anything(1) }, { path: crud('enableSearch'), says: /got 1/ }],
+    ['[4.2]', 'enableSearch as text', { enableSearch: anything('false') }, { path: crud('enableSearch') }],
+    [
+      '[4.2]',
+      'enableExists an object',
+      { enableExists: anything({}) },
+      { path: crud('enableExists'), says: /got an object/ },
+    ],
+    ['[4.2]', 'enableExists null', { enableExists: anything(null) }, { path: crud('enableExists') }],
+    [
+      '[4.2]',
+      'enableSearch without searchableFields',
+      { searchableFields: [] },
+      { path: crud('searchableFields'), says: /enableSearch/ },
+    ],
+    [
+      '[4.2]',
+      'searchableFields a text',
+      { searchableFields: anything('name') },
+      { path: crud('searchableFields'), says: /array.*got "name"/ },
+    ],
+    ['[4.2]', 'searchableFields null', { searchableFields: anything(null) }, { path: crud('searchableFields') }],
+    [
+      '[4.2]',
+      'searchableFields with a number',
+      { searchableFields: anything([1]) },
+      { path: crud('searchableFields') },
+    ],
+    ['[4.2]', 'searchableFields with an empty name', { searchableFields: [''] }, { path: crud('searchableFields') }],
+    [
+      '[4.2]',
+      'a searchable field that the entity lacks',
+      { searchableFields: ['name', 'colour'] },
+      { path: crud('searchableFields'), says: /name.*got "colour"/ },
+    ],
+    [
+      '[4.2]',
+      'such a field even without enableSearch',
+      { enableSearch: false, searchableFields: ['colour'] },
+      { path: crud('searchableFields') },
+    ],
+    ['[4.2]', 'a searchable field in another case', { searchableFields: ['Name'] }, { path: crud('searchableFields') }],
+    [
+      '[4.2]',
+      'a searchable field of every object',
+      { searchableFields: ['constructor'] },
+      { path: crud('searchableFields') },
+    ],
+    [
+      '[4.6]',
+      'a searchable field that never leaves',
+      { entity: anything(Widget), searchableFields: ['hidden'] },
+      { path: crud('searchableFields', 'Widget'), says: /got "hidden"/ },
+    ],
+    ['[4.2]', 'an empty dataSource', { dataSource: '' }, { path: crud('dataSource') }],
+    ['[4.2]', 'dataSource a number', { dataSource: anything(1) }, { path: crud('dataSource'), says: /got 1/ }],
+    ['[4.2]', 'dataSource null', { dataSource: anything(null) }, { path: crud('dataSource') }],
+    [
+      '[4.2]',
+      'a dataSource that does not exist',
+      { dataSource: 'archive' },
+      { path: crud('dataSource'), says: /"archive"/ },
+    ],
+    ['[4.2]', 'maxListSize 0', { maxListSize: 0 }, { path: crud('maxListSize'), says: /got 0/ }],
+    ['[4.2]', 'maxListSize -1', { maxListSize: -1 }, { path: crud('maxListSize') }],
+    ['[4.2]', 'maxListSize 1.5', { maxListSize: 1.5 }, { path: crud('maxListSize') }],
+    ['[4.2]', 'maxListSize Infinity', { maxListSize: Infinity }, { path: crud('maxListSize') }],
+    ['[4.2]', 'maxListSize as text', { maxListSize: anything('10') }, { path: crud('maxListSize'), says: /got "10"/ }],
+    ['[4.2]', 'maxListSize null', { maxListSize: anything(null) }, { path: crud('maxListSize') }],
+  ])('%s %s', async (_section, _what, options, sentence) => {
+    expectSentence(await shopError(platform, { products: options, overridden: false }), sentence);
+  });
+
+  it('[1] an unknown option lists those that are known', async () => {
+    const error = await shopError(platform, { products: { search: true } as never });
+    for (const name of [
+      'entity',
+      'endpoint',
+      'enablePagination',
+      'enableSearch',
+      'enableExists',
+      'searchableFields',
+      'dataSource',
+      'maxListSize',
+    ])
+      expect(error.message).toContain(name);
+  });
+
+  it.each<[string, Type<object>, RegExp]>([
+    ['without a primary key', Keyless, /PrimaryGeneratedColumn/],
+    ['whose primary key has another name', NamedKey, /`id`, got number; .*PrimaryGeneratedColumn/],
+    ['whose id is not generated', GivenKey, /generated.*; .*PrimaryGeneratedColumn/],
+    ['with two primary keys', TwoKeys, /got id, shop/],
+  ])('[4.8] an entity %s', async (_, entity, says) => {
+    // In a data source of its own: TypeORM remembers for each what it is to load.
+    const dataSource = entity.name;
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot({ ...database, name: dataSource }),
+        CrudModule.forFeature({ entity, endpoint: '/api/things', dataSource, enablePagination: true }),
+      ],
+    }));
+    expectSentence(error, { path: crud('entity', entity.name), says });
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['an array', []],
+    ['a text', '/api/products'],
+    ['a number', 5],
+    ['an empty object', {}],
+  ])('[1] a resource that is %s', (_, resource) => {
+    expectSentence(
+      thrown(() => CrudModule.forFeature(anything(resource))),
+      { path: 'CRUD option' },
+    );
+    expectSentence(
+      thrown(() => CrudController(anything(resource))),
+      { path: 'CRUD option' },
+    );
+  });
+
+  it('[1] forFeature without a resource', () => {
+    expectSentence(
+      thrown(() => CrudModule.forFeature()),
+      { path: 'CrudModule.forFeature', says: /got none/ },
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['an ordinary controller', PlainController],
+    ['a provider', SomeService],
+    ['an entity', Product],
+  ])('[1] forFeature with %s', (_, resource) => {
+    expectSentence(
+      thrown(() => CrudModule.forFeature(anything(resource))),
+      {
+        path: 'CrudModule.forFeature',
+        says: /CrudController\(options\)/,
+      },
+    );
+  });
+
+  it('[4.8] a class in `controllers` whose entity the data source does not know', async () => {
+    class UnloadedController extends CrudController({ entity: Unloaded, endpoint: '/api/unloaded' }) {}
+    const error = await errorOf(platform, (database) => ({
+      imports: [TypeOrmModule.forRoot(database)],
+      controllers: [UnloadedController],
+    }));
+    expectSentence(error, { path: crud('entity', 'Unloaded'), says: /known to the data source.*autoLoadEntities/ });
+  });
+
+  it('[4.8] an entity that the data source does not know, because it loads none by itself', async () => {
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot({ ...database, autoLoadEntities: false, entities: [Category] } as typeof database),
+        CrudModule.forFeature({ entity: Product, endpoint: '/api/products' }),
+      ],
+    }));
+    expectSentence(error, { path: crud('entity'), says: /known to the data source.*`entities`/ });
+  });
+
+  it.each<[string, ShopOptions['resources']]>([
+    ['of the same entity', [{ entity: Product, endpoint: '/api/products' }]],
+    ['of two entities', [{ entity: Widget, endpoint: '/api/products' }]],
+    ['spelled otherwise', [{ entity: Widget, endpoint: 'api//products/' }]],
+    [
+      'with parameters of two names',
+      [
+        { entity: Widget, endpoint: '/shops/:shop/widgets' },
+        { entity: Category, endpoint: '/shops/:id/widgets' },
+      ],
+    ],
+  ])('[4.2] two resources on one endpoint, %s', async (_, resources = []) => {
+    const error = await shopError(platform, { resources });
+    expectSentence(error, {
+      path: /^CRUD option `endpoint` of (Product|Widget|Category)/,
+      says: /\/(products|widgets)/,
+    });
+  });
+
+  it('[4.2] two resources on one endpoint, in two modules', async () => {
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot(database),
+        CrudModule.forFeature({ entity: Product, endpoint: '/api/products', enablePagination: true }),
+        CrudModule.forFeature({ entity: Category, endpoint: '/api/products', enablePagination: true }),
+      ],
+    }));
+    expectSentence(error, { path: /^CRUD option `endpoint` of (Product|Category)/ });
+  });
+
+  it('[4.2] two resources on two endpoints of which one is longer are fine', async () => {
+    const resources = [{ entity: Widget, endpoint: '/api/products-old', enablePagination: true }];
+    expect((await booted(platform, { resources })).error).toBeUndefined();
+  });
+});
+
+describe.each(PLATFORMS)('wrong rules on %s', (platform) => {
+  const MALFORMED: [string, unknown][] = [
+    ['no leading slash', 'api/products'],
+    ['a leading blank', ' /api/products'],
+    ['a trailing blank', '/api/products '],
+    ['a star inside a level', '/api/pro*ts'],
+    ['a star at the end of a level', '/api/products*'],
+    ['a star in the middle', '/api/*/products'],
+    ['two stars in the middle', '/api/**/products'],
+    ['three stars', '/api/***'],
+    ['a parameter', '/api/products/:id'],
+    ['a query', '/api/products?page=1'],
+    ['a fragment', '/api/products#top'],
+    ['an escape', '/api/%70roducts'],
+    ['an empty level', '/api//products'],
+    ['two slashes in front', '//api/products'],
+    ['two slashes at the end', '/api/products//'],
+    ['a dot segment', '/api/./products'],
+    ['two dots', '/api/../products'],
+    ['two dots at the end', '/api/products/..'],
+    ['nothing', ''],
+    ['a blank', ' '],
+    ['a method only', 'GET'],
+    ['a method without a path', 'GET '],
+    ['a method in lower case', 'get /api/products'],
+    ['an unknown method', 'FETCH /api/products'],
+    ['an empty method in the list', 'GET, /api/products'],
+    ['a path without a slash behind a method', 'GET api/products'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 5],
+    ['an array', ['/api/products']],
+    ['a regular expression', /^\/api/],
+    ['an object', { path: '/api/products' }],
+  ];
+
+  it.each(MALFORMED)('[3.1] a pattern with %s', async (_, pattern) => {
+    const declarations: [string, (rules: Rules) => void][] = [
+      ['publicEndpoints', (rules) => rules.publicEndpoints('/', anything(pattern))],
+      ['requireAuth', (rules) => rules.requireAuth('/', anything(pattern))],
+      ['requireRole', (rules) => rules.requireRole('ADMIN', '/', anything(pattern))],
+    ];
+    for (const [method, rules] of declarations) {
+      const error = await shopError(platform, { rules });
+      expectSentence(error, { path: `ShopSecurity.${method}` });
+      // It names itself.
+      if (typeof pattern === 'string' && pattern !== '') expect(error.message).toContain(JSON.stringify(pattern));
+    }
+  });
+
+  it.each<[string, (rules: Rules) => void, Sentence]>([
+    ['publicEndpoints', (rules) => rules.publicEndpoints(), { path: 'ShopSecurity.publicEndpoints', says: /got none/ }],
+    ['requireAuth', (rules) => rules.requireAuth(), { path: 'ShopSecurity.requireAuth', says: /got none/ }],
+    ['requireRole', (rules) => rules.requireRole('ADMIN'), { path: 'ShopSecurity.requireRole', says: /got none/ }],
+  ])('[3.1] no pattern for %s', async (_, rules, sentence) => {
+    expectSentence(await shopError(platform, { rules }), sentence);
+  });
+
+  it.each<[string, unknown]>([
+    ['empty', ''],
+    ['a blank', ' '],
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 1],
+    ['an array', ['ADMIN']],
+  ])('[3.2] a role that is %s', async (_, role) => {
+    const error = await shopError(platform, { rules: (rules) => rules.requireRole(anything(role), '/api/**') });
+    expectSentence(error, { path: 'ShopSecurity.requireRole', says: /role/ });
+  });
+
+  it.each<[string, (rules: Rules) => void]>([
+    [
+      'public and for a token',
+      ({ publicEndpoints, requireAuth }) => {
+        publicEndpoints('/api/**');
+        requireAuth('/api/**');
+      },
+    ],
+    [
+      'for a role and public',
+      ({ publicEndpoints, requireRole }) => {
+        requireRole('ADMIN', 'DELETE /api/products/*');
+        publicEndpoints('GET,DELETE /api/products/*');
+      },
+    ],
+  ])('[3.3] the same pattern %s', async (_, rules) => {
+    const error = await shopError(platform, { rules });
+    expectSentence(error, { path: 'ShopSecurity.', says: /publicEndpoints.*require|require.*publicEndpoints/ });
+  });
+
+  it('[3.3] the same pattern both ways in two configurations', async () => {
+    @Injectable()
+    class MoreSecurity extends SecurityConfig {
+      configure(): void {
+        this.publicEndpoints('/api/admin/**');
+      }
+    }
+    const error = await shopError(platform, { providers: [MoreSecurity] });
+    expectSentence(error, { path: /^(ShopSecurity|MoreSecurity)\./, says: /\/api\/admin\/\*\*/ });
+  });
+
+  @Injectable({ scope: Scope.REQUEST })
+  class RequestScoped extends SecurityConfig {
+    configure(): void {
+      this.publicEndpoints('/');
+    }
+  }
+
+  @Injectable({ scope: Scope.TRANSIENT })
+  class TransientConfig extends SecurityConfig {
+    configure(): void {
+      this.publicEndpoints('/');
+    }
+  }
+
+  @Injectable({ scope: Scope.REQUEST })
+  class PerRequest {
+    readonly name = 'per request';
+  }
+
+  @Injectable()
+  class DependsOnRequest extends SecurityConfig {
+    constructor(private readonly dependency: PerRequest) {
+      super();
+    }
+
+    configure(): void {
+      this.publicEndpoints(`/${this.dependency.name}`);
+    }
+  }
+
+  it.each<[string, Type[], string]>([
+    ['that is request-scoped', [RequestScoped], 'RequestScoped'],
+    ['that is transient', [TransientConfig], 'TransientConfig'],
+    ['that depends on a request-scoped provider', [PerRequest, DependsOnRequest], 'DependsOnRequest'],
+  ])('[1] a configuration %s', async (_, providers, name) => {
+    expectSentence(await shopError(platform, { providers }), { path: name, says: /singleton/ });
+  });
+
+  it.each<[string, ShopOptions]>([
+    ['and its rules', {}],
+    ['and rules that declare nothing', { rules: () => {} }],
+  ])('[1] without AuthModule, %s', async (_, options) => {
+    const error = await shopError(platform, { auth: false, ...options });
+    expectSentence(error, { path: 'ShopSecurity', says: /AuthModule.*; .*AuthModule\.forRoot/ });
+  });
+
+  it('[1] an error of configure() itself stops the boot as it is', async () => {
+    const error = await shopError(platform, {
+      rules: async () => {
+        throw new Error('the rules could not be read');
+      },
+    });
+    expect(error.message).toBe('the rules could not be read');
+  });
+});
+
+describe.each(PLATFORMS)('wrong CORS groups on %s', (platform) => {
+  it.each<[string, () => [cors: Type, ...routes: object[]], Sentence]>([
+    [
+      'cors(undefined)',
+      () => [cors(undefined), ...routesOf(PlainController)],
+      { path: 'cors(allowedOrigin)', says: /got undefined/ },
+    ],
+    [
+      'a missing environment variable',
+      () => [cors(process.env['NO_SUCH_VARIABLE']), ...routesOf(PlainController)],
+      { path: 'cors(allowedOrigin)', says: /got undefined/ },
+    ],
+    [
+      'an origin with a path',
+      () => [cors('https://shop.example/'), ...routesOf(PlainController)],
+      { path: 'cors(allowedOrigin)', says: /"https:\/\/shop\.example"/ },
+    ],
+  ])('[5] %s', async (_, bind, sentence) => {
+    expectSentence(await errorOf(platform, () => boundModule([], bind)), sentence);
+  });
+
+  it.each<[string, () => [cors: Type, ...routes: object[]], Sentence]>([
+    [
+      'a class that is no controller',
+      () => [cors(), ...routesOf(SomeService)],
+      { path: 'routesOf', says: /SomeService/ },
+    ],
+    [
+      'an unknown operation',
+      () => [cors(), ...routesOf(PlainController, 'findAll')],
+      { path: 'routesOf(PlainController)', says: /"findAll"/ },
+    ],
+  ])('[1] routesOf with %s', async (_, bind, sentence) => {
+    expectSentence(await errorOf(platform, () => boundModule([], bind)), sentence);
+  });
+});
+
+/** What a shop with these changes logs at boot. */
+async function booted(
+  platform: Platform,
+  options: ShopOptions = {},
+): Promise<{ error: unknown; warnings: string[]; errors: string[]; logs: string[] }> {
+  const database = await createDatabase();
+  const { logs, error } = await loggedAtBoot(platform, shopModule(database.options, options), {
+    ...options,
+    onClose: database.drop,
+  });
+  return { logs, error, warnings: linesOf(logs, 'warn'), errors: linesOf(logs, 'error') };
+}
+
+describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
+  it.each<[string, ShopOptions]>([
+    ['the shop of the contract', {}],
+    ['without the package’s rules, but with a default', { rules: false, auth: { defaultAccess: 'public' } }],
+    ['without AuthModule and rules', { auth: false, rules: false }],
+    ['with a CORS group', { origin: 'https://shop.example' }],
+    ['with an unpaged list that has a bound', { categories: { enablePagination: false, maxListSize: 100 } }],
+    ['with enforcedRoles that hold every role', { auth: { enforcedRoles: ['ADMIN'] } }],
+    ['with another base path', { auth: { authBasePath: 'id/' } }],
+    [
+      'with a global prefix',
+      {
+        auth: { authBasePath: '/auth' },
+        rules: ({ requireAuth }) => requireAuth('/api/**'),
+        products: { endpoint: '/products' },
+        categories: { endpoint: '/categories' },
+        configure: (app) => void app.setGlobalPrefix('api'),
+      },
+    ],
+  ])('[1] none: %s', async (_, options) => {
+    const { error, warnings, errors } = await booted(platform, options);
+    expect([error, warnings, errors]).toEqual([undefined, [], []]);
+  });
+
+  class Unreachable extends CrudController({ entity: Widget, endpoint: '/api/widgets', enablePagination: true }) {
+    @CrudOverride('sorted')
+    override findAll(query: ListQuery) {
+      return super.findAll(query);
+    }
+  }
+
+  it.each<[section: string, what: string, options: ShopOptions, warning: RegExp]>([
+    ['[2.2]', 'no jwtSecret', { auth: { jwtSecret: undefined } }, /jwtSecret.*random/],
+    ['[2.2]', 'a jwtSecret that is too short', { auth: { jwtSecret: SHORT_SECRET } }, /jwtSecret.*14 bytes.*32/],
+    [
+      '[2.2]',
+      'a base path that repeats the global prefix',
+      {
+        rules: ({ requireAuth }) => requireAuth('/api/**'),
+        auth: { authBasePath: '/api/auth' },
+        configure: (app) => void app.setGlobalPrefix('api'),
+      },
+      /authBasePath \/api\/auth.*\/api\/api\/auth/,
+    ],
+    [
+      '[3.2]',
+      'a rule for a role outside of enforcedRoles',
+      {
+        auth: { enforcedRoles: ['ADMIN'] },
+        rules: ({ requireRole }) => {
+          requireRole('CASHIER', '/api/categories/**');
+          requireRole('ADMIN', '/api/admin/**');
+        },
+      },
+      /CASHIER.*\/api\/categories\/\*\*/,
+    ],
+    [
+      '[3.3]',
+      'a rule that matches no route',
+      { rules: ({ requireAuth }) => requireAuth('/api/**', '/nowhere/*') },
+      /\/nowhere\/\*/,
+    ],
+    [
+      '[3.3]',
+      'a rule whose method no route has',
+      { rules: ({ requireAuth }) => requireAuth('/api/**', 'PATCH /api/products/*') },
+      /PATCH \/api\/products\/\*/,
+    ],
+    ['[3.4]', 'no SecurityConfig', { rules: false }, /SecurityConfig.*open/],
+    ['[4.4]', 'a list without a bound', { categories: { enablePagination: false } }, /\/api\/categories/],
+    [
+      '[4.7]',
+      'an overridden operation without a route',
+      { resources: [Unreachable] },
+      /Unreachable\.findAll.*@Get\(\)/,
+    ],
+    [
+      '[5]',
+      'app.enableCors() beside a group',
+      { origin: 'https://shop.example', configure: (app) => app.enableCors() },
+      /enableCors/,
+    ],
+  ])('%s one, for %s', async (_section, _what, options, warning) => {
+    const { error, warnings } = await booted(platform, options);
+    expect(error).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+    expect(warnings[0]).not.toContain('\n');
+    for (const secret of SECRETS) expect(warnings[0]).not.toContain(secret);
+  });
+
+  it('[1] one, for a CORS group that covers no route', async () => {
+    const child = boundModule([], () => [cors(), ...routesOf(PlainController)]);
+    @Module({ imports: [child], controllers: [PlainController] })
+    class ShelfModule {}
+    const { logs, error } = await loggedAtBoot(platform, {
+      imports: [ShelfModule, RouterModule.register([{ path: 'shelf', module: ShelfModule }])],
+    });
+    expect([error, linesOf(logs, 'warn')]).toEqual([undefined, [expect.stringMatching(/\/plain\b/)]]);
+  });
+
+  it('[3.2] the rules outside of enforcedRoles are listed in one', async () => {
+    const { warnings } = await booted(platform, {
+      auth: { enforcedRoles: [] },
+      rules: ({ requireRole }) => {
+        requireRole('ADMIN', '/api/admin/**');
+        requireRole('CASHIER', 'GET /api/categories', '/api/products/**');
+      },
+    });
+    expect(warnings).toHaveLength(1);
+    for (const rule of ['/api/admin/**', 'GET /api/categories', '/api/products/**'])
+      expect(warnings[0]).toContain(rule);
+  });
+
+  it('[3.3] every rule that matches no route has its own', async () => {
+    const { warnings } = await booted(platform, {
+      rules: ({ requireAuth, publicEndpoints }) => {
+        requireAuth('/api/**', '/nowhere');
+        publicEndpoints('/elsewhere/**');
+      },
+    });
+    expect(warnings).toHaveLength(2);
+    expect(warnings.join()).toMatch(/\/nowhere/);
+    expect(warnings.join()).toMatch(/\/elsewhere\/\*\*/);
+  });
+
+  it('[4.4] every list without a bound is named in one', async () => {
+    const { warnings } = await booted(platform, {
+      products: { enablePagination: false },
+      categories: { enablePagination: false },
+    });
+    expect(warnings).toEqual([expect.stringMatching(/\/api\/products.*\/api\/categories/)]);
+  });
+
+  it('[2.2] a random secret is another one for each start, and never printed', async () => {
+    const { logs } = await booted(platform, { auth: { jwtSecret: undefined } });
+    expect(logs.join('\n')).not.toMatch(/[A-Za-z0-9+/]{60,}={0,2}/);
+  });
+
+  it('[1] [4.7] the description of an override stands in the boot log, once', async () => {
+    const { logs } = await booted(platform);
+    expect(logs.filter((line) => line.includes('Only what is in stock'))).toEqual([
+      expect.stringMatching(/^log .*ProductsController\.findAll.*Only what is in stock/),
+    ]);
+  });
+});
+
+function thrown(declare: () => unknown): Error {
+  try {
+    declare();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('This declaration was expected to be refused.');
+}

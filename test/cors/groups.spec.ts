@@ -1,0 +1,409 @@
+import {
+  Controller,
+  Get,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  Post,
+  RequestMethod,
+  type Type,
+  Version,
+  VERSION_NEUTRAL,
+  VersioningType,
+} from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { cors, routesOf } from 'declarest';
+import express from 'express';
+import type { AddressInfo } from 'node:net';
+import { request } from '../harness/client.js';
+import { createDatabase } from '../harness/databases.js';
+import {
+  linesOf,
+  PLATFORMS,
+  startApp,
+  type Platform,
+  type RunningApp,
+  type StartOptions,
+} from '../harness/platforms.js';
+import { startShop } from '../harness/shop.js';
+import {
+  allCorsHeaders,
+  corsHeadersOf,
+  gadgetModule,
+  GadgetsController,
+  GizmosController,
+  ORIGIN,
+  OutsideController,
+  OwnController,
+  preflight,
+  startGadgets,
+} from './gadget-app.js';
+
+const OTHER = 'http://localhost:5173';
+
+@Controller('notes')
+class NotesController {
+  @Get()
+  list() {
+    return [];
+  }
+
+  @Get(':id')
+  one() {
+    return {};
+  }
+
+  @Post(':id/lines')
+  add() {
+    return {};
+  }
+}
+
+@Controller('health')
+class HealthController {
+  @Get()
+  health() {
+    return { up: true };
+  }
+}
+
+/** A module of these controllers that binds one CORS group. */
+function groupOf(controllers: Type[], bind: (consumer: MiddlewareConsumer) => void): Type {
+  @Module({ controllers })
+  class GroupModule implements NestModule {
+    configure(consumer: MiddlewareConsumer): void {
+      bind(consumer);
+    }
+  }
+  return GroupModule;
+}
+
+/** Boots them; `bind` has a group for `routesOf` of each. */
+const startGroup = (
+  platform: Platform,
+  controllers: Type[],
+  options: StartOptions & { bind?: (consumer: MiddlewareConsumer) => void } = {},
+): Promise<RunningApp> =>
+  startApp(
+    platform,
+    groupOf(
+      controllers,
+      options.bind ??
+        ((consumer) => {
+          consumer.apply(cors(ORIGIN)).forRoutes(...controllers.flatMap((each) => routesOf(each)));
+        }),
+    ),
+    options,
+  );
+
+async function statusAndOrigin(app: RunningApp, method: string, path: string): Promise<unknown[]> {
+  const answer = await request(app.url, method, path, { headers: preflight() });
+  return [answer.status, answer.headers['access-control-allow-origin']];
+}
+
+const warnings = ({ logs }: RunningApp): string[] => linesOf(logs, 'warn');
+
+describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
+  it('[5] two groups carry each its own origin', async () => {
+    const app = await startGadgets(platform, {
+      bind: (consumer) => {
+        consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(GadgetsController));
+        consumer.apply(cors(OTHER)).forRoutes(...routesOf(GizmosController));
+        consumer.apply(cors()).forRoutes(...routesOf(OutsideController));
+      },
+    });
+    for (const [path, origin] of [
+      ['/api/gadgets', ORIGIN],
+      ['/api/gizmos', OTHER],
+      ['/api/outside', '*'],
+    ] as const) {
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [204, origin]]);
+      expect([path, await statusAndOrigin(app, 'GET', path)]).toEqual([path, [200, origin]]);
+    }
+    expect(await statusAndOrigin(app, 'OPTIONS', '/api/own/read')).toEqual([404, undefined]);
+    await app.close();
+  });
+
+  it('[5] one middleware class may be bound twice', async () => {
+    const shared = cors(ORIGIN);
+    const app = await startGadgets(platform, {
+      bind: (consumer) => {
+        consumer.apply(shared).forRoutes(...routesOf(GadgetsController));
+      },
+      imports: [
+        groupOf([NotesController], (consumer) => {
+          consumer.apply(shared).forRoutes(...routesOf(NotesController));
+        }),
+      ],
+    });
+    expect(await statusAndOrigin(app, 'OPTIONS', '/api/gadgets')).toEqual([204, ORIGIN]);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/notes/7/lines')).toEqual([204, ORIGIN]);
+    await app.close();
+  });
+
+  it('[5] two applications of one process keep to themselves', async () => {
+    const first = await startGroup(platform, [NotesController]);
+    const second = await startGroup(platform, [HealthController]);
+    expect(await statusAndOrigin(first, 'OPTIONS', '/notes')).toEqual([204, ORIGIN]);
+    expect(await statusAndOrigin(first, 'OPTIONS', '/health')).toEqual([404, undefined]);
+    expect(await statusAndOrigin(second, 'OPTIONS', '/health')).toEqual([204, ORIGIN]);
+    expect(await statusAndOrigin(second, 'OPTIONS', '/notes')).toEqual([404, undefined]);
+    await first.close();
+    await second.close();
+  });
+
+  it.each([
+    ['a wildcard over everything', '{*path}'],
+    ['a wildcard below a level', 'notes/*path'],
+  ])('[5] bound to %s answers 204 only where the application has a route', async (_, path) => {
+    const app = await startGroup(platform, [NotesController, HealthController], {
+      bind: (consumer) => {
+        consumer.apply(cors(ORIGIN)).forRoutes(path);
+      },
+    });
+    for (const served of ['/notes/7', '/notes/7/lines'])
+      expect([served, await statusAndOrigin(app, 'OPTIONS', served)]).toEqual([served, [204, ORIGIN]]);
+    for (const unserved of ['/notes/7/lines/8', '/notes/7/x', '/note', '/healthy'])
+      expect([unserved, await statusAndOrigin(app, 'OPTIONS', unserved)]).toEqual([unserved, [404, undefined]]);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/health')).toEqual(
+      path.startsWith('notes') ? [404, undefined] : [204, ORIGIN],
+    );
+    await app.close();
+  });
+
+  it.each([
+    ['from the start', adapterOtherwise],
+    ['too late for the router to hear it', adapterToldTooLate],
+  ])('[5] [6] follow the router that was told otherwise about case and trailing slash, %s', async (_, adapterFor) => {
+    const app = await startGroup(platform, [NotesController], { adapter: adapterFor(platform) });
+    expect(await statusAndOrigin(app, 'OPTIONS', '/notes/7')).toEqual([204, ORIGIN]);
+    for (const path of ['/NOTES/7', '/notes/7/', '/Notes/7/Lines']) {
+      const method = path.endsWith('Lines') ? 'POST' : 'GET';
+      const served = (await request(app.url, method, path)).status < 300;
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([
+        path,
+        served ? [204, ORIGIN] : [404, undefined],
+      ]);
+    }
+    await app.close();
+  });
+
+  it('[1] [5] [6] follow the global prefix, and its exclusions', async () => {
+    const app = await startGroup(platform, [NotesController, HealthController], {
+      configure: (app) => void app.setGlobalPrefix('v9/api', { exclude: ['health'] }),
+    });
+    for (const path of ['/v9/api/notes', '/v9/api/notes/7', '/v9/api/notes/7/lines', '/health'])
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [204, ORIGIN]]);
+    for (const path of ['/notes', '/notes/7', '/v9/api/health', '/v9/api/notes/7/x', '/v9/api'])
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [404, undefined]]);
+    expect(await statusAndOrigin(app, 'GET', '/v9/api/notes')).toEqual([200, ORIGIN]);
+    expect(await statusAndOrigin(app, 'GET', '/health')).toEqual([200, ORIGIN]);
+    expect(warnings(app)).toEqual([]);
+    await app.close();
+  });
+
+  it('[1] [5] [6] do not reach a path that is excluded from the global prefix for one method only, as README says', async () => {
+    const app = await startGroup(platform, [HealthController], {
+      configure: (app) => void app.setGlobalPrefix('api', { exclude: [{ path: 'health', method: RequestMethod.GET }] }),
+    });
+    expect(await statusAndOrigin(app, 'GET', '/health')).toEqual([200, ORIGIN]);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/health')).toEqual([404, undefined]);
+    await app.close();
+  });
+
+  it('[1] [5] [6] follow URI versions of controllers and of single routes', async () => {
+    @Controller({ path: 'pets', version: ['1', '2'] })
+    class PetsController {
+      @Get()
+      list() {
+        return [];
+      }
+
+      @Get('latest')
+      @Version('3')
+      latest() {
+        return {};
+      }
+
+      @Get('always')
+      @Version(VERSION_NEUTRAL)
+      always() {
+        return {};
+      }
+    }
+    const app = await startGroup(platform, [PetsController], {
+      configure: (app) => void app.setGlobalPrefix('api').enableVersioning({ type: VersioningType.URI }),
+    });
+    for (const path of ['/api/v1/pets', '/api/v2/pets', '/api/v3/pets/latest', '/api/pets/always']) {
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [204, ORIGIN]]);
+      expect([path, await statusAndOrigin(app, 'GET', path)]).toEqual([path, [200, ORIGIN]]);
+    }
+    for (const path of ['/api/pets', '/api/v3/pets', '/api/v4/pets', '/api/v1/pets/latest', '/api/v1/pets/always'])
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [404, undefined]]);
+    expect(warnings(app)).toEqual([]);
+    await app.close();
+  });
+
+  it('[1] [5] [6] follow the default version', async () => {
+    const app = await startGroup(platform, [NotesController], {
+      configure: (app) => void app.enableVersioning({ type: VersioningType.URI, defaultVersion: ['1', '2'] }),
+    });
+    for (const path of ['/v1/notes/7', '/v2/notes/7']) {
+      expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, [204, ORIGIN]]);
+      expect([path, await statusAndOrigin(app, 'GET', path)]).toEqual([path, [200, ORIGIN]]);
+    }
+    expect(await statusAndOrigin(app, 'OPTIONS', '/notes/7')).toEqual([404, undefined]);
+    expect(warnings(app)).toEqual([]);
+    await app.close();
+  });
+
+  it('[1] [5] [6] answer for a path whose versions are told by a header', async () => {
+    @Controller({ path: 'pets', version: '1' })
+    class PetsController {
+      @Get()
+      list() {
+        return [];
+      }
+    }
+    const app = await startGroup(platform, [PetsController], {
+      configure: (app) => void app.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
+    });
+    // A browser's preflight does not carry the header of the request that it announces.
+    expect(await statusAndOrigin(app, 'OPTIONS', '/pets')).toEqual([204, ORIGIN]);
+    const actual = await request(app.url, 'GET', '/pets', { headers: { 'x-version': '1', origin: ORIGIN } });
+    expect([actual.status, corsHeadersOf(actual)]).toEqual([200, allCorsHeaders(ORIGIN)]);
+    expect(warnings(app)).toEqual([]);
+    await app.close();
+  });
+
+  it('[1] a binding that covers no route, as under a RouterModule prefix, is one warning that names it', async () => {
+    @Module({
+      imports: [
+        groupOf([NotesController], (consumer) => {
+          consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(NotesController, 'add'));
+        }),
+      ],
+    })
+    class ParentModule {}
+    const app = await startApp(platform, {
+      imports: [
+        ParentModule,
+        RouterModule.register([{ path: 'parent', module: ParentModule, children: childrenOf(ParentModule) }]),
+      ],
+    });
+    expect((await request(app.url, 'POST', '/parent/notes/7/lines')).status).toBe(201);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/parent/notes/7/lines')).toEqual([404, undefined]);
+    expect(warnings(app)).toHaveLength(1);
+    expect(warnings(app)[0]).toMatch(/\/notes\/:id\/lines/);
+    await app.close();
+  });
+
+  it('[1] paths written out under a RouterModule prefix are served, without a warning', async () => {
+    const notes = groupOf([NotesController], (consumer) => {
+      consumer.apply(cors(ORIGIN)).forRoutes('parent/notes', 'parent/notes/*path');
+    });
+    const app = await startApp(platform, {
+      imports: [notes, RouterModule.register([{ path: 'parent', module: notes }])],
+    });
+    expect(await statusAndOrigin(app, 'OPTIONS', '/parent/notes/7/lines')).toEqual([204, ORIGIN]);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/parent/notes')).toEqual([204, ORIGIN]);
+    expect(warnings(app)).toEqual([]);
+    await app.close();
+  });
+
+  it('[5] app.enableCors() beside it is one warning, however many groups there are', async () => {
+    const app = await startGadgets(
+      platform,
+      {
+        bind: (consumer) => {
+          consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(GadgetsController));
+          consumer.apply(cors(OTHER)).forRoutes(...routesOf(GizmosController));
+        },
+      },
+      { configure: (app) => app.enableCors() },
+    );
+    const about = warnings(app).filter((line) => line.includes('enableCors'));
+    expect(about).toHaveLength(1);
+    expect(about[0]).toMatch(/every OPTIONS/);
+    await app.close();
+  });
+
+  it('[5] app.enableCors() is warned of where nothing else of the package is used, too', async () => {
+    const app = await startGroup(platform, [NotesController], { configure: (app) => app.enableCors() });
+    expect(warnings(app).filter((line) => line.includes('enableCors'))).toHaveLength(1);
+    await app.close();
+  });
+
+  it('[5] the option `cors` of NestFactory.create is the same, and is warned of, too', async () => {
+    const app = await startGroup(platform, [NotesController], { nestOptions: { cors: true } });
+    expect(warnings(app).filter((line) => /enableCors|every OPTIONS/.test(line))).toHaveLength(1);
+    await app.close();
+  });
+
+  it('[1] [5] a shop with CORS on products and login has no warning', async () => {
+    const shop = await startShop(platform, { origin: ORIGIN });
+    expect(warnings(shop)).toEqual([]);
+    expect(await statusAndOrigin(shop, 'OPTIONS', '/api/auth/login')).toEqual([204, ORIGIN]);
+    await shop.close();
+  });
+
+  it('[5] works under @nestjs/testing', async () => {
+    const database = await createDatabase();
+    const bind = (consumer: MiddlewareConsumer): void => {
+      consumer
+        .apply(cors(ORIGIN))
+        .forRoutes(...routesOf(GadgetsController), ...routesOf(OwnController), '/api/auth/*path');
+    };
+    const built = await Test.createTestingModule({ imports: [gadgetModule({ bind }, database.options)] })
+      .setLogger(false as never)
+      .compile();
+    const app = built.createNestApplication(platform === 'express' ? new ExpressAdapter() : new FastifyAdapter());
+    await app.listen(0, '127.0.0.1');
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    for (const [path, status] of [
+      ['/api/gadgets/7', 204],
+      ['/api/auth/me', 204],
+      ['/api/auth/nope', 404],
+    ] as const) {
+      const answer = await request(url, 'OPTIONS', path);
+      expect([path, answer.status, corsHeadersOf(answer)]).toEqual([
+        path,
+        status,
+        status === 204 ? allCorsHeaders(ORIGIN) : {},
+      ]);
+    }
+    const malformed = await request(url, 'POST', '/api/gadgets', {
+      body: '{',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([malformed.status, corsHeadersOf(malformed)]).toEqual([400, allCorsHeaders(ORIGIN)]);
+    await app.close();
+    await database.drop();
+  });
+});
+
+/** The modules below it stand under its prefix. */
+function childrenOf(parent: Type): { path: string; module: Type }[] {
+  const imports = (Reflect.getMetadata('imports', parent) ?? []) as Type[];
+  return imports.map((module) => ({ path: '', module }));
+}
+
+/** Express strict about both, Fastify lenient about both. */
+function adapterOtherwise(platform: Platform): ExpressAdapter | FastifyAdapter {
+  if (platform === 'fastify')
+    return new FastifyAdapter({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true } });
+  return new ExpressAdapter(express().set('case sensitive routing', true).set('strict routing', true));
+}
+
+/** Express's router takes these settings when it is made, which Nest's adapter sees to, and never again. */
+function adapterToldTooLate(platform: Platform): ExpressAdapter | FastifyAdapter {
+  if (platform === 'fastify') return adapterOtherwise(platform);
+  const adapter = new ExpressAdapter();
+  adapter.getInstance().set('case sensitive routing', true);
+  adapter.getInstance().set('strict routing', true);
+  return adapter;
+}
