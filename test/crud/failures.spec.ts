@@ -1,0 +1,600 @@
+import { Get, type LoggerService, Put } from '@nestjs/common';
+import { CrudController, type JsonObject } from 'declarest';
+import { Column, Entity, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn, Unique, BeforeInsert } from 'typeorm';
+import { DATABASES } from '../harness/databases.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { rawTarget } from '../harness/raw-socket.js';
+import { type CrudService, expectEnvelope, failure, naming, startCrud, wrongFields } from './service.js';
+
+@Entity()
+class Category {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 60, unique: true })
+  name!: string;
+}
+
+@Entity()
+@Unique(['name', 'size'])
+class Product {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+
+  @Column({ default: 1 })
+  size!: number;
+
+  @Column('double precision')
+  price!: number;
+
+  @Column({ default: true })
+  sold!: boolean;
+
+  @Column('simple-json', { nullable: true })
+  extra!: unknown;
+
+  @Column('text', { nullable: true })
+  description!: string | null;
+
+  @ManyToOne(() => Category, { nullable: true })
+  category!: Category | null;
+}
+
+@Entity()
+class Document {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column()
+  title!: string;
+}
+
+@Entity()
+class Label {
+  @PrimaryColumn({ length: 50 })
+  id!: string;
+
+  @Column({ length: 50 })
+  text!: string;
+
+  @BeforeInsert()
+  setId(): void {
+    this.id = this.text;
+  }
+}
+
+const resources = () => [
+  {
+    entity: Product,
+    endpoint: '/api/products',
+    enableSearch: true,
+    enableExists: true,
+    enablePagination: true,
+    searchableFields: ['name', 'description'],
+  },
+  { entity: Category, endpoint: '/api/categories' },
+  { entity: Document, endpoint: '/api/documents', enableExists: true },
+  { entity: Label, endpoint: '/api/labels', enableExists: true },
+];
+
+const pen = { name: 'Pen', size: 1, price: 2.5, sold: false, extra: null, description: null, categoryId: null };
+
+/** Ids that are no integers of 64 bits, as they stand in a path. */
+const NO_INTEGERS = [
+  'abc',
+  '1.5',
+  '1.0',
+  '1e3',
+  '0x10',
+  '1_000',
+  '1,000',
+  '-',
+  '--1',
+  '%2B1',
+  '%20',
+  '1%20',
+  '%201',
+  '%09',
+  '%00',
+  '1%00',
+  '%D9%A1',
+  '%EF%BC%91',
+  '%F0%9F%98%80',
+  'NaN',
+  'Infinity',
+  'null',
+  'undefined',
+  'true',
+  '%5Bobject%20Object%5D',
+  '__proto__',
+  'constructor',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '99999999999999999999999999999999',
+  "1'",
+  '1%27%20OR%20%271%27=%271',
+  '1;DROP%20TABLE%20product',
+  '1%2F1',
+  '..%2F1',
+  '*',
+  '$where',
+];
+
+const NO_UUIDS = [
+  'abc',
+  '1',
+  '00000000-0000-4000-8000-00000000000',
+  '00000000-0000-4000-8000-0000000000000',
+  '00000000-0000-4000-8000-00000000000g',
+  '00000000%2D0000-4000-8000',
+  '%7B00000000-0000-4000-8000-000000000000',
+  '00000000-0000-4000-8000-000000000000%00',
+  '%00',
+  'null',
+  '%27',
+];
+
+describe.each(DATABASES)('on %s', (database) => {
+  // Both platforms on SQLite, and each of them on one of the others: what is hostile is so to one of the two.
+  const platforms = database === 'sqlite' ? PLATFORMS : PLATFORMS.slice(database === 'postgres' ? 0 : 1).slice(0, 1);
+  describe.each(platforms)('and %s', (platform) => {
+    let service: CrudService;
+    let id: number;
+    beforeAll(async () => {
+      service = await startCrud(platform, { database, resources });
+      id = (await service.post('/api/products', pen)).json.data.id;
+    });
+    afterAll(() => service.close());
+
+    it.each([
+      ['GET', undefined],
+      ['PUT', pen],
+      ['DELETE', undefined],
+    ])('[4.3] %s of a missing record is 404 and names it', async (method, body) => {
+      const { status, json } = await service.send(method, '/api/products/77', body && { json: body });
+      expect([status, json]).toEqual([404, failure('Product with id 77 not found')]);
+    });
+
+    it.each(['0', '-1', '-0', '2147483648', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+      '[4.3] an integer that no record has, %s, is no failure of the server',
+      async (missing) => {
+        for (const method of ['GET', 'DELETE']) {
+          const { status } = await service.send(method, `/api/products/${missing}`);
+          expect([400, 404]).toContain(status);
+        }
+        expect((await service.put(`/api/products/${missing}`, pen)).status).toBeLessThan(500);
+        expect((await service.get(`/api/products/exists/${missing}`)).status).toBeLessThan(500);
+      },
+    );
+
+    it.each(NO_INTEGERS)('[4.3] %s is no id of an integer key: 400', async (text) => {
+      expect(wrongFields(await service.get(`/api/products/${text}`))).toEqual(['id']);
+      expect(wrongFields(await service.put(`/api/products/${text}`, pen))).toEqual(['id']);
+      expect(wrongFields(await service.del(`/api/products/${text}`))).toEqual(['id']);
+      expect(wrongFields(await service.get(`/api/products/exists/${text}`))).toEqual(['id']);
+    });
+
+    it.each(NO_UUIDS)('[4.3] %s is no id of a UUID key: 400', async (text) => {
+      expect(wrongFields(await service.get(`/api/documents/${text}`))).toEqual(['id']);
+      expect(wrongFields(await service.put(`/api/documents/${text}`, { title: 'a' }))).toEqual(['id']);
+      expect(wrongFields(await service.del(`/api/documents/${text}`))).toEqual(['id']);
+      expect(wrongFields(await service.get(`/api/documents/exists/${text}`))).toEqual(['id']);
+    });
+
+    it.each(['%00', 'a%00b', '%27', '%25', '_', '%F0%9F%98%80', '..', '%2e%2e', '%20', 'a'.repeat(90), '%7F', '%0a'])(
+      '[4.3] a text key that no record has, %s, is 404 or 400',
+      async (text) => {
+        for (const answer of [
+          await service.get(`/api/labels/${text}`),
+          await service.put(`/api/labels/${text}`, { text: 'a' }),
+          await service.del(`/api/labels/${text}`),
+        ])
+          expect([400, 404]).toContain(answer.status);
+        expect([200, 400]).toContain((await service.get(`/api/labels/exists/${text}`)).status);
+      },
+    );
+
+    it('[4.3] invalid data is 400 and names every wrong field at once', async () => {
+      const wrong = {
+        name: 'a name of more than twenty characters',
+        size: 'large',
+        price: null,
+        sold: 'no',
+        description: 5,
+        categoryId: 'tools',
+        colour: 'red',
+        id: 5,
+      };
+      const fields = ['categoryId', 'colour', 'description', 'id', 'name', 'price', 'size', 'sold'];
+      expect(wrongFields(await service.post('/api/products', wrong))).toEqual(fields);
+      expect(wrongFields(await service.put(`/api/products/${id}`, { ...wrong, id: id + 1 }))).toEqual(fields);
+      expect((await service.get(`/api/products/${id}`)).json.data).toEqual({ id, ...pen });
+    });
+
+    it('[4.3] an empty object names every required field', async () => {
+      expect(wrongFields(await service.post('/api/products', {}))).toEqual(['name', 'price']);
+      expect(wrongFields(await service.put(`/api/products/${id}`, {}))).toEqual(['name', 'price']);
+    });
+
+    it('[4.3] a taken unique value is 409 on create and update, and changes nothing', async () => {
+      const one = await service.post('/api/categories', { name: 'One' });
+      const two = (await service.post('/api/categories', { name: 'Two' })).json.data as { id: number };
+      expect(one.status).toBe(201);
+      const created = await service.post('/api/categories', { name: 'One' });
+      expect([created.status, created.json]).toEqual([409, failure(naming('Category'))]);
+      const updated = await service.put(`/api/categories/${two.id}`, { name: 'One' });
+      expect([updated.status, updated.json]).toEqual([409, failure(naming('Category'))]);
+      expect((await service.get(`/api/categories/${two.id}`)).json.data.name).toBe('Two');
+    });
+
+    it('[4.3] a taken pair of unique values is 409', async () => {
+      const { status, json } = await service.post('/api/products', pen);
+      expect([status, json]).toEqual([409, failure(naming('Product'))]);
+      expect((await service.post('/api/products', { ...pen, size: 2 })).status).toBe(201);
+    });
+
+    it('[4.3] a reference to nothing is 409 on create and update, and changes nothing', async () => {
+      const before = (await service.get('/api/products')).json.metadata.pagination.total;
+      const created = await service.post('/api/products', { ...pen, size: 7, categoryId: 4711 });
+      expect([created.status, created.json]).toEqual([409, failure(naming('Product'))]);
+      const updated = await service.put(`/api/products/${id}`, { ...pen, categoryId: 4711 });
+      expect([updated.status, updated.json]).toEqual([409, failure(naming('Product'))]);
+      expect((await service.get(`/api/products/${id}`)).json.data.categoryId).toBeNull();
+      expect((await service.get('/api/products')).json.metadata.pagination.total).toBe(before);
+    });
+
+    it('[4.3] the deletion of a record to which others refer is 409, and it stays', async () => {
+      const category = (await service.post('/api/categories', { name: 'Referred' })).json.data as { id: number };
+      await service.post('/api/products', { ...pen, size: 8, categoryId: category.id });
+      const { status, json } = await service.del(`/api/categories/${category.id}`);
+      expect([status, json]).toEqual([409, failure(naming('Category'))]);
+      expect((await service.get(`/api/categories/${category.id}`)).status).toBe(200);
+    });
+
+    it('[4.3] a conflict tells nothing of tables, constraints or statements', async () => {
+      const { text } = await service.post('/api/products', pen);
+      expect(text).not.toMatch(/sqlite|constraint|insert|duplicate|UQ_|FK_|key \(/i);
+    });
+
+    it.each<[string, unknown]>([
+      ['__proto__ as a field', '{"__proto__":{"polluted":true},"name":"a","price":1}'],
+      ['constructor as a field', '{"constructor":{"prototype":{"polluted":true}},"name":"a","price":1}'],
+      ['toString as a field', '{"toString":1,"hasOwnProperty":1,"name":"a","price":1}'],
+      ['then as a field', '{"then":"x","toJSON":"y","name":"a","price":1}'],
+      ['an empty name of a field', '{"":1,"name":"a","price":1}'],
+      ['a dotted name of a field', '{"category.name":1,"name":"a","price":1}'],
+      ['a name of a field with NUL', '{"a\\u0000b":1,"name":"a","price":1}'],
+      ['a name of a field with a lone surrogate', '{"\\ud800":1,"name":"a","price":1}'],
+      ['a long name of a field', `{"${'n'.repeat(5000)}":1}`],
+      [
+        'ten thousand unknown fields',
+        JSON.stringify(Object.fromEntries([...Array(5000).keys()].map((i) => [`f${i}`, i]))),
+      ],
+      ['an object for a text', '{"name":{"a":1},"price":1}'],
+      ['an array for a text', '{"name":["a"],"price":1}'],
+      ['a number for a text', '{"name":1,"price":1}'],
+      ['objects that are operators', '{"name":{"$ne":null},"price":{"$gt":0}}'],
+      ['an object with toString for a text', '{"name":{"toString":"x"},"price":1}'],
+      ['a nested object as the id', '{"id":{"a":1},"name":"a","price":1}'],
+      ['null everywhere', '{"name":null,"price":null,"size":null,"sold":null,"extra":null,"categoryId":null}'],
+      ['NUL in a text', '{"name":"a\\u0000b","price":1}'],
+      ['NUL in a longer text', '{"name":"nul","price":1,"description":"\\u0000"}'],
+      ['NUL within JSON', '{"name":"json nul","price":1,"extra":{"a\\u0000":"\\u0000"}}'],
+      ['a lone high surrogate', '{"name":"\\ud83d","price":1}'],
+      ['a lone low surrogate', '{"name":"\\ude00","price":1}'],
+      ['a lone surrogate within JSON', '{"name":"json lone","price":1,"extra":["\\ud83d"]}'],
+      ['emoji', '{"name":"😀😀","price":1}'],
+      ['control characters', '{"name":"\\u0001\\u001f\\u007f\\u2028","price":1}'],
+      ['1e400', '{"name":"a","price":1e400}'],
+      ['-1e400', '{"name":"a","price":-1e400}'],
+      ['1e308', '{"name":"big price","price":1e308}'],
+      ['1e-400', '{"name":"small price","price":1e-400}'],
+      ['-0', '{"name":"minus zero","price":-0,"size":-0}'],
+      ['NaN as a text', '{"name":"a","price":"NaN"}'],
+      ['a huge integer', '{"name":"a","price":1,"size":9007199254740993}'],
+      ['an integer beyond 64 bits', '{"name":"a","price":1,"size":18446744073709551616}'],
+      ['a broken number', '{"name":"a","price":1,"size":1.5}'],
+      ['an integer with exponent', '{"name":"exponent","price":1,"size":1e1}'],
+      ['a digit text for an integer', '{"name":"a","price":1,"size":"1"}'],
+      ['a reference beyond 64 bits', '{"name":"a","price":1,"categoryId":1e30}'],
+      ['a reference as an object', '{"name":"a","price":1,"categoryId":{"id":1}}'],
+      ['the relation itself', '{"name":"a","price":1,"category":{"name":"x"}}'],
+      ['duplicate keys', '{"name":"dup1","name":"dup2","price":1}'],
+      ['a duplicate key of which one is wrong', '{"price":"x","name":"dup3","price":1}'],
+      ['a long text', JSON.stringify({ name: 'a'.repeat(60_000), price: 1 })],
+      ['a long text without limit', JSON.stringify({ name: 'long', price: 1, description: 'ä'.repeat(40_000) })],
+      ['deep arrays', `{"name":"a","price":1,"extra":${'['.repeat(4000)}${']'.repeat(4000)}}`],
+      ['deep objects', `{"name":"b","price":1,"extra":${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}}`],
+      ['deep objects in an unknown field', `{"deep":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
+      ['deep objects for a text', `{"price":1,"name":${'['.repeat(8000)}${']'.repeat(8000)}}`],
+      ['__proto__ within JSON', '{"name":"proto","price":1,"extra":{"__proto__":{"polluted":true}}}'],
+      ['a byte order mark', '\ufeff{"name":"bom","price":1}'],
+      ['a comment', '{"name":"a"/* */,"price":1}'],
+      ['a trailing comma', '{"name":"a","price":1,}'],
+      ['broken UTF-8', Buffer.from('7b226e616d65223a22ff80fe222c227072696365223a317d', 'hex')],
+      ['SQL', `{"name":"'; DROP TABLE","price":1}`],
+      ['a date where none is', '{"name":"2026-01-01","price":1,"sold":"2026-01-01"}'],
+    ])('[4.3] never 500, always an envelope: a body with %s', async (_what, body) => {
+      const sent = { body: body as string | Buffer, headers: { 'content-type': 'application/json' } };
+      expectEnvelope(await service.send('POST', '/api/products', sent));
+      expectEnvelope(await service.send('PUT', `/api/products/${id}`, sent));
+      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+      // And nothing is broken for the next one.
+      expect((await service.get(`/api/products?size=100`)).status).toBe(200);
+      expect((await service.put(`/api/products/${id}`, pen)).json.data).toEqual({ id, ...pen });
+    });
+
+    it.each([
+      '?',
+      '??',
+      '?&',
+      '?=',
+      '?&&&===',
+      '?page',
+      '?page=',
+      '?page=%00',
+      '?page=%ff',
+      '?page=%',
+      '?%=1',
+      '?page=1&page=2',
+      '?page[]=1',
+      '?page[a][b]=1',
+      '?page=1;size=2',
+      '?__proto__=1',
+      '?__proto__[page]=1',
+      '?constructor=1',
+      '?constructor[prototype][a]=1',
+      '?toString=1',
+      '?hasOwnProperty=1',
+      '?q=%00',
+      '?q=%ff%fe',
+      '?q=%ED%A0%80',
+      '?q=%F0%9F%98%80',
+      "?q='",
+      '?q="',
+      '?q=\\',
+      '?q=%5C%5C%5C',
+      '?q=!',
+      '?q=%25',
+      '?q=%27%20OR%201=1--',
+      '?name=a%27);DROP%20TABLE%20product;--',
+      '?name[]=a&name[]=b',
+      '?name=a&name=b',
+      '?name[$ne]=a',
+      '?q=:term0&name=:key',
+      '?q=$1&name=?',
+      '?size=1e3',
+      '?size=-1&page=-1',
+      '?size=9007199254740993&page=99999999999999999999',
+      '?page=9007199254740991&size=100&q=a',
+      `?q=${'a'.repeat(7000)}`,
+      `?${'a=1&'.repeat(1500)}`,
+      `?${'q'.repeat(5000)}=1`,
+    ])('[4.3] never 500, always an envelope: the query %s', async (query) => {
+      expectEnvelope(await service.get(`/api/products${query}`));
+      expectEnvelope(await service.get(`/api/products/search${query}`));
+      expectEnvelope(await service.get(`/api/products/${id}${query}`));
+      expectEnvelope(await service.get(`/api/categories${query}`));
+    });
+
+    it('[4.3] the table of hostile requests broke nothing', async () => {
+      expect((await service.get('/api/products')).status).toBe(200);
+      expect(linesOf(service.logs, 'error')).toEqual([]);
+    });
+  });
+});
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let service: CrudService;
+  let id: number;
+  beforeAll(async () => {
+    service = await startCrud(platform, { resources });
+    id = (await service.post('/api/products', pen)).json.data.id;
+  });
+  afterAll(() => service.close());
+
+  const both = (): [string, string][] => [
+    ['POST', '/api/products'],
+    ['PUT', `/api/products/${id}`],
+  ];
+  const json = { 'content-type': 'application/json' };
+
+  it.each([
+    '{',
+    '{"name":',
+    'hello',
+    '{name:1}',
+    "{'name':1}",
+    '{"a":1}}',
+    '{"a":1,}',
+    '[1',
+    'undefined',
+    'NaN',
+    '\u0000',
+  ])('[4.3] the body %p is not JSON: 400', async (body) => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, { body, headers: json });
+      expect([answer.status, answer.json]).toEqual([400, failure(expect.stringMatching(/JSON/))]);
+    }
+  });
+
+  it.each(['null', 'true', '1', '"text"', '[]', '[{"name":"a","price":1}]', '""', ' null '])(
+    '[4.3] the body %s is JSON, but no object: 400',
+    async (body) => {
+      for (const [method, path] of both()) {
+        const answer = await service.send(method, path, { body, headers: json });
+        expect([answer.status, answer.json]).toEqual([400, failure(expect.any(String))]);
+      }
+    },
+  );
+
+  it('[4.3] an empty body is 400', async () => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, { body: '', headers: json });
+      expect([answer.status, answer.json]).toMatchObject([400, failure(expect.any(String))]);
+    }
+  });
+
+  it('[4.3] no body and no type is 400', async () => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path);
+      expect([answer.status, answer.json]).toMatchObject([400, failure(expect.any(String))]);
+    }
+  });
+
+  it.each([
+    'text/plain',
+    'text/html',
+    'text/json',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/vnd.api+json',
+    'application/merge-patch+json',
+    'application/jsonx',
+    'application/octet-stream',
+    'application/json; charset=latin1',
+    'application/json, text/plain',
+    'nonsense',
+  ])('[4.3] the type %s is not application/json: 415', async (type) => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, {
+        body: JSON.stringify({ ...pen, name: 'Typed' }),
+        headers: { 'content-type': type },
+      });
+      expect([answer.status, answer.json]).toEqual([415, failure(expect.stringMatching(/application\/json/))]);
+    }
+  });
+
+  it('[4.3] a body without a type is 415', async () => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, { body: JSON.stringify({ ...pen, name: 'Untyped' }) });
+      expect([answer.status, answer.json]).toEqual([415, failure(expect.any(String))]);
+    }
+  });
+
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('[4.3] the type %s is application/json', async (type) => {
+    const answer = await service.send('PUT', `/api/products/${id}`, {
+      body: JSON.stringify(pen),
+      headers: { 'content-type': type },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  it('[4.3] an encoding that the server does not know is 415', async () => {
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, {
+        body: JSON.stringify(pen),
+        headers: { ...json, 'content-encoding': 'foo' },
+      });
+      expect([answer.status, answer.json]).toEqual([415, failure(expect.any(String))]);
+    }
+  });
+
+  it("[4.3] a body larger than the platform's limit is 413, and stores nothing", async () => {
+    const body = JSON.stringify({ ...pen, description: 'x'.repeat(2_000_000) });
+    for (const [method, path] of both()) {
+      const answer = await service.send(method, path, { body, headers: json });
+      expect([answer.status, answer.json]).toEqual([413, failure(expect.any(String))]);
+    }
+    expect((await service.get('/api/products')).json.data).toEqual([{ id, ...pen }]);
+  });
+
+  it('[4.3] a body in chunks is read like any other', async () => {
+    const chunk = JSON.stringify({ ...pen, name: 'Chunk' });
+    const { status, body } = await rawTarget(service.port, `/api/products/${id}`, {
+      method: 'PUT',
+      headers: [
+        'Content-Type: application/json',
+        `Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0`,
+      ],
+    });
+    expect([status, JSON.parse(body).data.name]).toEqual([200, 'Chunk']);
+    await service.put(`/api/products/${id}`, pen);
+  });
+
+  it('[4.3] a broken percent-encoding in the id is 400, on Express in the envelope', async () => {
+    const { status, body } = await rawTarget(service.port, '/api/products/%ff');
+    expect(status).toBe(400);
+    if (platform === 'express') expect(JSON.parse(body)).toMatchObject(failure(expect.any(String)));
+  });
+
+  it('[4.3] an id of more than 100 characters is 400, on Fastify 414', async () => {
+    const { status } = await service.get(`/api/products/${'1'.repeat(120)}`);
+    expect(status).toBe(platform === 'express' ? 400 : 414);
+  });
+});
+
+describe.each(PLATFORMS)('a failure inside on %s', (platform) => {
+  const CANARY = 'canary: password=hunter2 at /srv/app';
+
+  class Throwing extends CrudController({ entity: Category, endpoint: '/api/throwing' }) {
+    @Get()
+    override findAll(): never {
+      throw new Error(CANARY);
+    }
+    @Get(':id')
+    override findById(id: string): never {
+      const thrown: Record<string, unknown> = {
+        text: CANARY,
+        nothing: undefined,
+        null: null,
+        status: Object.assign(new Error(CANARY), { status: 500 }),
+        odd: Object.assign(new Error(CANARY), { status: 'x', statusCode: -1 }),
+      };
+      throw thrown[id];
+    }
+    @Put(':id')
+    override async update(_id: string, body: JsonObject) {
+      return super.update(body as never, body);
+    }
+  }
+
+  it.each(['', '/text', '/nothing', '/null', '/status', '/odd'])(
+    '[4.3] what an override throws, a 500 does not tell (%p)',
+    async (path) => {
+      const service = await startCrud(platform, { resources: [Throwing] });
+      const { status, json, text } = await service.get(`/api/throwing${path}`);
+      expect([status, json]).toEqual([500, failure(expect.stringMatching(/\S/))]);
+      expect(text).not.toMatch(/canary|hunter2|at |Error:/);
+      await service.close();
+    },
+  );
+
+  it('[4.3] the reason of a 500 stands in the log', async () => {
+    const service = await startCrud(platform, { resources: [Throwing] });
+    await service.get('/api/throwing');
+    expect(linesOf(service.logs, 'error').join('\n')).toContain('canary');
+    await service.close();
+  });
+
+  it('[4.3] a table that is gone is a 500 that says nothing about the inside', async () => {
+    const logger = Object.fromEntries(
+      ['log', 'error', 'warn', 'debug', 'verbose', 'fatal'].map((level) => [level, () => undefined]),
+    ) as unknown as LoggerService;
+    const service = await startCrud(platform, { resources, logger });
+    await service.dataSource.query('DROP TABLE "product"');
+    for (const answer of [
+      await service.get('/api/products'),
+      await service.get('/api/products?page=2'),
+      await service.get('/api/products/1'),
+      await service.get('/api/products/search?q=a'),
+      await service.get('/api/products/exists/1'),
+      await service.post('/api/products', pen),
+      await service.put('/api/products/1', pen),
+      await service.del('/api/products/1'),
+    ]) {
+      expect([answer.status, answer.json]).toEqual([500, failure(expect.stringMatching(/\S/))]);
+      expect(answer.text).not.toMatch(/sqlite|table|product|select|query|typeorm|\.js|\.ts/i);
+    }
+    await service.close();
+  });
+});

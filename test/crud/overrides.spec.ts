@@ -1,0 +1,542 @@
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  Delete,
+  type ExecutionContext,
+  ForbiddenException,
+  Get,
+  HttpCode,
+  Inject,
+  Injectable,
+  type INestApplication,
+  Param,
+  Post,
+  Put,
+  Query,
+  Req,
+  Scope,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import {
+  CrudController,
+  CrudModule,
+  CrudOverride,
+  type Envelope,
+  type JsonObject,
+  type ListQuery,
+  overrideDescription,
+} from 'declarest';
+import { Column, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { linesOf, loggedAtBoot, PLATFORMS } from '../harness/platforms.js';
+import { type CrudParts, crudError, failure, naming, startCrud, success, wrongFields } from './service.js';
+
+@Entity()
+class Product {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+
+  @Column({ default: 0 })
+  stock!: number;
+}
+
+const base = { entity: Product, endpoint: '/api/products' } as const;
+const everything = { ...base, enableSearch: true, enableExists: true, searchableFields: ['name'] };
+
+class InStock extends CrudController({ ...base, enablePagination: true }) {
+  @Get()
+  @CrudOverride('Only what is in stock')
+  override async findAll(query: ListQuery) {
+    const page: Envelope<Product[]> = await super.findAll(query);
+    return { ...page, data: page.data.filter(({ stock }) => stock > 0) };
+  }
+}
+
+/** Every operation overridden, and nothing decorated but the routes. */
+class Everything extends CrudController(everything) {
+  @Get()
+  override async findAll(query: ListQuery) {
+    return { ...(await super.findAll(query)), message: 'own findAll' };
+  }
+  @Get(':id')
+  override async findById(id: string) {
+    return { ...(await super.findById(id)), message: `own findById ${id}` };
+  }
+  @Post()
+  override async create(body: JsonObject) {
+    return super.create({ ...body, name: `${String(body['name'])}!` });
+  }
+  @Put(':id')
+  override async update(id: string, body: JsonObject) {
+    return { ...(await super.update(id, body)), message: `own update ${id}` };
+  }
+  @Delete(':id')
+  override async delete(id: string) {
+    return { ...(await super.delete(id)), message: `own delete ${id}` };
+  }
+}
+
+const started = (platform: 'express' | 'fastify', controller: Type, more: CrudParts = {}) =>
+  startCrud(platform, { resources: [controller as never], ...more });
+
+describe.each(DATABASES)('on %s', (database) => {
+  describe.each(PLATFORMS)('and %s', (platform) => {
+    it('[4.7] super.findAll keeps validation, paging and envelope, and the others stay generated', async () => {
+      const service = await started(platform, InStock, { database });
+      await service.post('/api/products', { name: 'none', stock: 0 });
+      await service.post('/api/products', { name: 'some', stock: 5 });
+      const list = await service.get('/api/products?size=10');
+      const pagination = { page: 1, size: 10, total: 2, totalPages: 1 };
+      expect([list.status, list.json]).toEqual([
+        200,
+        success(naming('Product'), [{ id: 2, name: 'some', stock: 5 }], { pagination }),
+      ]);
+      expect(wrongFields(await service.get('/api/products?page=0&x=1'))).toEqual(['page', 'x']);
+      expect((await service.get('/api/products/1')).json.data.name).toBe('none');
+      expect((await service.put('/api/products/1', { name: 'now', stock: 1 })).json.data.name).toBe('now');
+      expect((await service.del('/api/products/1')).json.data).toBeNull();
+      expect(wrongFields(await service.post('/api/products', {}))).toEqual(['name']);
+      await service.close();
+    });
+
+    it('[4.7] any of the five may be overridden, and undecorated parameters are those of the base', async () => {
+      const service = await started(platform, Everything, { database });
+      const created = await service.post('/api/products', { name: 'a' });
+      expect([created.status, created.json]).toEqual([
+        201,
+        success('Product created', { id: 1, name: 'a!', stock: 0 }),
+      ]);
+      expect(created.headers['location']).toBe('/api/products/1');
+      expect((await service.get('/api/products')).json.message).toBe('own findAll');
+      expect((await service.get('/api/products/1')).json.message).toBe('own findById 1');
+      expect((await service.get('/api/products/7')).json).toEqual(failure('Product with id 7 not found'));
+      expect(wrongFields(await service.get('/api/products/abc'))).toEqual(['id']);
+      expect((await service.put('/api/products/1', { name: 'b' })).json.message).toBe('own update 1');
+      expect(wrongFields(await service.put('/api/products/1', {}))).toEqual(['name']);
+      expect(
+        (await service.send('POST', '/api/products', { body: 'x', headers: { 'content-type': 'text/plain' } })).status,
+      ).toBe(415);
+      expect((await service.del('/api/products/1')).json).toEqual(success('own delete 1', null));
+      expect((await service.get('/api/products/search?name=a')).json.data).toEqual([]);
+      expect((await service.get('/api/products/exists/1')).json.data).toEqual({ exists: false });
+      await service.close();
+    });
+  });
+});
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  it('[4.7] the generated methods take what an override hands them, also when there is nothing', async () => {
+    class Calls extends CrudController({ ...base, enablePagination: true }) {
+      @Get()
+      override async findAll() {
+        return super.findAll({ size: '1' });
+      }
+      @Get('all')
+      async all() {
+        return super.findAll({});
+      }
+    }
+    const service = await started(platform, Calls);
+    // A further route of one level stands behind {id} only when it is declared after it; here it is the subclass's own.
+    await service.post('/api/products', { name: 'a' });
+    await service.post('/api/products', { name: 'b' });
+    expect((await service.get('/api/products?page=9')).json.data).toHaveLength(1);
+    expect((await service.get('/api/products/all')).json.data).toHaveLength(2);
+    await service.close();
+  });
+
+  it('[4.7] parameter decorators of the subclass win', async () => {
+    class Own extends CrudController(base) {
+      @Get()
+      override async findAll(@Query('only') only: never) {
+        return { only } as never;
+      }
+      @Get(':id')
+      override async findById(@Req() request: never) {
+        return { method: (request as { method: string }).method } as never;
+      }
+      @Post()
+      override async create(@Body('name') name: never) {
+        return { name } as never;
+      }
+      @Put(':key')
+      override async update(@Param('key') key: string, @Body() body: JsonObject) {
+        return { key, body } as never;
+      }
+    }
+    const service = await started(platform, Own);
+    expect((await service.get('/api/products?only=x')).json).toEqual({ only: 'x' });
+    expect((await service.get('/api/products/1')).json).toEqual({ method: 'GET' });
+    expect((await service.post('/api/products', { name: 'n', colour: 1 })).json).toEqual({ name: 'n' });
+    expect((await service.put('/api/products/k', { any: true })).json).toEqual({ key: 'k', body: { any: true } });
+    await service.close();
+  });
+
+  it('[4.7] what an override returns is sent as it is', async () => {
+    class Raw extends CrudController(base) {
+      @Get()
+      override async findAll() {
+        return [{ nothing: 'wrapped' }] as never;
+      }
+      @Post()
+      @HttpCode(202)
+      override async create() {
+        return { queued: true } as never;
+      }
+      @Delete(':id')
+      override delete(id: string) {
+        if (id === '9') throw new ForbiddenException('not this one');
+        return Promise.resolve({ kept: id } as never);
+      }
+    }
+    const service = await started(platform, Raw);
+    expect((await service.get('/api/products')).json).toEqual([{ nothing: 'wrapped' }]);
+    const created = await service.post('/api/products', {});
+    expect([created.status, created.json, created.headers['location']]).toEqual([202, { queued: true }, undefined]);
+    expect((await service.del('/api/products/1')).json).toEqual({ kept: '1' });
+    const refused = await service.del('/api/products/9');
+    expect([refused.status, refused.json]).toEqual([403, failure('not this one')]);
+    await service.close();
+  });
+
+  it('[4.7] a further route of the subclass works beside the generated ones', async () => {
+    class More extends CrudController(base) {
+      @Get('stats/all')
+      stats() {
+        return { own: true };
+      }
+      @Post(':id/sell')
+      async sell(@Param('id') id: string) {
+        return super.findById(id);
+      }
+    }
+    const service = await started(platform, More);
+    await service.post('/api/products', { name: 'a' });
+    expect((await service.get('/api/products/stats/all')).json).toEqual({ own: true });
+    expect((await service.post('/api/products/1/sell', {})).json.data.name).toBe('a');
+    expect((await service.post('/api/products/7/sell', {})).json).toEqual(failure('Product with id 7 not found'));
+    await service.close();
+  });
+
+  const METHODS = [
+    ['findAll', 'GET', '/api/products', 'Get'],
+    ['findById', 'GET', '/api/products/1', 'Get'],
+    ['create', 'POST', '/api/products', 'Post'],
+    ['update', 'PUT', '/api/products/1', 'Put'],
+    ['delete', 'DELETE', '/api/products/1', 'Delete'],
+  ] as const;
+
+  const undecorated = (operation: string): Type => {
+    class ForgetfulController extends CrudController(base) {}
+    Object.defineProperty(ForgetfulController.prototype, operation, {
+      value: () => ({ own: true }),
+      writable: true,
+      configurable: true,
+    });
+    return ForgetfulController;
+  };
+
+  it.each(METHODS)(
+    '[4.7] an overridden %s without its route decorator is not reachable: 404',
+    async (operation, method, path) => {
+      const service = await started(platform, undecorated(operation));
+      await service.dataSource.getRepository(Product).save({ name: 'a' });
+      const answer = await service.send(
+        method,
+        path,
+        method === 'POST' || method === 'PUT' ? { json: { name: 'b' } } : {},
+      );
+      expect(answer.status).toBe(404);
+      expect(await service.dataSource.getRepository(Product).findBy({})).toEqual([{ id: 1, name: 'a', stock: 0 }]);
+      await service.close();
+    },
+  );
+
+  const atBoot = async (controller: Type, how: 'forFeature' | 'controllers' = 'forFeature'): Promise<string[]> => {
+    const database = await createDatabase();
+    const { logs, error } = await loggedAtBoot(
+      platform,
+      {
+        imports: [
+          TypeOrmModule.forRoot(database.options),
+          how === 'forFeature' ? CrudModule.forFeature(controller as never) : TypeOrmModule.forFeature([Product]),
+        ],
+        ...(how === 'controllers' && { controllers: [controller] }),
+      },
+      { onClose: database.drop },
+    );
+    if (error) throw error;
+    return logs;
+  };
+
+  it.each(METHODS)(
+    '[4.7] an overridden %s without its route decorator is exactly one warning, naming controller, operation and decorator',
+    async (operation, _method, _path, decorator) => {
+      const lines = linesOf(await atBoot(undecorated(operation)), 'warn').filter((line) => line.includes('Forgetful'));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(new RegExp(String.raw`ForgetfulController.*\b${operation}\b.*@${decorator}\(`));
+    },
+  );
+
+  it('[4.7] the warning is also given for a controller that stands in `controllers`', async () => {
+    const lines = linesOf(await atBoot(undecorated('findAll'), 'controllers'), 'warn');
+    expect(lines.filter((line) => /ForgetfulController.*findAll.*@Get\(\)/.test(line))).toHaveLength(1);
+  });
+
+  it('[4.7] two forgotten decorators are two warnings; a subclass without overrides has none', async () => {
+    class Two extends CrudController(base) {
+      override findAll(): never {
+        throw new Error('never');
+      }
+      override create(): never {
+        throw new Error('never');
+      }
+    }
+    const of = async (controller: Type): Promise<string[]> =>
+      linesOf(await atBoot(controller), 'warn').filter((line) => line.includes(controller.name));
+    expect(await of(Two)).toHaveLength(2);
+    class Plain extends CrudController(base) {}
+    expect(await of(Plain)).toEqual([]);
+    expect(await of(Everything)).toEqual([]);
+  });
+
+  it('[4.7] an override inherited from a class between is reachable and no warning', async () => {
+    class Middle extends CrudController(base) {
+      @Get()
+      override async findAll() {
+        return { middle: true } as never;
+      }
+    }
+    class Leaf extends Middle {
+      @Get(':id')
+      override async findById(id: string) {
+        return { leaf: id } as never;
+      }
+    }
+    const service = await started(platform, Leaf);
+    expect((await service.get('/api/products')).json).toEqual({ middle: true });
+    expect((await service.get('/api/products/5')).json).toEqual({ leaf: '5' });
+    expect(linesOf(service.logs, 'warn').filter((line) => /Leaf|Middle/.test(line))).toEqual([]);
+    await service.close();
+  });
+
+  it('[4.7] the description of @CrudOverride stands in the boot log, with controller and operation', async () => {
+    const lines = (await atBoot(InStock)).filter((line) => line.includes('Only what is in stock'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^log .*InStock.*findAll/);
+  });
+
+  describe('in the `controllers` of a module', () => {
+    @Injectable()
+    class Prices {
+      of(name: string): string {
+        return `${name} costs 5`;
+      }
+    }
+
+    class Priced extends CrudController(everything) {
+      constructor(
+        private readonly prices: Prices,
+        @InjectRepository(Product) private readonly products: Repository<Product>,
+      ) {
+        super();
+      }
+      @Get(':id')
+      override async findById(id: string) {
+        const found = await super.findById(id);
+        return { ...found, message: `${this.prices.of(found.data.name)} of ${await this.products.count()}` };
+      }
+    }
+
+    const module: CrudParts = {
+      entities: [Product],
+      imports: [TypeOrmModule.forFeature([Product])],
+      controllers: [Priced],
+      providers: [Prices],
+    };
+
+    it("[4.7] [1] a subclass injects that module's providers, and every operation works without CrudModule", async () => {
+      const service = await startCrud(platform, module);
+      const created = await service.post('/api/products', { name: 'Pen' });
+      expect([created.status, created.headers['location']]).toEqual([201, '/api/products/1']);
+      expect((await service.get('/api/products/1')).json).toEqual(
+        success('Pen costs 5 of 1', { id: 1, name: 'Pen', stock: 0 }),
+      );
+      expect((await service.get('/api/products')).json.data).toHaveLength(1);
+      expect((await service.get('/api/products/search?name=PEN')).json.data).toHaveLength(1);
+      expect((await service.get('/api/products/exists/1')).json.data).toEqual({ exists: true });
+      expect((await service.put('/api/products/1', { name: 'Ink' })).json.data.name).toBe('Ink');
+      expect((await service.get('/api/products/7')).json).toEqual(failure('Product with id 7 not found'));
+      expect(wrongFields(await service.post('/api/products', {}))).toEqual(['name']);
+      const broken = await service.send('POST', '/api/products', {
+        body: '{',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([broken.status, broken.json]).toEqual([400, failure(expect.any(String))]);
+      expect((await service.del('/api/products/1')).json).toEqual(success(naming('Product'), null));
+      await service.close();
+    });
+
+    it('[1] the generated base takes no constructor arguments', async () => {
+      expect(CrudController(base)).toHaveLength(0);
+      class Plain extends CrudController(base) {}
+      const service = await startCrud(platform, { entities: [Product], controllers: [Plain] });
+      expect((await service.get('/api/products')).json.data).toEqual([]);
+      await service.close();
+    });
+
+    it('[1] two generated controllers in one module are two', async () => {
+      const service = await startCrud(platform, {
+        entities: [Product],
+        controllers: [CrudController(base), CrudController({ ...base, endpoint: '/api/others', maxListSize: 1 })],
+      });
+      expect((await service.get('/api/products')).json).not.toHaveProperty('metadata');
+      expect((await service.get('/api/others')).json.metadata).toEqual({ truncated: false });
+      await service.close();
+    });
+
+    it('[1] a wrong declaration in `controllers` refuses to boot, too', async () => {
+      const controller = CrudController({ ...base, enableSearch: true, searchableFields: ['nmae'] });
+      const { message } = await crudError(platform, { entities: [Product], controllers: [controller] });
+      expect(message).toMatch(/searchableFields.*nmae/);
+    });
+
+    it('[4.7] a controller path of the subclass is its endpoint', async () => {
+      @Controller('/api/moved')
+      class Moved extends CrudController(base) {}
+      const service = await startCrud(platform, { entities: [Product], controllers: [Moved] });
+      expect((await service.post('/api/moved', { name: 'a' })).headers['location']).toBe('/api/moved/1');
+      expect((await service.get('/api/products')).status).toBe(404);
+      await service.close();
+    });
+  });
+
+  it('[4.7] a request-scoped subclass works, and a request has an instance of its own', async () => {
+    let instances = 0;
+    @Injectable({ scope: Scope.REQUEST })
+    class Asked {
+      constructor(@Inject(REQUEST) readonly request: { url: string }) {
+        instances += 1;
+      }
+    }
+    @Injectable()
+    class Scoped extends CrudController(everything) {
+      constructor(private readonly asked: Asked) {
+        super();
+      }
+      @Get(':id')
+      override async findById(id: string) {
+        return { ...(await super.findById(id)), message: this.asked.request.url };
+      }
+    }
+    const service = await startCrud(platform, { entities: [Product], controllers: [Scoped], providers: [Asked] });
+    await service.post('/api/products', { name: 'a' });
+    expect((await service.get('/api/products/1?x')).json.message).toBe('/api/products/1?x');
+    expect((await service.get('/api/products/search?name=a')).json.data).toHaveLength(1);
+    expect((await service.get('/api/products/9')).json).toEqual(failure('Product with id 9 not found'));
+    expect(instances).toBe(4);
+    await service.close();
+  });
+
+  describe('with guards', () => {
+    @Injectable()
+    class Closed implements CanActivate {
+      canActivate(context: ExecutionContext): boolean {
+        const { headers } = context.switchToHttp().getRequest<{ headers: Record<string, string> }>();
+        return headers['x-key'] === 'open';
+      }
+    }
+
+    @UseGuards(Closed)
+    class Guarded extends CrudController(everything) {
+      @Get(':id')
+      override async findById(id: string) {
+        return super.findById(id);
+      }
+    }
+
+    it.each([
+      ['GET', '/api/products'],
+      ['GET', '/api/products/1'],
+      ['GET', '/api/products/search?name=a'],
+      ['GET', '/api/products/exists/1'],
+      ['POST', '/api/products'],
+      ['PUT', '/api/products/1'],
+      ['DELETE', '/api/products/1'],
+    ])('[4.7] a guard of the subclass covers %s %s', async (method, path) => {
+      for (const parts of [{ resources: [Guarded] }, { entities: [Product], controllers: [Guarded] }] as CrudParts[]) {
+        const service = await startCrud(platform, parts);
+        await service.dataSource.getRepository(Product).save({ name: 'a' });
+        const body = method === 'POST' || method === 'PUT' ? { json: { name: 'b' } } : {};
+        const refused = await service.send(method, path, body);
+        expect([refused.status, refused.json]).toEqual([403, failure(expect.any(String))]);
+        expect(await service.dataSource.getRepository(Product).findBy({})).toEqual([{ id: 1, name: 'a', stock: 0 }]);
+        expect((await service.send(method, path, { ...body, headers: { 'x-key': 'open' } })).status).toBeLessThan(300);
+        await service.close();
+      }
+    });
+
+    it('[4.7] a guard on one override covers that operation only', async () => {
+      class Partly extends CrudController(base) {
+        @UseGuards(Closed)
+        @Delete(':id')
+        override async delete(id: string) {
+          return super.delete(id);
+        }
+      }
+      const service = await started(platform, Partly);
+      await service.post('/api/products', { name: 'a' });
+      expect((await service.del('/api/products/1')).status).toBe(403);
+      expect((await service.get('/api/products/1')).status).toBe(200);
+      await service.close();
+    });
+
+    it('[4.7] a global guard and a global prefix reach overridden and generated operations alike', async () => {
+      const service = await started(platform, Everything, {
+        configure: (app: INestApplication) => {
+          app.useGlobalGuards(new Closed());
+          app.setGlobalPrefix('shop');
+        },
+      });
+      for (const path of ['', '/1', '/search?name=a', '/exists/1'])
+        expect((await service.get(`/shop/api/products${path}`)).status).toBe(403);
+      await service.close();
+    });
+  });
+});
+
+describe('[1] CrudOverride', () => {
+  class Described extends CrudController(base) {
+    @Get()
+    @CrudOverride('Only what is in stock')
+    override async findAll(query: ListQuery) {
+      return super.findAll(query);
+    }
+    @CrudOverride()
+    @Get(':id')
+    override async findById(id: string) {
+      return super.findById(id);
+    }
+    @Post()
+    override async create(body: JsonObject) {
+      return super.create(body);
+    }
+  }
+
+  it('[4.7] leaves a description that can be read', () => {
+    expect(overrideDescription(Described.prototype.findAll)).toBe('Only what is in stock');
+  });
+
+  it('[4.7] is optional, and so is its description', () => {
+    expect(overrideDescription(Described.prototype.findById)).toBe('');
+    expect(overrideDescription(Described.prototype.create)).toBeUndefined();
+    expect(overrideDescription(CrudController(base).prototype.findAll)).toBeUndefined();
+  });
+});

@@ -1,0 +1,541 @@
+import {
+  Column,
+  CreateDateColumn,
+  DeleteDateColumn,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  OneToOne,
+  PrimaryGeneratedColumn,
+  type Relation,
+  UpdateDateColumn,
+  VersionColumn,
+} from 'typeorm';
+import type { Type } from '@nestjs/common';
+import { type DatabaseName, DATABASES } from '../harness/databases.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { type CrudService, naming, startCrud, success, wrongFields } from './service.js';
+
+class Place {
+  @Column({ length: 30 })
+  city!: string;
+
+  @Column({ type: 'varchar', length: 10, nullable: true })
+  zip!: string | null;
+
+  @Column({ length: 2, default: 'DE' })
+  country!: string;
+}
+
+@Entity()
+class Tag {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column({ length: 30 })
+  name!: string;
+}
+
+@Entity()
+class Person {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 30 })
+  name!: string;
+}
+
+@Entity()
+class Profile {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 30 })
+  bio!: string;
+}
+
+/** A class of its own for each database, as the expression of a generated column is. */
+function articleOf(database: DatabaseName) {
+  @Entity()
+  class Article {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @Column({ length: 50 })
+    title!: string;
+
+    @Column({ type: 'varchar', length: 50, nullable: true })
+    subtitle!: string | null;
+
+    @Column({ default: 3 })
+    rating!: number;
+
+    @Column({ type: 'simple-enum', enum: ['draft', 'public'], default: 'draft' })
+    status!: string;
+
+    @Column({ type: 'varchar', length: 20, nullable: true, default: 'none' })
+    mood!: string | null;
+
+    @Column({ type: 'int' })
+    views = 7;
+
+    @Column({ type: database === 'postgres' ? 'timestamp' : 'datetime', default: () => 'CURRENT_TIMESTAMP' })
+    published!: Date;
+
+    @Column({ type: 'varchar', length: 50, nullable: true, select: false })
+    secret!: string | null;
+
+    @Column({ length: 50, select: false, default: 'token-canary' })
+    token!: string;
+
+    @Column({ length: 20, update: false, default: 'fixed' })
+    locked!: string;
+
+    @Column({ type: 'varchar', length: 20, nullable: true, insert: false })
+    later!: string | null;
+
+    @Column({
+      type: 'varchar',
+      length: 60,
+      generatedType: 'STORED',
+      asExpression: database === 'mariadb' ? 'concat(`title`, "!")' : `"title" || '!'`,
+      nullable: true,
+      // TypeORM itself does not leave such a column out of its statements.
+      ...(database === 'sqlite' && { insert: false, update: false }),
+    })
+    shout!: string;
+
+    @Column({
+      type: 'int',
+      transformer: {
+        // TypeORM asks it of absent values, too.
+        to: (euros?: number) => (euros === undefined ? undefined : Math.round(euros * 100)),
+        from: (cents: number) => cents / 100,
+      },
+      default: 150,
+    })
+    price!: number;
+
+    @Column(() => Place)
+    place!: Place;
+
+    @ManyToOne(() => Person, { nullable: true })
+    reviewer!: Person | null;
+
+    @ManyToOne(() => Person, { nullable: false })
+    owner!: Person;
+
+    @ManyToOne(() => Tag, { nullable: true })
+    tag!: Tag | null;
+
+    @OneToOne(() => Profile, { nullable: true })
+    @JoinColumn()
+    profile!: Profile | null;
+
+    @ManyToOne('Article', { nullable: true })
+    parent!: Relation<Article> | null;
+
+    @OneToMany('Article', 'parent')
+    children!: Relation<Article>[];
+
+    @Column({ type: 'int', nullable: true })
+    editorId!: number | null;
+
+    @ManyToOne(() => Person, { nullable: true })
+    @JoinColumn({ name: 'editorId' })
+    editor!: Person | null;
+
+    @ManyToOne(() => Person, { nullable: true })
+    @JoinColumn({ name: 'the_printer' })
+    printer!: Person | null;
+
+    @CreateDateColumn()
+    created!: Date;
+
+    @UpdateDateColumn()
+    updated!: Date;
+
+    @VersionColumn()
+    version!: number;
+
+    @DeleteDateColumn()
+    deleted!: Date | null;
+
+    isNoColumn = 'value of the class';
+  }
+  return Article;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe.each(DATABASES)('on %s', (database) => {
+  const Article = articleOf(database);
+
+  describe.each(PLATFORMS)('and %s', (platform) => {
+    let service: CrudService;
+    let ann: number;
+    let bob: number;
+    beforeAll(async () => {
+      service = await startCrud(platform, {
+        database,
+        entities: [Article, Person, Tag, Profile],
+        resources: [
+          {
+            entity: Article as Type,
+            endpoint: '/api/articles',
+            enableSearch: true,
+            enableExists: true,
+            searchableFields: ['title'],
+          },
+          { entity: Person, endpoint: '/api/people' },
+          { entity: Tag, endpoint: '/api/tags' },
+          { entity: Profile, endpoint: '/api/profiles' },
+        ],
+      });
+      ann = (await service.post('/api/people', { name: 'Ann' })).json.data.id;
+      bob = (await service.post('/api/people', { name: 'Bob' })).json.data.id;
+    });
+    afterAll(() => service.close());
+
+    /** The least that a client has to say. */
+    const least = () => ({ title: 'One', place: { city: 'Ulm' }, ownerId: ann });
+    const fresh = () => ({
+      id: expect.any(Number),
+      title: 'One',
+      subtitle: null,
+      rating: 3,
+      status: 'draft',
+      mood: 'none',
+      views: 7,
+      published: expect.stringMatching(MOMENT),
+      locked: 'fixed',
+      later: null,
+      shout: 'One!',
+      price: 1.5,
+      place: { city: 'Ulm', zip: null, country: 'DE' },
+      reviewerId: null,
+      ownerId: ann,
+      tagId: null,
+      profileId: null,
+      parentId: null,
+      editorId: null,
+      printerId: null,
+      created: expect.stringMatching(MOMENT),
+      updated: expect.stringMatching(MOMENT),
+      version: 1,
+      deleted: null,
+    });
+    /** Everything that a client may say. */
+    const most = () => ({
+      ...least(),
+      subtitle: 'Two',
+      rating: 5,
+      status: 'public',
+      mood: 'merry',
+      views: 9,
+      published: '2026-01-31T09:30:15.000Z',
+      price: 12.34,
+      place: { city: 'Bonn', zip: '53111', country: 'AT' },
+      reviewerId: bob,
+      editorId: bob,
+      printerId: ann,
+    });
+    const made = async (fields: object = least()) => {
+      const { status, json, text } = await service.post('/api/articles', fields);
+      if (status !== 201) throw new Error([text, ...linesOf(service.logs, 'error')].join('\n'));
+      return json.data as ReturnType<typeof fresh> & { id: number };
+    };
+    const read = async (id: number) => (await service.get(`/api/articles/${id}`)).json.data;
+    const column = async (id: number, name: string): Promise<unknown> => {
+      const [row] = await service.dataSource
+        .getRepository(Article)
+        .createQueryBuilder('a')
+        .withDeleted()
+        .select(`a.${name}`, 'it')
+        .where('a.id = :id', { id })
+        .getRawMany<{ it: unknown }>();
+      return row?.it;
+    };
+
+    it('[4.6] what a POST leaves out gets its default, or null', async () => {
+      const { id, ...rest } = await made();
+      expect({ id, ...rest }).toEqual(fresh());
+      expect(await read(id)).toEqual({ id, ...rest });
+    });
+
+    it('[4.6] what a POST says is stored instead of the defaults', async () => {
+      const { id } = await made(most());
+      expect(await read(id)).toMatchObject({ ...most(), id });
+    });
+
+    it('[4.6] what GET returned can be PUT back: only version and update date change', async () => {
+      for (const before of [await made(), await made(most())]) {
+        const { status, json } = await service.put(`/api/articles/${before.id}`, before);
+        const unchanged = { ...before, version: 2, updated: expect.stringMatching(MOMENT) };
+        expect([status, json]).toEqual([200, success(naming('Article'), unchanged)]);
+        expect(await read(before.id)).toEqual(json.data);
+      }
+    });
+
+    it('[4.6] what GET returned can be edited and PUT back', async () => {
+      const before = await made(most());
+      const edited = { ...before, title: 'Edited', rating: 0, subtitle: null, place: { ...before.place, city: 'Rom' } };
+      const { status, json } = await service.put(`/api/articles/${before.id}`, edited);
+      expect([status, json.data]).toEqual([
+        200,
+        { ...edited, shout: 'Edited!', version: 2, updated: expect.stringMatching(MOMENT) },
+      ]);
+    });
+
+    it('[4.6] PUT is a full replacement: what is left out becomes its default, or null', async () => {
+      const before = await made(most());
+      const { status, json } = await service.put(`/api/articles/${before.id}`, least());
+      expect([status, json.data]).toEqual([200, { ...fresh(), id: before.id, created: before.created, version: 2 }]);
+      expect(json.data.published).not.toBe('2026-01-31T09:30:15.000Z');
+      expect(await read(before.id)).toEqual(json.data);
+    });
+
+    it('[4.6] a nullable column with a default: left out it is the default, null stays null', async () => {
+      const { id } = await made({ ...least(), mood: null });
+      expect((await read(id)).mood).toBeNull();
+      await service.put(`/api/articles/${id}`, { ...least(), mood: 'odd' });
+      expect((await service.put(`/api/articles/${id}`, least())).json.data.mood).toBe('none');
+      expect((await service.put(`/api/articles/${id}`, { ...least(), mood: null })).json.data.mood).toBeNull();
+    });
+
+    it('[4.6] a required field that a PUT leaves out is 400, and nothing changes', async () => {
+      const before = await made(most());
+      expect(wrongFields(await service.put(`/api/articles/${before.id}`, {}))).toEqual([
+        'ownerId',
+        'place.city',
+        'title',
+      ]);
+      expect(wrongFields(await service.put(`/api/articles/${before.id}`, { ...least(), place: {} }))).toEqual([
+        'place.city',
+      ]);
+      expect(await read(before.id)).toEqual(before);
+    });
+
+    it('[4.6] a PUT never creates', async () => {
+      const count = await service.dataSource.getRepository(Article).count();
+      for (const body of [least(), { ...least(), id: 987654 }])
+        expect((await service.put('/api/articles/987654', body)).status).toBe(404);
+      expect(await service.dataSource.getRepository(Article).count()).toBe(count);
+      const uuid = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+      expect((await service.put(`/api/tags/${uuid}`, { id: uuid, name: 'x' })).status).toBe(404);
+      expect((await service.get('/api/tags')).json.data.map((tag: { id: string }) => tag.id)).not.toContain(uuid);
+    });
+
+    it.each([
+      ['id', 5],
+      ['id', null],
+      ['created', '2026-01-31T09:30:15.000Z'],
+      ['updated', '2026-01-31T09:30:15.000Z'],
+      ['version', 1],
+      ['deleted', null],
+      ['shout', 'One!'],
+      ['later', 'a'],
+    ])('[4.6] %s, which is generated or not to be inserted, is refused on create: %p', async (name, value) => {
+      const count = await service.dataSource.getRepository(Article).count();
+      expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
+      expect(await service.dataSource.getRepository(Article).count()).toBe(count);
+    });
+
+    it.each([
+      ['id', 987654],
+      ['id', null],
+      ['created', '2001-01-31T09:30:15.000Z'],
+      ['updated', '2001-01-31T09:30:15.000Z'],
+      ['version', 9],
+      ['version', 0],
+      ['deleted', '2026-01-31T09:30:15.000Z'],
+      ['shout', 'Other!'],
+      ['locked', 'changed'],
+    ])(
+      '[4.6] %s, which is generated or not to be updated, is refused when a PUT changes it: %p',
+      async (name, value) => {
+        const before = await made();
+        const answer = await service.put(`/api/articles/${before.id}`, { ...before, title: 'Other', [name]: value });
+        expect(wrongFields(answer)).toEqual([name]);
+        expect(await read(before.id)).toEqual(before);
+      },
+    );
+
+    it('[4.6] an id alone, unchanged, is accepted', async () => {
+      const { id } = await made();
+      expect((await service.put(`/api/articles/${id}`, { ...least(), id })).status).toBe(200);
+    });
+
+    it('[4.6] a column that is not to be updated is taken on create and kept by a PUT that leaves it out', async () => {
+      const { id } = await made({ ...least(), locked: 'mine' });
+      expect((await service.put(`/api/articles/${id}`, least())).json.data.locked).toBe('mine');
+      expect((await service.put(`/api/articles/${id}`, { ...least(), locked: 'mine' })).status).toBe(200);
+    });
+
+    it('[4.6] a column that is not to be inserted is written by a PUT', async () => {
+      const { id } = await made();
+      expect((await service.put(`/api/articles/${id}`, { ...least(), later: 'now' })).json.data.later).toBe('now');
+      expect((await read(id)).later).toBe('now');
+    });
+
+    it('[4.6] version and update date go on by themselves', async () => {
+      const before = await made();
+      for (const version of [2, 3, 4])
+        expect((await service.put(`/api/articles/${before.id}`, least())).json.data.version).toBe(version);
+      const after = await read(before.id);
+      expect(after.created).toBe(before.created);
+      // To the second: TypeORM updates with CURRENT_TIMESTAMP, which has no fraction in MariaDB.
+      const second = (text: unknown): string => (text as string).slice(0, 19);
+      expect(second(after.updated) >= second(before.updated)).toBe(true);
+    });
+
+    it('[4.6] columns that a client cannot read keep their values in a PUT, and never leave', async () => {
+      const hidden = { secret: 'secret-canary', token: 'other-canary' };
+      const answers = [await service.post('/api/articles', { ...least(), title: 'Hidden', ...hidden })];
+      const { id } = answers[0]!.json.data as { id: number };
+      expect([await column(id, 'secret'), await column(id, 'token')]).toEqual(['secret-canary', 'other-canary']);
+      answers.push(await service.put(`/api/articles/${id}`, { ...least(), title: 'Hidden' }));
+      expect([await column(id, 'secret'), await column(id, 'token')]).toEqual(['secret-canary', 'other-canary']);
+      answers.push(
+        await service.put(`/api/articles/${id}`, { ...least(), title: 'Hidden', secret: 'new-canary' }),
+        await service.get(`/api/articles/${id}`),
+        await service.get('/api/articles'),
+        await service.get('/api/articles/search?title=hidden'),
+        await service.get(`/api/articles/exists/${id}`),
+      );
+      expect([await column(id, 'secret'), await column(id, 'token')]).toEqual(['new-canary', 'other-canary']);
+      for (const { status, text } of answers) {
+        expect(status).toBeLessThan(300);
+        expect(text).not.toMatch(/canary|"secret"|"token"/);
+      }
+    });
+
+    it('[4.6] a wrong value of a hidden column is not repeated in the answer', async () => {
+      const answer = await service.post('/api/articles', { ...least(), secret: `canary${'x'.repeat(60)}`, token: 5 });
+      expect(wrongFields(answer)).toEqual(['secret', 'token']);
+      expect(answer.text).not.toContain('canary');
+    });
+
+    it.each([
+      ['colour', { colour: 'red' }],
+      ['place.street', { place: { city: 'Ulm', street: 'x' } }],
+      ['owner', { owner: { id: 1 } }],
+      ['owner', { owner: 1 }],
+      ['children', { children: [] }],
+      ['isNoColumn', { isNoColumn: 'x' }],
+      ['placeCity', { placeCity: 'x' }],
+      ['place.city', { 'place.city': 'x' }],
+      ['the_printer', { the_printer: 1 }],
+      ['editor', { editor: null }],
+      ['TITLE', { TITLE: 'x' }],
+      ['title ', { 'title ': 'x' }],
+    ])('[4.6] the unknown field %p is refused with 400, on create and on update', async (name, fields) => {
+      const before = await made();
+      expect(wrongFields(await service.post('/api/articles', { ...least(), ...fields }))).toEqual([name]);
+      expect(wrongFields(await service.put(`/api/articles/${before.id}`, { ...least(), ...fields }))).toEqual([name]);
+      expect(await read(before.id)).toEqual(before);
+    });
+
+    it.each([null, 'Ulm', 5, [], ['Ulm'], true])('[4.6] an embedded object is not %p', async (place) => {
+      const { id } = await made();
+      for (const answer of [
+        await service.post('/api/articles', { ...least(), place }),
+        await service.put(`/api/articles/${id}`, { ...least(), place }),
+      ])
+        expect(wrongFields(answer).every((field) => field.startsWith('place'))).toBe(true);
+    });
+
+    it('[4.6] an embedded object is replaced as a whole, too', async () => {
+      const { id } = await made(most());
+      expect(
+        (await service.put(`/api/articles/${id}`, { ...least(), place: { city: 'Rom' } })).json.data.place,
+      ).toEqual({
+        city: 'Rom',
+        zip: null,
+        country: 'DE',
+      });
+    });
+
+    it('[4.6] what a transformer makes of a column is neither seen nor sent', async () => {
+      const { id } = await made({ ...least(), price: 19.99 });
+      expect(Number(await column(id, 'price'))).toBe(1999);
+      expect((await read(id)).price).toBe(19.99);
+      expect((await service.put(`/api/articles/${id}`, { ...least(), price: 0.5 })).json.data.price).toBe(0.5);
+      expect(Number(await column(id, 'price'))).toBe(50);
+    });
+
+    const RELATIONS = ['reviewerId', 'editorId', 'printerId'];
+    it.each(RELATIONS)('[4.6] a many-to-one relation is read and written as %s', async (name) => {
+      const { id } = await made({ ...least(), [name]: bob });
+      expect((await read(id))[name]).toBe(bob);
+      expect((await service.put(`/api/articles/${id}`, { ...least(), [name]: ann })).json.data[name]).toBe(ann);
+      expect((await service.put(`/api/articles/${id}`, { ...least(), [name]: null })).json.data[name]).toBeNull();
+      await service.put(`/api/articles/${id}`, { ...least(), [name]: ann });
+      expect((await service.put(`/api/articles/${id}`, least())).json.data[name]).toBeNull();
+      expect(
+        (await service.get('/api/articles')).json.data.find((each: { id: number }) => each.id === id)[name],
+      ).toBeNull();
+    });
+
+    it.each([...RELATIONS, 'ownerId', 'parentId', 'profileId'])('[4.6] [4.3] %s to nothing is 409', async (name) => {
+      const before = await made();
+      expect((await service.post('/api/articles', { ...least(), [name]: 987654 })).status).toBe(409);
+      expect((await service.put(`/api/articles/${before.id}`, { ...least(), [name]: 987654 })).status).toBe(409);
+      expect(await read(before.id)).toEqual(before);
+    });
+
+    it.each(
+      [...RELATIONS, 'ownerId', 'parentId', 'profileId'].flatMap((name) =>
+        ['a', '', 1.5, true, {}, [1]].map((value) => [name, value] as const),
+      ),
+    )('[4.6] %s is not %p: 400', async (name, value) => {
+      expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
+    });
+
+    it('[4.6] a required relation is required', async () => {
+      const { ownerId: _ownerId, ...rest } = least();
+      expect(wrongFields(await service.post('/api/articles', rest))).toEqual(['ownerId']);
+      expect(wrongFields(await service.post('/api/articles', { ...rest, ownerId: null }))).toEqual(['ownerId']);
+    });
+
+    it('[4.6] a relation to a record with a UUID is one', async () => {
+      const tag = (await service.post('/api/tags', { name: 'new' })).json.data as { id: string };
+      const { id } = await made({ ...least(), tagId: tag.id });
+      expect((await read(id)).tagId).toBe(tag.id);
+      for (const tagId of ['abc', 5, {}, ''])
+        expect(wrongFields(await service.post('/api/articles', { ...least(), tagId }))).toEqual(['tagId']);
+    });
+
+    it('[4.6] a one-to-one relation of the owning side is a reference, and unique', async () => {
+      const profile = (await service.post('/api/profiles', { bio: 'x' })).json.data as { id: number };
+      const { id } = await made({ ...least(), profileId: profile.id });
+      expect((await read(id)).profileId).toBe(profile.id);
+      expect((await service.post('/api/articles', { ...least(), profileId: profile.id })).status).toBe(409);
+      expect((await service.del(`/api/profiles/${profile.id}`)).status).toBe(409);
+    });
+
+    it('[4.6] a record may refer to one of its own kind', async () => {
+      const parent = await made();
+      const child = await made({ ...least(), parentId: parent.id });
+      expect((await read(child.id)).parentId).toBe(parent.id);
+      expect((await service.put(`/api/articles/${parent.id}`, { ...least(), parentId: parent.id })).status).toBe(200);
+    });
+
+    it('[4.6] what is deleted with a delete date is gone for every operation, and stays in the table', async () => {
+      const { id } = await made({ ...least(), title: 'Softly' });
+      expect((await service.del(`/api/articles/${id}`)).status).toBe(200);
+      for (const answer of [
+        await service.get(`/api/articles/${id}`),
+        await service.put(`/api/articles/${id}`, least()),
+        await service.del(`/api/articles/${id}`),
+      ])
+        expect([answer.status, answer.json.message]).toEqual([404, `Article with id ${id} not found`]);
+      expect((await service.get(`/api/articles/exists/${id}`)).json.data).toEqual({ exists: false });
+      expect((await service.get('/api/articles/search?title=softly')).json.data).toEqual([]);
+      const all = (await service.get('/api/articles')).json.data.map((each: { id: number }) => each.id);
+      expect(all).not.toContain(id);
+      expect(await column(id, 'title')).toBe('Softly');
+    });
+  });
+});

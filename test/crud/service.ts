@@ -1,0 +1,132 @@
+import type { ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { CrudModule, type CrudResource } from 'declarest';
+import { DataSource } from 'typeorm';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
+import { createDatabase, type DatabaseName } from '../harness/databases.js';
+import { type Platform, type RunningApp, startApp, type StartOptions } from '../harness/platforms.js';
+
+export interface CrudParts extends StartOptions {
+  database?: DatabaseName;
+  /**
+   * What the data source knows; without it, what `forFeature` was ever given in this test file, for Nest remembers that
+   * as long as the process lives.
+   */
+  entities?: Type[];
+  /** Merged into the data source's options. */
+  dataSource?: Partial<TypeOrmModuleOptions>;
+  /** The arguments of one `CrudModule.forFeature`, made when everything else is; none leaves the module out. */
+  resources?: CrudResource[] | (() => CrudResource[]);
+  imports?: NonNullable<ModuleMetadata['imports']>;
+  controllers?: Type[];
+  providers?: Provider[];
+}
+
+export interface CrudService extends RunningApp {
+  dataSource: DataSource;
+  get: (path: string) => Promise<Answer>;
+  post: (path: string, json: unknown) => Promise<Answer>;
+  put: (path: string, json: unknown) => Promise<Answer>;
+  del: (path: string) => Promise<Answer>;
+  send: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
+}
+
+/** Generated endpoints and nothing else, open to everybody, over a database of their own. */
+export async function startCrud(platform: Platform, parts: CrudParts): Promise<CrudService> {
+  const database = await createDatabase(parts.database);
+  try {
+    const { resources = [], imports = [], controllers = [], providers = [] } = parts;
+    const declared = typeof resources === 'function' ? resources() : resources;
+    const running = await startApp(
+      platform,
+      {
+        imports: [
+          TypeOrmModule.forRoot({
+            ...database.options,
+            ...(parts.entities && { autoLoadEntities: false, entities: parts.entities }),
+            ...parts.dataSource,
+          } as TypeOrmModuleOptions),
+          ...(declared.length > 0 ? [CrudModule.forFeature(...declared)] : []),
+          ...imports,
+        ],
+        controllers,
+        providers,
+      },
+      {
+        ...parts,
+        onClose: async () => {
+          await parts.onClose?.();
+          await database.drop();
+        },
+      },
+    );
+    const send: CrudService['send'] = (method, path, options) => request(running.url, method, path, options);
+    return {
+      ...running,
+      dataSource: running.app.get(DataSource, { strict: false }),
+      get: (path) => send('GET', path),
+      post: (path, json) => send('POST', path, { json }),
+      put: (path, json) => send('PUT', path, { json }),
+      del: (path) => send('DELETE', path),
+      send,
+    };
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}
+
+/** The error with which such a service refuses to be declared or to boot. Rejects when it does neither. */
+export async function crudError(platform: Platform, parts: CrudParts): Promise<Error> {
+  let service: CrudService;
+  try {
+    service = await startCrud(platform, parts);
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw new TypeError(`The boot failed with something that is no Error: ${String(error)}`, { cause: error });
+  }
+  await service.close();
+  throw new Error('The service was expected to refuse to boot, but it is up.');
+}
+
+/** Local date-time in ISO 8601 without offset. */
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/;
+
+/** The whole body of a success. */
+export function success(message: unknown, data: unknown, metadata?: unknown): object {
+  return {
+    success: true,
+    message,
+    data,
+    timestamp: expect.stringMatching(TIMESTAMP) as unknown,
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/** The whole body of a failure that names no fields. */
+export function failure(message: unknown): object {
+  return { success: false, message, timestamp: expect.stringMatching(TIMESTAMP) as unknown };
+}
+
+/** Any message that names this. */
+export const naming = (text: string): unknown => expect.stringContaining(text) as unknown;
+
+/** Holds a 400 against the shape of a validation failure; the fields it names, sorted. */
+export function wrongFields(answer: Answer): string[] {
+  expect([answer.status, answer.json]).toEqual([
+    400,
+    { ...failure(expect.stringMatching(/\S/)), errors: expect.any(Array) as unknown },
+  ]);
+  const errors = answer.json.errors as { field: string; message: string }[];
+  for (const error of errors)
+    expect(error).toEqual({ field: expect.any(String) as unknown, message: expect.stringMatching(/\S/) as unknown });
+  return [...new Set(errors.map(({ field }) => field))].toSorted();
+}
+
+/** Neither a 500, nor an answer in another shape than the envelope's. */
+export function expectEnvelope(answer: Answer): void {
+  const { status, text, json } = answer;
+  if (status >= 500 || typeof json?.success !== 'boolean' || json.success !== status < 400)
+    throw new Error(`Expected an envelope below 500, got ${status} ${text}`);
+  expect(json).toMatchObject({ message: expect.any(String), timestamp: expect.stringMatching(TIMESTAMP) });
+}

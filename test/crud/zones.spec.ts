@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { startChild } from '../child-process.js';
+import { compile, type Compiled, REPOSITORY } from '../compiled.js';
+
+/** A process has one time zone, and gets it at its start: each zone runs in one of its own. */
+const PROGRAM = `
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CrudModule } from 'declarest';
+import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity()
+class Event {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column('datetime') at!: Date;
+  @Column('date') day!: string;
+  @Column('time') time!: string;
+  @CreateDateColumn() created!: Date;
+}
+
+@Module({
+  imports: [
+    TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true }),
+    CrudModule.forFeature({ entity: Event, endpoint: '/events', maxListSize: 10 }),
+  ],
+})
+class App {}
+
+const app = await NestFactory.create(App, { logger: false });
+await app.listen(0, '127.0.0.1');
+const url = (await app.getUrl()) + '/events';
+const send = async (method: string, path: string, body: object) =>
+  (await fetch(url + path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })).json();
+const answers: object[] = [];
+for (const at of ['2026-01-31T23:30:15.123Z', '2026-03-29T01:30:00.000Z', '2026-03-08T07:30:00.000Z', '2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']) {
+  const made = (await send('POST', '', { at, day: at.slice(0, 10), time: '02:30:00' })) as { data: { id: number } };
+  const again = await send('PUT', '/' + made.data.id, made.data);
+  answers.push({ at, made, again, listed: await (await fetch(url + '/' + made.data.id)).json() });
+}
+const now = new Date();
+const two = (value: number) => String(value).padStart(2, '0');
+const local = now.getFullYear() + '-' + two(now.getMonth() + 1) + '-' + two(now.getDate()) + 'T' + two(now.getHours()) + ':' + two(now.getMinutes());
+console.log(JSON.stringify({ local, now: now.toISOString(), answers }));
+await app.close();
+`;
+
+describe('in another time zone', () => {
+  let compiled: Compiled;
+  beforeAll(async () => {
+    compiled = await compile([], { 'test/crud/in-zone.ts': PROGRAM });
+  }, 60_000);
+  afterAll(() => compiled.remove());
+
+  it.each(['America/St_Johns', 'Europe/Berlin', 'Pacific/Kiritimati'])(
+    '[4.3] [4.6] %s: the timestamp is the local date-time, and dates and date-times read back as they were written',
+    async (TZ) => {
+      expect(compiled.problems).toEqual([]);
+      const program = join(compiled.directory, 'test', 'crud', 'in-zone.js');
+      const { stdout, stderr } = await startChild(process.execPath, [program], { cwd: REPOSITORY, env: { TZ } }).ended;
+      expect(stderr).toBe('');
+      const { local, now, answers } = JSON.parse(stdout);
+      expect(local).not.toBe(now.slice(0, 16));
+      expect(answers).toHaveLength(5);
+      for (const { at, made, again, listed } of answers) {
+        // The minute may turn between the answer and the look at the clock.
+        const behind = Date.parse(`${local}:00Z`) - Date.parse(`${made.timestamp}Z`);
+        expect(Math.abs(behind)).toBeLessThan(120_000);
+        expect(made.data).toMatchObject({ at, day: at.slice(0, 10), time: '02:30:00' });
+        expect(Math.abs(Date.parse(made.data.created) - Date.parse(now))).toBeLessThan(60_000);
+        expect([again.success, again.data]).toEqual([true, made.data]);
+        expect(listed.data).toEqual(made.data);
+      }
+    },
+  );
+});
