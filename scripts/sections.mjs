@@ -35,6 +35,8 @@ const SECTIONS = new Map([
 
 const TAG = String.raw`\[\d(?:\.\d)?(?:, ?\d(?:\.\d)?)*\]`;
 
+const LEADING_TAGS = new RegExp(String.raw`^(?:${TAG}\s*)+`);
+
 /** Titles that begin with a tag; `rows[5]` and the like in the code are none. */
 function* titlesWritten() {
   for (const name of readdirSync('test', { recursive: true })) {
@@ -47,8 +49,11 @@ function* titlesWritten() {
 
 function* testsPassed(resultsFile) {
   for (const { name, assertionResults } of JSON.parse(readFileSync(resultsFile, 'utf8')).testResults) {
-    for (const { fullName, status } of assertionResults) {
-      if (status === 'passed') yield { file: relative('.', name), title: fullName };
+    for (const { ancestorTitles, title, status } of assertionResults) {
+      if (status !== 'passed') continue;
+      // What stands in brackets behind the first words is data of a table, and no tag.
+      const tags = [...ancestorTitles, title].map((each) => LEADING_TAGS.exec(each)?.[0] ?? '');
+      yield { file: relative('.', name), title: tags.join(' ') };
     }
   }
 }

@@ -214,6 +214,7 @@ describe.each(PLATFORMS)('spellings on %s', (platform) => {
     ['a letter beyond ASCII', '/open/caf%C3%A9/SECRET', 'default'],
     ['a letter beyond ASCII in another case', '/open/caf%C3%89/secret', 'unusual'],
     ['levels below a path parameter', '/open/users/me;/x', 'unusual'],
+    ['levels below a path parameter behind an escaped slash', '/open/wild/a%2fb;/x', 'unusual'],
     ['a path parameter with dots below', '/open/users/me;/../..', 'unusual'],
     ['a backslash and an escaped slash', '/open\\wild\\a%2fb#', 'default'],
     ['a backslash and dots', '/open\\wild\\..#', 'default'],
