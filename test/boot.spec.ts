@@ -655,6 +655,12 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { searchableFields: anything([1]) },
       { path: crud('searchableFields') },
     ],
+    [
+      '[4.2]',
+      'a searchable field that has the name of a page parameter',
+      { searchableFields: ['name', 'size'] },
+      { path: crud('searchableFields'), says: /page and size.*got "size"/ },
+    ],
     ['[4.2]', 'searchableFields with an empty name', { searchableFields: [''] }, { path: crud('searchableFields') }],
     [
       '[4.2]',

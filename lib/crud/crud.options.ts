@@ -51,6 +51,9 @@ export interface ResolvedCrudOptions<T extends object = object> {
   readonly maxListSize: number | undefined;
 }
 
+/** The query parameters of a paged list. */
+export const PAGE_PARAMETERS: readonly string[] = ['page', 'size'];
+
 const NAMES = [
   'entity',
   'endpoint',
@@ -114,6 +117,14 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
       'at least one field, because enableSearch is on',
       'none',
       'name the fields that may be searched',
+    );
+  const shadowed = searchableFields.filter((field) => enablePagination && PAGE_PARAMETERS.includes(field));
+  if (shadowed.length > 0)
+    throw new InvalidOptionError(
+      at('searchableFields'),
+      `fields other than ${PAGE_PARAMETERS.join(' and ')}, because enablePagination is on`,
+      shadowed.map(describe).join(', '),
+      'leave it out: those parameters name the page',
     );
   if (dataSource !== undefined && (typeof dataSource !== 'string' || dataSource === ''))
     throw new InvalidOptionError(

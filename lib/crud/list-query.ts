@@ -2,6 +2,7 @@
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
 import type { FieldError } from '../http/failure.js';
 import { queryOf, type HttpRequest } from '../http/request-facts.js';
+import { PAGE_PARAMETERS } from './crud.options.js';
 
 /** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
 export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
@@ -41,7 +42,7 @@ export const RawQuery = createParamDecorator((_: unknown, context): ListQuery =>
 /** @throws 400 naming every wrong parameter */
 export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {
   const errors: FieldError[] = [];
-  const parameters = readParameters(query, paged ? ['page', 'size'] : [], errors);
+  const parameters = readParameters(query, paged ? PAGE_PARAMETERS : [], errors);
   const page = paged ? readPage(parameters, errors) : undefined;
   refuse(errors);
   return { terms: [], ...(page && { page }) };
@@ -51,7 +52,7 @@ export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {
 export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: readonly string[]): ListRequest {
   const errors: FieldError[] = [];
   const searched = [...searchable, ...(searchable.includes(ANY_FIELD) ? [] : [ANY_FIELD])];
-  const parameters = readParameters(query, [...searched, ...(paged ? ['page', 'size'] : [])], errors);
+  const parameters = readParameters(query, [...searched, ...(paged ? PAGE_PARAMETERS : [])], errors);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
     if (text === '') errors.push({ field: name, message: 'expected a text to search for, got an empty one' });
