@@ -25,12 +25,20 @@ const FIXED_PATHS = ['search', 'exists'];
 const isRouted = (method: unknown): method is object =>
   typeof method === 'function' && Reflect.hasMetadata('path', method);
 
+/** From the class itself up to the generated one, which is the last. */
+function prototypesOf({ prototype }: ControllerClass): object[] {
+  const prototypes: object[] = [];
+  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
+    prototypes.push(each);
+  return prototypes;
+}
+
 /** Overridden operations of a subclass, with their methods. */
-function overridesOf({ prototype }: ControllerClass): [name: keyof typeof OVERRIDABLE, method: object][] {
-  const isGenerated = Object.getPrototypeOf(Object.getPrototypeOf(prototype)) === null;
-  if (isGenerated) return [];
+function overridesOf(controller: ControllerClass): [name: keyof typeof OVERRIDABLE, method: object][] {
+  const subclasses = prototypesOf(controller).slice(0, -1);
   return (Object.keys(OVERRIDABLE) as (keyof typeof OVERRIDABLE)[]).flatMap((name) => {
-    const method: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+    const owner = subclasses.find((prototype) => Object.hasOwn(prototype, name));
+    const method: unknown = owner && Object.getOwnPropertyDescriptor(owner, name)?.value;
     return typeof method === 'function' ? [[name, method]] : [];
   });
 }
@@ -45,11 +53,7 @@ export function prepareController(controller: ControllerClass): void {
   expectInjectable(controller);
   giveWay(controller.prototype);
   putInFront(controller.prototype, FIXED_PATHS);
-  for (
-    let prototype = controller.prototype;
-    prototype !== Object.prototype;
-    prototype = Object.getPrototypeOf(prototype) as object
-  )
+  for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
       if (isRouted(value)) declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
 }

@@ -23,6 +23,7 @@ import { CrudEdge } from './crud.edge.js';
 import { envelope, type Envelope } from './envelope.js';
 import { parseListQuery, parseSearchQuery, RawQuery, type ListQuery } from './list-query.js';
 import { operationsFor, rememberDeclaration } from './declared-resources.js';
+import type { Operations } from './operations.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
 export interface GeneratedController<T extends object> {
@@ -101,44 +102,44 @@ type Route = readonly [
 
 function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {
   const { name } = options.entity;
+  const operationsOf = (controller: { readonly [DATA_SOURCE]: DataSource }): Operations<T> =>
+    operationsFor(options, controller[DATA_SOURCE]);
   return class implements GeneratedController<T> {
     /** Injected by name, not by constructor: a subclass has its constructor to itself. */
     declare readonly [DATA_SOURCE]: DataSource;
 
     async findAll(query: ListQuery): Promise<Envelope<T[]>> {
-      const { records, metadata } = await operationsFor(options, this[DATA_SOURCE]).list(
-        parseListQuery(query, options.enablePagination),
-      );
+      const { records, metadata } = await operationsOf(this).list(parseListQuery(query, options.enablePagination));
       return envelope(`${name} list`, records, metadata);
     }
 
     async search(query: ListQuery): Promise<Envelope<T[]>> {
-      const { records, metadata } = await operationsFor(options, this[DATA_SOURCE]).list(
+      const { records, metadata } = await operationsOf(this).list(
         parseSearchQuery(query, options.enablePagination, options.searchableFields),
       );
       return envelope(`${name} search`, records, metadata);
     }
 
     async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
-      const exists = await operationsFor(options, this[DATA_SOURCE]).exists(id);
+      const exists = await operationsOf(this).exists(id);
       return envelope(exists ? `${name} exists` : `${name} does not exist`, { exists });
     }
 
     async findById(id: string): Promise<Envelope<T>> {
-      return envelope(`${name} found`, await operationsFor(options, this[DATA_SOURCE]).get(id));
+      return envelope(`${name} found`, await operationsOf(this).get(id));
     }
 
     async create(body: JsonObject): Promise<Envelope<T>> {
-      const record = await operationsFor(options, this[DATA_SOURCE]).create(body);
+      const record = await operationsOf(this).create(body);
       return markCreated(envelope(`${name} created`, record), record);
     }
 
     async update(id: string, body: JsonObject): Promise<Envelope<T>> {
-      return envelope(`${name} updated`, await operationsFor(options, this[DATA_SOURCE]).replace(id, body));
+      return envelope(`${name} updated`, await operationsOf(this).replace(id, body));
     }
 
     async delete(id: string): Promise<Envelope<null>> {
-      await operationsFor(options, this[DATA_SOURCE]).remove(id);
+      await operationsOf(this).remove(id);
       return envelope(`${name} deleted`, null);
     }
   };
