@@ -57,6 +57,8 @@ function fill(segment: string, params: Readonly<Record<string, unknown>>): strin
   const wildcard = /^\*(?<name>\w*)/.exec(segment)?.groups?.['name'];
   if (wildcard !== undefined) {
     const rest = params[wildcard] ?? params['*'];
+    // Left out, as `{/*rest}` may be: no level, not an empty one.
+    if (rest === undefined) return [];
     return Array.isArray(rest) ? rest.map(String) : textOf(rest).split('/');
   }
   const text = segment.replace(/:(\w+)(?:\([^)]*\))?\??/g, (_, name: string) => textOf(params[name]));
