@@ -77,6 +77,8 @@ interface Related {
   readonly rule: Rule;
   /** Whether the rule speaks of everything the route serves. */
   readonly whole: boolean;
+  /** Whether it does so in the router's own letters, as a permission must. */
+  readonly exact: boolean;
 }
 
 /** A restriction is compared without regard to case; a permission as the router compares. */
@@ -84,8 +86,9 @@ function relatedTo(served: readonly Route[], rules: readonly Rule[], reading: Ro
   const shapes = served.flatMap((route) => route.shapes);
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   return rules.flatMap((rule) => {
-    const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);
-    return relation === 'disjoint' ? [] : [{ rule, whole: relation === 'covers' }];
+    const permitted = relationTo(rule.pattern, shapes, permissionFold);
+    const relation = restricts(rule) ? relationTo(rule.pattern, shapes, foldWidely) : permitted;
+    return relation === 'disjoint' ? [] : [{ rule, whole: relation === 'covers', exact: permitted === 'covers' }];
   });
 }
 
@@ -97,7 +100,7 @@ function ownRules(served: readonly Route[], method: string, governed: readonly R
     if (access === undefined || governing(route.method) !== method) return [];
     const levels = route.path.split('/').filter((level) => level !== '');
     const pattern = { text: route.path, methods: [method], levels, tail: '' } as const;
-    return [{ rule: { pattern, effect: { kind: access }, declaredBy: 'declarest' }, whole: true }];
+    return [{ rule: { pattern, effect: { kind: access }, declaredBy: 'declarest' }, whole: true, exact: true }];
   });
 }
 
@@ -107,28 +110,26 @@ const isRestricted = (route: Route, rules: readonly Rule[], reading: RouterReadi
   );
 
 function compilePathAccess(template: string, related: readonly Related[], fallback: Access): PathAccess {
-  const whole = related
-    .filter((each) => each.whole)
-    .map(({ rule }) => rule)
-    .toSorted(broadestFirst);
-  const access = fold(fallback, whole);
+  // Where the default lets nobody in, any rule opens: it has to match as a permission does.
+  const isOpened = fallback.kind !== 'denied' || related.some(({ whole, exact }) => whole && exact);
+  const foldAll = (rules: readonly Rule[], opened: boolean): Access =>
+    opened ? fold(fallback, rules.toSorted(broadestFirst)) : fallback;
+  const whole = related.filter((each) => each.whole).map(({ rule }) => rule);
+  const access = foldAll(whole, isOpened);
   const partial = related.filter((each) => !each.whole).map(({ rule }) => rule);
   if (partial.length === 0) return () => access;
 
-  const permissions = index(
-    partial.filter((rule) => !restricts(rule)),
-    exactly,
-  );
+  const named = index(partial, exactly);
   const restrictions = index(partial.filter(restricts), foldWidely);
   const readings = readingsOf(template);
   return (concrete) => {
     const [served, ...others] = readings(concrete);
-    const matching = new Set([served, ...others].flatMap((levels) => lookUp(restrictions, levels)));
-    // A permission is for the path that is served: an application may have rewritten the one that was sent.
+    // A permission is for the clean path that is served: an application may have rewritten the one that was sent.
     const clean = cleanLevels(concrete.path);
-    if (clean?.map(foldWidely).join('/') === served.join('/'))
-      for (const rule of lookUp(permissions, clean)) matching.add(rule);
-    return matching.size === 0 ? access : fold(fallback, [...whole, ...matching].toSorted(broadestFirst));
+    const permitted = clean?.map(foldWidely).join('/') === served.join('/') ? lookUp(named, clean) : [];
+    const restricting = [served, ...others].flatMap((levels) => lookUp(restrictions, levels));
+    const matching = new Set([...permitted, ...restricting]);
+    return matching.size === 0 ? access : foldAll([...whole, ...matching], isOpened || permitted.length > 0);
   };
 }
 

@@ -73,6 +73,21 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     );
   });
 
+  it('[3.4] [3.5] a restriction opens what defaultAccess denies for the clean path only, however it is spelled', async () => {
+    const app = await startRuled(platform, {
+      routes: ['GET users/:id'],
+      auth: { defaultAccess: 'denied' },
+      rules: ({ requireAuth }) => requireAuth('/users/me'),
+    });
+    const statuses = await Promise.all(
+      ['/users/me', '/users/me;x', '/users/ME', '/users/%6de', '/users/7'].map(
+        async (path) => (await request(app.url, 'GET', path, { token: TOKENS.USER })).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 403, 403, 403, 403]);
+    await app.close();
+  });
+
   it('[3.4] nobody is let in under "denied", and the refusal has a body that names no role', async () => {
     const app = await startRuled(platform, { routes: ['GET x'], auth: { defaultAccess: 'denied' } });
     const answer = await request(app.url, 'GET', '/x', { token: TOKENS.BOTH });
