@@ -19,11 +19,12 @@ export default {
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
   // Named at the end of the run when it is left out.
   testPathIgnorePatterns: ['/node_modules/', ...(browserPath ? [] : [`/${BROWSER.suite}$`])],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sample-app/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sample-app/dist/', '<rootDir>/.stryker-tmp/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   moduleNameMapper: {
     '^declarest$': '<rootDir>/lib/index.ts',
+    '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
     // The sources write ".js", as ES modules must; there the file is still ".ts".
     '^(\\.{1,2}/.+)\\.js$': ['$1.ts', '$1.js'],
   },

@@ -20,6 +20,11 @@ export { SecurityRulesGuard } from './security/security-rules.guard.js';
 export { CurrentUser } from './security/principal.js';
 export type { Principal } from './security/principal.js';
 export type { DefaultAccess } from './security/access.js';
+export { Authenticated, Public, Roles } from './security/access-decorators.js';
+export { AccessReport } from './security/access-report.js';
+export type { AccessRow } from './security/access-rows.js';
+export type { PolicyFunction } from './security/policy.js';
+export type { RoleHierarchy } from './security/role-hierarchy.js';
 
 // Generated operations
 export { CrudModule } from './crud/crud.module.js';

@@ -896,7 +896,7 @@ describe.each(PLATFORMS)('wrong rules on %s', (platform) => {
     ['undefined', undefined],
     ['null', null],
     ['a number', 1],
-    ['an array', ['ADMIN']],
+    ['an array with an empty name', ['ADMIN', '']],
   ])('[3.2] a role that is %s', async (_, role) => {
     const error = await shopError(platform, { rules: (rules) => rules.requireRole(anything(role), '/api/**') });
     expectSentence(error, { path: 'ShopSecurity.requireRole', says: /role/ });
@@ -1088,7 +1088,8 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
       'a rule for a role outside of enforcedRoles',
       {
         auth: { enforcedRoles: ['ADMIN'] },
-        rules: ({ requireRole }) => {
+        rules: ({ requireAuth, requireRole }) => {
+          requireAuth('/**');
           requireRole('CASHIER', '/api/categories/**');
           requireRole('ADMIN', '/api/admin/**');
         },
@@ -1098,13 +1099,13 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
     [
       '[3.3]',
       'a rule that matches no route',
-      { rules: ({ requireAuth }) => requireAuth('/api/**', '/nowhere/*') },
+      { rules: ({ requireAuth }) => requireAuth('/**', '/nowhere/*') },
       /\/nowhere\/\*/,
     ],
     [
       '[3.3]',
       'a rule whose method no route has',
-      { rules: ({ requireAuth }) => requireAuth('/api/**', 'PATCH /api/products/*') },
+      { rules: ({ requireAuth }) => requireAuth('/**', 'PATCH /api/products/*') },
       /PATCH \/api\/products\/\*/,
     ],
     ['[3.4]', 'no SecurityConfig', { rules: false }, /SecurityConfig.*open/],
@@ -1142,7 +1143,8 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
   it('[3.2] the rules outside of enforcedRoles are listed in one', async () => {
     const { warnings } = await booted(platform, {
       auth: { enforcedRoles: [] },
-      rules: ({ requireRole }) => {
+      rules: ({ requireAuth, requireRole }) => {
+        requireAuth('/**');
         requireRole('ADMIN', '/api/admin/**');
         requireRole('CASHIER', 'GET /api/categories', '/api/products/**');
       },
@@ -1155,7 +1157,7 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
   it('[3.3] every rule that matches no route has its own', async () => {
     const { warnings } = await booted(platform, {
       rules: ({ requireAuth, publicEndpoints }) => {
-        requireAuth('/api/**', '/nowhere');
+        requireAuth('/**', '/nowhere');
         publicEndpoints('/elsewhere/**');
       },
     });

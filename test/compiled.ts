@@ -18,7 +18,8 @@ export interface Compiled {
 
 /**
  * Compiles files of the repository, or sources that are only in memory, with the options of `tsconfig.test.json`, where
- * `declarest` is `lib/index.ts`. The output stands below `node_modules`, so that every other package is found too.
+ * `declarest` and `declarest/testing` are sources below `lib/`. The output stands below `node_modules`, so that every
+ * other package is found too.
  */
 export async function compile(paths: readonly string[], sources: Sources = {}): Promise<Compiled> {
   const cache = join(REPOSITORY, 'node_modules', '.cache');
@@ -29,7 +30,11 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   program.emit();
   await writeFile(
     join(directory, 'package.json'),
-    JSON.stringify({ name: 'declarest', type: 'module', exports: './lib/index.js' }),
+    JSON.stringify({
+      name: 'declarest',
+      type: 'module',
+      exports: { '.': './lib/index.js', './testing': './lib/testing/index.js' },
+    }),
   );
   return { directory, problems, remove: () => rm(directory, { recursive: true, force: true }) };
 }
@@ -40,9 +45,13 @@ function programOf(paths: readonly string[], sources: Sources, outDir: string): 
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
   host.fileExists = (path) => inMemory.has(path) || fileExists(path);
+  // Without its folder the compiler does not look for a file.
+  const folders = new Set([...inMemory.keys()].map(dirname));
+  host.directoryExists = (path) => folders.has(resolve(path)) || ts.sys.directoryExists(path);
   host.readFile = (path) => inMemory.get(path) ?? readFile(path);
   const files = [
     join(REPOSITORY, 'lib', 'index.ts'),
+    join(REPOSITORY, 'lib', 'testing', 'index.ts'),
     ...paths.map((path) => resolve(REPOSITORY, path)),
     ...inMemory.keys(),
   ];

@@ -25,12 +25,19 @@ const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of t
 /** Where the snippets would stand, so that they find every package. */
 const fileOf = ({ title }: Block): string => `readme/${title.replace(/\D/g, '')}/main.ts`;
 
+/** The module that a snippet imports from beside it. */
+const SHOP_MODULE = `import { AppModule as Shop } from '../../sample-app/app.module.js';
+import { readConfig } from '../../sample-app/config.js';
+export const AppModule = Shop.with(readConfig({ DATABASE: ':memory:', ADMIN_PASSWORD: '${ADMIN.ADMIN_PASSWORD}' }));
+`;
+
 let compiled: Compiled;
 let folder: string;
 
 beforeAll(async () => {
   const snippets = inLanguage('ts').map((block) => [fileOf(block), block.text]);
-  compiled = await compile(['sample-app/main.ts'], Object.fromEntries(snippets));
+  const shops = inLanguage('ts').map((block) => [fileOf(block).replace('main.ts', 'app.module.ts'), SHOP_MODULE]);
+  compiled = await compile(['sample-app/main.ts'], Object.fromEntries([...snippets, ...shops]));
   folder = await mkdtemp(join(tmpdir(), 'declarest-readme-'));
 }, 60_000);
 
@@ -43,7 +50,8 @@ const node = (file: string, env: Record<string, string>): Child =>
   startChild(process.execPath, [join(compiled.directory, file.replace(/\.ts$/, '.js'))], { cwd: folder, env });
 
 it('has no code block but those that are tried here', () => {
-  const known = ['ts', 'sh', 'http'];
+  // What the command line prints, `text`, is tried in test/cli/explain.spec.ts.
+  const known = ['ts', 'sh', 'http', 'text'];
   expect(blocks.filter(({ language }) => !known.includes(language)).map(({ title }) => title)).toEqual([]);
   expect(known.filter((language) => inLanguage(language).length === 0)).toEqual([]);
 });
@@ -62,11 +70,12 @@ it('links only to files that there are', async () => {
 });
 
 it('[1] explains every name that the package exports', async () => {
-  const index = await readFile(join(REPOSITORY, 'lib', 'index.ts'), 'utf8');
-  const names = [...index.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
+  const entries = ['index.ts', join('testing', 'index.ts')].map((path) => join(REPOSITORY, 'lib', path));
+  const text = (await Promise.all(entries.map((path) => readFile(path, 'utf8')))).join('\n');
+  const names = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
     ([, list = '']) => list.match(/\w+/g) ?? [],
   );
-  expect(names).toContain('CrudController');
+  expect(names).toEqual(expect.arrayContaining(['CrudController', 'accessMatrix']));
   expect(names.filter((name) => !new RegExp(`\`[^\`]*\\b${name}\\b`).test(readme))).toEqual([]);
 });
 
@@ -107,6 +116,12 @@ it('[1] the application of the first ts block boots and answers', async () => {
   expect(await ask('POST', '/api/products', { json, token })).toBe(201);
   expect(await ask('DELETE', '/api/products/1', { token })).toBe(403);
   app.signal('SIGKILL');
+});
+
+it('[1] the tests of the ts block with declarest/testing pass', async () => {
+  const block = inLanguage('ts').find(({ text }) => text.includes('declarest/testing'))!;
+  const { code, stdout } = await node(fileOf(block), {}).ended;
+  expect([code, stdout]).toEqual([0, expect.stringContaining('# pass 3')]);
 });
 
 describe('against the running shop', () => {

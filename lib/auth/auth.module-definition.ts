@@ -4,12 +4,11 @@ import { DataSource } from 'typeorm';
 import { authController } from './auth.controller.js';
 import {
   AUTH_STATIC_OPTIONS,
-  isEntity,
-  resolveStaticOptions,
   type AuthSettings,
   type AuthStaticOptions,
   type ResolvedStaticOptions,
 } from './auth.options.js';
+import { isEntity, resolveStaticOptions } from './resolve-options.js';
 import { TypeOrmUserRepository } from './typeorm-user.repository.js';
 import { UserRepository } from './user.repository.js';
 

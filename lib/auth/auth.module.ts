@@ -10,21 +10,21 @@ import { APP_GUARD, DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routing/route-table.js';
+import { AccessGate } from '../security/access-gate.js';
+import { AccessReport } from '../security/access-report.js';
 import { Authenticator } from '../security/principal.js';
 import { SECURITY_OPTIONS, SecurityRules } from '../security/security-rules.js';
 import { SecurityRulesGuard } from '../security/security-rules.guard.js';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
 import {
-  ASYNC_NAMES,
   AUTH_OPTIONS,
   AUTH_STATIC_OPTIONS,
-  OPTION_NAMES,
-  resolveAuthOptions,
   type AuthOptions,
   type AuthSettings,
   type AuthStaticOptions,
   type ResolvedStaticOptions,
 } from './auth.options.js';
+import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions } from './resolve-options.js';
 import { BearerAuthenticator } from './bearer-authenticator.js';
 import { Login } from './login.js';
 import { Passwords } from './passwords.js';
@@ -48,13 +48,15 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
     Registration,
     UserAccounts,
     SecurityRules,
+    AccessReport,
+    AccessGate,
     { provide: Authenticator, useClass: BearerAuthenticator },
     SecurityRulesGuard,
     // In this order: who may not come in is told so before anything is said about what was sent.
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
     { provide: APP_GUARD, useClass: UnreadableBodyGuard },
   ],
-  exports: [UserAccounts, UserRepository, SecurityRulesGuard],
+  exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport],
 })
 export class AuthModule implements OnApplicationBootstrap {
   constructor(

@@ -1,17 +1,8 @@
 import type { Type } from '@nestjs/common';
-import { getMetadataArgsStorage } from 'typeorm';
-import {
-  describe,
-  expectBoolean,
-  expectKnownNames,
-  expectNames,
-  InvalidOptionError,
-  isClass,
-} from '../options/invalid-option.js';
-import { ACCESS_BY_NAME, type DefaultAccess } from '../security/access.js';
-import { AuthUser } from './auth-user.js';
-import { resolveSecret } from './jwt-secret.js';
-import { UserRepository, type LoginField } from './user.repository.js';
+import type { DefaultAccess } from '../security/access.js';
+import type { RoleHierarchy } from '../security/role-hierarchy.js';
+import type { AuthUser } from './auth-user.js';
+import type { LoginField, UserRepository } from './user.repository.js';
 
 /** What users log in with. The plain strings are accepted too. */
 export enum LoginMethod {
@@ -74,6 +65,22 @@ export interface AuthSettings {
    * @default every role is enforced
    */
   enforcedRoles?: readonly string[];
+  /**
+   * Roles that include others: with `{ ADMIN: ['EDITOR'] }` whoever has ADMIN passes a rule for EDITOR. Cycles are refused.
+   * @default {}
+   */
+  roleHierarchy?: RoleHierarchy;
+  /**
+   * Refuses to boot where rules leave a doubt, which otherwise is a warning: a route that no rule governs, a rule that
+   * governs no route, a public rule that opens a part of a route, roles that no user has together.
+   * @default false
+   */
+  strict?: boolean;
+  /**
+   * A refused answer names the deciding rule in `X-Access-Rule`. For development: refused with NODE_ENV=production.
+   * @default false
+   */
+  explainRefusals?: boolean;
 }
 
 export interface AuthOptions extends AuthStaticOptions, AuthSettings {}
@@ -93,156 +100,12 @@ export interface ResolvedAuthOptions extends ResolvedStaticOptions {
   readonly registrationFields: readonly string[];
   readonly defaultAccess: DefaultAccess | undefined;
   readonly enforcedRoles: readonly string[] | undefined;
+  readonly roleHierarchy: RoleHierarchy;
+  readonly strict: boolean;
+  readonly explainRefusals: boolean;
   /** An id, as text, in the type of the user's primary key. */
   readonly idOf: (text: string) => string | number;
 }
 
 export const AUTH_OPTIONS = Symbol('declarest.authOptions');
 export const AUTH_STATIC_OPTIONS = Symbol('declarest.authStaticOptions');
-
-const STATIC_NAMES = ['userClass', 'repositoryClass', 'authBasePath', 'registration'];
-const SETTING_NAMES = [
-  'loginMethod',
-  'jwtSecret',
-  'jwtExpirationHours',
-  'bcryptRounds',
-  'registrationFields',
-  'defaultAccess',
-  'enforcedRoles',
-];
-export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
-export const ASYNC_NAMES = [
-  ...STATIC_NAMES,
-  'imports',
-  'inject',
-  'useFactory',
-  'useClass',
-  'useExisting',
-  'provideInjectionTokensFrom',
-];
-
-/** What the package decides on itself; a client can never be given a say in it. */
-const OWN_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 'lastName', 'active'];
-/** As many as a date of JavaScript can hold, in round figures. */
-const MOST_HOURS = 2_000_000_000;
-const at = (name: string): string => `AuthModule option \`${name}\``;
-
-export const isEntity = (target: unknown): boolean =>
-  getMetadataArgsStorage().tables.some((table) => table.target === target);
-
-export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
-  const { userClass, repositoryClass, authBasePath = '/api/auth', registration = true } = options;
-  if (!isClass(userClass) || !(userClass.prototype instanceof AuthUser))
-    throw new InvalidOptionError(
-      at('userClass'),
-      'a class that extends AuthUser',
-      describe(userClass),
-      'declare `@Entity() class User extends AuthUser {}` and give it',
-    );
-  if (repositoryClass === undefined && !isEntity(userClass))
-    throw new InvalidOptionError(
-      at('userClass'),
-      'a TypeORM entity',
-      describe(userClass),
-      'decorate the class with @Entity(), or give a repositoryClass',
-    );
-  if (repositoryClass === undefined && Reflect.hasOwnMetadata('design:type', userClass.prototype, 'id'))
-    throw new InvalidOptionError(
-      at('userClass'),
-      'a class that leaves the `id` of AuthUser as it is',
-      `${describe(userClass)} with an \`id\` of its own`,
-      'remove that property: TypeORM keeps the column of the class above',
-    );
-  if (
-    repositoryClass !== undefined &&
-    (!isClass(repositoryClass) || !(repositoryClass.prototype instanceof UserRepository))
-  )
-    throw new InvalidOptionError(
-      at('repositoryClass'),
-      'a class that extends UserRepository',
-      describe(repositoryClass),
-      'extend it, or leave the option out to keep users with TypeORM',
-    );
-  expectBoolean(at('registration'), registration);
-  return Object.freeze({ userClass, repositoryClass, authBasePath: normaliseBasePath(authBasePath), registration });
-}
-
-function normaliseBasePath(path: unknown): string {
-  const levels = typeof path === 'string' ? path.split('/').filter((level) => level !== '') : [];
-  if (levels.length === 0 || !levels.every((level) => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level)))
-    throw new InvalidOptionError(
-      at('authBasePath'),
-      'a path of plain levels such as "/api/auth"',
-      describe(path),
-      'use letters, digits, "-", "_" and "~" between slashes',
-    );
-  return `/${levels.join('/')}`;
-}
-
-/** @param settings what `forRoot` was given, or what the factory of `forRootAsync` returned */
-export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
-  expectKnownNames('AuthModule options', settings, SETTING_NAMES);
-  const {
-    loginMethod = LoginMethod.EMAIL,
-    jwtExpirationHours = 24,
-    bcryptRounds = 12,
-    registrationFields = [],
-    defaultAccess,
-    enforcedRoles,
-  } = settings;
-  if (loginMethod !== LoginMethod.EMAIL && loginMethod !== LoginMethod.USERNAME)
-    throw new InvalidOptionError(
-      at('loginMethod'),
-      'LoginMethod.EMAIL or LoginMethod.USERNAME',
-      describe(loginMethod),
-      'give one of the two',
-    );
-  if (typeof jwtExpirationHours !== 'number' || !(jwtExpirationHours > 0 && jwtExpirationHours <= MOST_HOURS))
-    throw new InvalidOptionError(
-      at('jwtExpirationHours'),
-      `a positive number of hours, at most ${MOST_HOURS}`,
-      describe(jwtExpirationHours),
-      'give for example 24',
-    );
-  if (!Number.isInteger(bcryptRounds) || bcryptRounds < 4 || bcryptRounds > 31)
-    throw new InvalidOptionError(
-      at('bcryptRounds'),
-      'an integer from 4 to 31',
-      describe(bcryptRounds),
-      'give for example 12',
-    );
-  if (defaultAccess !== undefined && !Object.hasOwn(ACCESS_BY_NAME, defaultAccess))
-    throw new InvalidOptionError(
-      at('defaultAccess'),
-      Object.keys(ACCESS_BY_NAME).join(', '),
-      describe(defaultAccess),
-      'give one of them',
-    );
-  expectNames(at('registrationFields'), registrationFields);
-  const own = registrationFields.filter((field) => OWN_FIELDS.includes(field));
-  if (own.length > 0)
-    throw new InvalidOptionError(
-      at('registrationFields'),
-      "names of the application's own columns",
-      own.map(describe).join(', '),
-      'remove it: the package decides itself who may set it',
-    );
-  if (enforcedRoles !== undefined) expectNames(at('enforcedRoles'), enforcedRoles);
-  return Object.freeze({
-    ...statics,
-    loginField: loginMethod === LoginMethod.EMAIL ? 'email' : 'username',
-    jwtSecret: resolveSecret(settings.jwtSecret),
-    jwtExpirationHours,
-    bcryptRounds,
-    registrationFields: Object.freeze([...registrationFields]),
-    defaultAccess,
-    enforcedRoles: enforcedRoles && Object.freeze([...enforcedRoles]),
-    idOf: idReader(statics.userClass),
-  });
-}
-
-/** A primary key of the type `string` stays one; otherwise a number while it is a safe integer. */
-function idReader(userClass: Type<AuthUser>): (text: string) => string | number {
-  if (Reflect.getMetadata('design:type', userClass.prototype, 'id') === String) return (text) => text;
-  return (text) => (Number.isSafeInteger(Number(text)) && String(Number(text)) === text ? Number(text) : text);
-}

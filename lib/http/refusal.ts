@@ -11,12 +11,12 @@ export class AuthenticationRequired extends UnauthorizedException {
   }
 }
 
-/** 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`; without a role, nobody gets in. */
+/** 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`, any of several joined by "or"; without one, nobody gets in. */
 export class AccessRefused extends ForbiddenException {
-  constructor(role?: string) {
-    const words = role?.replaceAll('_', ' ').toLowerCase() ?? '';
+  constructor(missing: readonly string[] = []) {
+    const words = missing.map((name) => name.replaceAll('_', ' ').toLowerCase()).join(' or ');
     super({
-      error: role === undefined ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`,
+      error: words === '' ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`,
     });
   }
 }

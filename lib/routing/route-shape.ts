@@ -22,7 +22,8 @@ export function shapesOf(template: string): readonly RouteShape[] {
   return variants.length > MOST_VARIANTS ? ANYTHING : variants.map(shapeOf);
 }
 
-function withoutOptionals(template: string): string[] {
+/** `/a{/:b}` → `/a` and `/a/:b`. */
+export function withoutOptionals(template: string): string[] {
   const group = /\{([^{}]*)\}/.exec(template);
   if (group) {
     const [whole, inner = ''] = group;

@@ -7,7 +7,9 @@
  */
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
-import { match, type MatchFunction } from 'path-to-regexp';
+import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
+import { answers, routeOnFastify } from './fastify-template.js';
+import type { HttpRequest } from '../http/request-facts.js';
 import { refuseCollision } from './route-collision.js';
 import { shapesOf, type RouteShape } from './route-shape.js';
 
@@ -25,6 +27,13 @@ export interface Route {
   readonly outside?: boolean;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
+}
+
+/** A route, and what a concrete path gives it. */
+export interface ServedRoute {
+  readonly route: Route;
+  /** Decoded. */
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** How the platform's router reads a path. */
@@ -47,7 +56,7 @@ interface ExpressRouter {
 }
 
 /** Nest's adapter answers 404 where a parameter is empty; the router itself would serve it. */
-const reachesHandler = (found: FoundRoute | null): boolean =>
+const reachesHandler = (found: FoundRoute | null): found is FoundRoute =>
   found !== null && Object.entries(found.params ?? {}).every(([name, value]) => name === '*' || value !== '');
 
 const VERBS = ['all', ...METHODS.map((method) => method.toLowerCase())];
@@ -58,6 +67,9 @@ export class RouteTable {
   readonly routes: Route[] = [];
   /** Paths that middleware was bound to with `consumer.apply(…).forRoutes(…)`. */
   readonly middlewarePaths: string[] = [];
+
+  /** Asked before the handlers outside Nest's routes; `enter` runs the handler. */
+  outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown) => unknown;
 
   private routing = false;
   private readonly beforeRouting: (() => void)[] = [];
@@ -77,7 +89,7 @@ export class RouteTable {
   }
 
   private constructor(private readonly adapter: Adapter) {
-    for (const verb of VERBS) this.observe(verb, ([path, handler]) => this.add(verb.toUpperCase(), path, handler));
+    for (const verb of VERBS) this.observe(verb, (args) => this.add(verb.toUpperCase(), args));
     this.observeMiddleware();
   }
 
@@ -90,19 +102,25 @@ export class RouteTable {
   /** Whether the application has a route, of any method, for this path. */
   serves(path: string): boolean {
     if (this.adapter.getType() !== 'fastify') return this.routes.some((route) => this.matches(route, path));
-    const router = this.adapter.getInstance<FastifyRouter>();
     const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
-    const versions = this.routes.flatMap(({ handler }) => ('version' in handler ? [handler.version].flat() : []));
-    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
-    return [...methods].some((method) =>
-      constraints.some((constraint) => reachesHandler(router.findRoute({ method, url: path, ...constraint }))),
-    );
+    return [...methods].some((method) => this.askFastify(method, path) !== undefined);
   }
 
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
   find(method: string, path: string): Route | undefined {
-    const methods = ['ALL', method, ...(method === 'HEAD' ? ['GET'] : [])];
-    return this.routes.find((route) => methods.includes(route.method) && this.matches(route, path));
+    return this.routes.find((route) => answers(route, method) && this.matches(route, path));
+  }
+
+  /** The route that either platform will choose for this request, with its parameters as the handler will see them. */
+  servedBy(method: string, path: string): ServedRoute | undefined {
+    if (this.adapter.getType() === 'fastify') {
+      const params = this.askFastify(method, path);
+      const route = params && routeOnFastify(this.routes, { method, path, params });
+      return route && { route, params };
+    }
+    const route = this.find(method, path);
+    const found = route && match(route.path, this.matching(decodeURIComponent))(path);
+    return found ? { route, params: found.params as ServedRoute['params'] } : undefined;
   }
 
   get reading(): RouterReading {
@@ -129,14 +147,24 @@ export class RouteTable {
       callback();
   }
 
-  private add(method: string, path: unknown, handler: unknown): void {
-    if (typeof path !== 'string' || typeof handler !== 'function') return;
+  /** @returns the arguments with which the route is to be registered */
+  private add(method: string, args: unknown[]): unknown[] {
+    const [path, handler, ...further] = args;
+    if (typeof path !== 'string' || typeof handler !== 'function') return args;
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
     const route = { method, path: path === '' ? '/' : path, handler, outside, shapes: shapesOf(path) };
     refuseCollision(route, this.routes);
     this.routes.push(route);
+    return outside ? [path, this.gated(handler as AnyFunction), ...further] : args;
+  }
+
+  private gated(handler: AnyFunction): AnyFunction {
+    return (request, response, ...rest) => {
+      const enter = (): unknown => handler(request, response, ...rest);
+      return this.outsideGate ? this.outsideGate(request as HttpRequest, response, enter) : enter();
+    };
   }
 
   private beginRouting(): void {
@@ -148,20 +176,33 @@ export class RouteTable {
   private matches(route: Route, path: string): boolean {
     let matcher = this.matchers.get(route.path);
     if (!matcher) {
-      const { caseSensitive, ignoreTrailingSlash } = this.reading;
-      matcher = match(route.path, { sensitive: caseSensitive, trailing: ignoreTrailingSlash, decode: false });
+      matcher = match(route.path, this.matching(false));
       this.matchers.set(route.path, matcher);
     }
     return matcher(path) !== false;
   }
 
-  private observe(name: string, seen: (args: unknown[]) => void): void {
+  private matching(decode: false | ((text: string) => string)): MatchOptions {
+    const { caseSensitive, ignoreTrailingSlash } = this.reading;
+    return { sensitive: caseSensitive, trailing: ignoreTrailingSlash, decode };
+  }
+
+  /** The parameters of the route that its router finds; it tells no template. */
+  private askFastify(method: string, path: string): ServedRoute['params'] | undefined {
+    const router = this.adapter.getInstance<FastifyRouter>();
+    const versions = this.routes.flatMap(({ handler }) => ('version' in handler ? [handler.version].flat() : []));
+    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+    const found = constraints.map((constraint) => router.findRoute({ method, url: path, ...constraint }));
+    const reached = found.find(reachesHandler);
+    return reached && (reached.params ?? {});
+  }
+
+  private observe(name: string, seen: (args: unknown[]) => unknown[]): void {
     const adapter = this.adapter as unknown as Record<string, AnyFunction | undefined>;
     const original = adapter[name];
     if (typeof original !== 'function') return;
     adapter[name] = function (this: unknown, ...args: unknown[]): unknown {
-      seen(args);
-      return original.apply(this, args);
+      return original.apply(this, seen(args));
     };
   }
 

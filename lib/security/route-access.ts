@@ -4,10 +4,12 @@
  */
 import { declaredRoute } from '../routing/declared-route.js';
 import type { Route, RouterReading } from '../routing/route-table.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access } from './access.js';
+import { decoratedAccess } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { exactly, foldAscii, foldWidely, keyOf, keysMatching, relationTo, type Fold } from './pattern.js';
-import { broadestFirst, fold, restricts, type Rule } from './rules.js';
+import { asksForMore, broadestFirst, describeRule, fold, restricts, type Rule } from './rules.js';
 
 /** Who gets in at this path, which the route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
@@ -15,31 +17,46 @@ export type PathAccess = (concrete: ConcretePath) => Access;
 export interface RouteAccess {
   /** @param template as the router was given it; `undefined` for a route that was not there at boot */
   of(template: string, method: string): PathAccess | undefined;
-  /** Rules that speak of no route. */
-  readonly idle: readonly Rule[];
-  /** Routes outside Nest, which no guard protects, of which a restriction speaks. */
-  readonly outside: readonly Route[];
+  /** One for each method of each route, and for each path that a pattern tells apart, in order of registration. */
+  readonly entries: readonly RouteEntry[];
+  /** Rules that speak of some route. */
+  readonly used: ReadonlySet<Rule>;
 }
 
-export interface Policy {
+/** Who gets in at one method of one route, or at the part of it that a pattern tells apart. */
+export interface RouteEntry {
+  readonly method: string;
+  /** The route's template, or the pattern. */
+  readonly path: string;
+  readonly access: Access;
+  /** The rule that tells this part of the route apart. */
+  readonly part?: Rule;
+}
+
+export interface DeclaredPolicy {
   readonly rules: readonly Rule[];
   /** What no rule speaks of. */
   readonly fallback: Access;
 }
 
-export function compileRouteAccess(routes: readonly Route[], policy: Policy, reading: RouterReading): RouteAccess {
+export function compileRouteAccess(
+  routes: readonly Route[],
+  policy: DeclaredPolicy,
+  reading: RouterReading,
+): RouteAccess {
   const used = new Set<Rule>();
+  const entries: RouteEntry[] = [];
   const byTemplate = new Map<string, Map<string, PathAccess>>();
-  for (const [template, served] of groupByPath(routes.filter(({ outside }) => !outside))) {
+  for (const [template, served] of groupByPath(routes)) {
     const related = relatedTo(served, policy.rules, reading);
     const byMethod = new Map<string, PathAccess>();
     for (const method of methodsOf(served, related)) {
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
-      byMethod.set(
-        method,
-        compilePathAccess(template, [...governed, ...ownRules(served, method, governed)], policy.fallback),
-      );
+      const inner = [...ownRules(served, method, governed), ...decoratedRules(served, method, governed)];
+      const governance = governanceOf(governed, inner, policy.fallback);
+      byMethod.set(method, compilePathAccess(template, governance));
+      entries.push(...entriesOf({ method, path: template }, governance));
     }
     byTemplate.set(template, byMethod);
   }
@@ -48,8 +65,8 @@ export function compileRouteAccess(routes: readonly Route[], policy: Policy, rea
       const byMethod = byTemplate.get(template);
       return byMethod?.get(governing(method)) ?? byMethod?.get(OTHER);
     },
-    idle: policy.rules.filter((rule) => !used.has(rule)),
-    outside: routes.filter((route) => route.outside && isRestricted(route, policy.rules, reading)),
+    entries,
+    used,
   };
 }
 
@@ -86,37 +103,98 @@ function relatedTo(served: readonly Route[], rules: readonly Rule[], reading: Ro
   const shapes = served.flatMap((route) => route.shapes);
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   return rules.flatMap((rule) => {
-    const permitted = relationTo(rule.pattern, shapes, permissionFold);
-    const relation = restricts(rule) ? relationTo(rule.pattern, shapes, foldWidely) : permitted;
-    return relation === 'disjoint' ? [] : [{ rule, whole: relation === 'covers', exact: permitted === 'covers' }];
+    const fold = restricts(rule) ? foldWidely : permissionFold;
+    const relation = relationTo(rule.pattern, shapes, fold);
+    if (relation === 'disjoint') return [];
+    const whole = relation === 'covers';
+    const exact = whole && (fold === permissionFold || relationTo(rule.pattern, shapes, permissionFold) === 'covers');
+    return [{ rule, whole, exact }];
   });
 }
 
 /** What the package says of its own routes, as exact patterns, until the application speaks of the very same path. */
-function ownRules(served: readonly Route[], method: string, governed: readonly Related[]): Related[] {
+function ownRules(served: readonly Route[], method: string, governed: readonly Related[]): Rule[] {
   if (governed.some(({ rule, whole }) => whole && rule.pattern.tail === '')) return [];
   return served.flatMap((route) => {
     const access = declaredRoute(route.handler)?.access;
     if (access === undefined || governing(route.method) !== method) return [];
-    const levels = route.path.split('/').filter((level) => level !== '');
-    const pattern = { text: route.path, methods: [method], levels, tail: '' } as const;
-    return [{ rule: { pattern, effect: { kind: access }, declaredBy: 'declarest' }, whole: true, exact: true }];
+    return [{ pattern: patternOf(route, method), effect: { kind: access }, declaredBy: 'declarest' }];
   });
 }
 
-const isRestricted = (route: Route, rules: readonly Rule[], reading: RouterReading): boolean =>
-  relatedTo([route], rules.filter(restricts), reading).some(
-    ({ rule }) => route.method === 'ALL' || governs(rule, governing(route.method)),
-  );
+/** What decorators say: behind every URL rule, the class's before the method's. */
+function decoratedRules(served: readonly Route[], method: string, governed: readonly Related[]): Rule[] {
+  return served
+    .filter((route) => route.method === 'ALL' || governing(route.method) === method)
+    .flatMap((route) =>
+      decoratedAccess(route.handler).map(({ effect, declaredBy }) => {
+        const closed = effect.kind === 'public' ? governed.find(({ rule }) => asksForMore(rule)) : undefined;
+        if (closed)
+          throw new InvalidOptionError(
+            declaredBy,
+            'a route that no rule for a role, a policy or nobody restricts',
+            `${method} ${route.path}, which ${describeRule(closed.rule)} restricts`,
+            'take one of the two away',
+          );
+        return { pattern: patternOf(route, method), effect, declaredBy };
+      }),
+    );
+}
 
-function compilePathAccess(template: string, related: readonly Related[], fallback: Access): PathAccess {
+const patternOf = ({ path }: Route, method: string): Rule['pattern'] => ({
+  text: path,
+  methods: [method],
+  levels: path.split('/').filter((level) => level !== ''),
+  tail: '',
+});
+
+/** What a method of a route is decided on. */
+interface Governance {
+  /** Rules that speak of all that the route serves, and of a part of it. */
+  readonly whole: readonly Rule[];
+  readonly partial: readonly Rule[];
+  readonly fold: (rules: readonly Rule[], opened?: boolean) => Access;
+}
+
+/** @param inner rules that stand behind every URL rule, in their order */
+function governanceOf(governed: readonly Related[], inner: readonly Rule[], fallback: Access): Governance {
   // Where the default lets nobody in, any rule opens: it has to match as a permission does.
-  const isOpened = fallback.kind !== 'denied' || related.some(({ whole, exact }) => whole && exact);
-  const foldAll = (rules: readonly Rule[], opened: boolean): Access =>
-    opened ? fold(fallback, rules.toSorted(broadestFirst)) : fallback;
-  const whole = related.filter((each) => each.whole).map(({ rule }) => rule);
-  const access = foldAll(whole, isOpened);
-  const partial = related.filter((each) => !each.whole).map(({ rule }) => rule);
+  const isOpened =
+    fallback.kind !== 'denied' || inner.length > 0 || governed.some(({ whole, exact }) => whole && exact);
+  return {
+    whole: governed.filter((each) => each.whole).map(({ rule }) => rule),
+    partial: governed.filter((each) => !each.whole).map(({ rule }) => rule),
+    fold: (rules, opened = false) =>
+      isOpened || opened ? fold(fallback, [...rules.toSorted(broadestFirst), ...inner]) : fallback,
+  };
+}
+
+/** The route as a whole, then each part of it that a pattern tells apart. */
+function entriesOf(
+  route: { readonly method: string; readonly path: string },
+  { whole, partial, fold: foldAll }: Governance,
+): RouteEntry[] {
+  const parts = partial.map((part): RouteEntry => {
+    const within = keysWithin(part);
+    const also = partial.filter((other) => {
+      const spelling = restricts(other) ? foldWidely : exactly;
+      return within.map(spelling).includes(spelling(keyOf(other.pattern.levels, other.pattern.tail)));
+    });
+    const path = keyOf(part.pattern.levels, part.pattern.tail);
+    return { method: route.method, path, access: foldAll([...whole, ...also], true), part };
+  });
+  return [{ ...route, access: foldAll(whole) }, ...parts];
+}
+
+/** The keys of the patterns that hold for all that a pattern holds for. */
+function keysWithin({ pattern: { levels, tail } }: Rule): string[] {
+  if (tail === '') return keysMatching(levels);
+  const above = levels.map((_, index) => keyOf(levels.slice(0, index), '**'));
+  return [...above, keyOf(levels, '**'), ...(tail === '*' ? [keyOf(levels, '*')] : [])];
+}
+
+function compilePathAccess(template: string, { whole, partial, fold: foldAll }: Governance): PathAccess {
+  const access = foldAll(whole);
   if (partial.length === 0) return () => access;
 
   const named = index(partial, exactly);
@@ -129,7 +207,7 @@ function compilePathAccess(template: string, related: readonly Related[], fallba
     const permitted = clean?.map(foldWidely).join('/') === served.join('/') ? lookUp(named, clean) : [];
     const restricting = [served, ...others].flatMap((levels) => lookUp(restrictions, levels));
     const matching = new Set([...permitted, ...restricting]);
-    return matching.size === 0 ? access : foldAll([...whole, ...matching], isOpened || permitted.length > 0);
+    return matching.size === 0 ? access : foldAll([...whole, ...matching], permitted.length > 0);
   };
 }
 

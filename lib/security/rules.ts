@@ -3,36 +3,67 @@
  * authentication and roles add up. The order of declaration never matters.
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
-import { AUTHENTICATED, PUBLIC, type Access } from './access.js';
+import type { Access, Refusal, Requirement } from './access.js';
 import { byBreadth, foldWidely, keyOf, type Pattern } from './pattern.js';
+import type { Policy } from './policy.js';
 
 export type Effect =
-  { readonly kind: 'public' } | { readonly kind: 'authenticated' } | { readonly kind: 'role'; readonly role: string };
+  | { readonly kind: 'public' }
+  | { readonly kind: 'authenticated' }
+  | { readonly kind: 'roles'; readonly anyOf: readonly string[] }
+  | { readonly kind: 'policy'; readonly policy: Policy }
+  | { readonly kind: 'denied' };
 
 export interface Rule {
   readonly pattern: Pattern;
   readonly effect: Effect;
-  /** The configuration that declared it: `ShopSecurity.requireRole`. */
+  /** What was written, where `enforcedRoles` makes less of it. */
+  readonly written?: Effect;
+  /** What declared it: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
   readonly declaredBy: string;
 }
 
 export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
 
+/** Whether a rule asks for more than a valid token: what `@Public()` may not open. */
+export const asksForMore = ({ effect }: Rule): boolean => effect.kind !== 'public' && effect.kind !== 'authenticated';
+
 /** Folds rules that all match, broadest first, over the access of what no rule speaks of. */
 export function fold(start: Access, rules: readonly Rule[]): Access {
-  return rules.reduce<Access>((access, { effect }) => {
-    if (effect.kind === 'public') return PUBLIC;
-    const roles = access.kind === 'authenticated' ? access.roles : [];
-    if (effect.kind === 'authenticated') return roles.length === 0 ? AUTHENTICATED : { kind: 'authenticated', roles };
-    return { kind: 'authenticated', roles: [...new Set([...roles, effect.role])] };
-  }, start);
+  if (rules.length === 0) return start;
+  const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
+  const closing = rules.slice(opened + 1).map(({ effect }) => effect);
+  const isOpen = closing.length === 0;
+  // A default that nobody passes is no rule: rules that ask for a token take its place, and `denyAll` alone stays.
+  const kind = isOpen ? 'public' : closing.some((effect) => effect.kind === 'denied') ? 'denied' : 'authenticated';
+  return { kind, requirements: kind === 'authenticated' ? requirementsOf(closing) : [], by: rules };
+}
+
+function requirementsOf(effects: readonly Effect[]): Requirement[] {
+  const requirements = effects.flatMap((effect): Requirement[] => {
+    if (effect.kind === 'roles') return [{ anyOf: effect.anyOf }];
+    return effect.kind === 'policy' ? [{ policy: effect.policy }] : [];
+  });
+  const keyOfRequirement = (each: Requirement): unknown => ('anyOf' in each ? each.anyOf.join('\n') : each.policy);
+  return [...new Map(requirements.map((each) => [keyOfRequirement(each), each])).values()];
+}
+
+/** The rule that refuses, or the last to speak where none does; `undefined` where it is the default. */
+export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
+  if (refusal?.reason !== 'forbidden') return by.at(-1);
+  const { missing } = refusal;
+  return by.findLast(({ effect }) => {
+    if (effect.kind === 'roles') return missing?.join('\n') === effect.anyOf.join('\n');
+    if (effect.kind === 'policy') return missing?.join('\n') === effect.policy.name;
+    return effect.kind === 'denied' && missing === undefined;
+  });
 }
 
 /** Among rules of one breadth by role, so that the order of declaration shows in no answer. */
 export const broadestFirst = (a: Rule, b: Rule): number =>
   byBreadth(a.pattern, b.pattern) || roleOf(a).localeCompare(roleOf(b), 'en');
 
-const roleOf = ({ effect }: Rule): string => (effect.kind === 'role' ? effect.role : '');
+const roleOf = ({ effect }: Rule): string => (effect.kind === 'roles' ? effect.anyOf.join() : '');
 
 /** Refuses the same pattern, for the same method, both public and restricted. */
 export function refuseContradictions(rules: readonly Rule[]): void {
@@ -52,4 +83,16 @@ export function refuseContradictions(rules: readonly Rule[]): void {
       seen.set(key, rule);
     }
   }
+}
+
+/** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")`, as it was declared. */
+export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
+  if (declaredBy.startsWith('@')) return declaredBy;
+  const first =
+    effect.kind === 'roles'
+      ? effect.anyOf.map((role) => JSON.stringify(role))
+      : effect.kind === 'policy'
+        ? [JSON.stringify(effect.policy.name)]
+        : [];
+  return `${declaredBy}(${[...first, JSON.stringify(pattern.text)].join(', ')})`;
 }

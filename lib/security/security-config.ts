@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { parsePattern } from './pattern.js';
+import type { PolicyFunction } from './policy.js';
 import type { Effect, Rule } from './rules.js';
 
 /** Reads what a configuration has declared; kept out of the class's public face. */
@@ -61,19 +62,60 @@ export abstract class SecurityConfig {
   }
 
   /**
-   * Needs a valid token with that role. Roles compare exactly; any token has `USER`. Roles of several rules add up.
+   * Needs a valid token with that role, or with any of several. Roles compare exactly; any token has `USER`. Several
+   * rules add up.
    *
-   * @param role such as `ADMIN`
+   * @param role such as `ADMIN`, or `['ADMIN', 'EDITOR']`
    */
-  protected requireRole(role: string, ...patterns: string[]): void {
-    if (typeof role !== 'string' || role.trim() === '' || role.trim() !== role)
+  protected requireRole(role: string | readonly string[], ...patterns: string[]): void {
+    this.declare('requireRole', { kind: 'roles', anyOf: this.rolesOf('requireRole', role) }, patterns);
+  }
+
+  /** Needs a valid token with every one of the roles. */
+  protected requireAllRoles(roles: readonly string[], ...patterns: string[]): void {
+    for (const role of this.rolesOf('requireAllRoles', roles))
+      this.declare('requireAllRoles', { kind: 'roles', anyOf: [role] }, patterns);
+  }
+
+  /** Nobody gets in, until a narrower rule opens. */
+  protected denyAll(...patterns: string[]): void {
+    this.declare('denyAll', { kind: 'denied' }, patterns);
+  }
+
+  /**
+   * Needs a valid token, and that `allows` answers the boolean `true`; it may be async, and a throw refuses.
+   *
+   * @param name for the refusal (`owner` → `{error: "Owner access required"}`) and the access report
+   */
+  protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {
+    const [checked = ''] = this.rolesOf('requirePolicy', name, 'the name of a policy');
+    if (typeof allows !== 'function')
       throw new InvalidOptionError(
-        `${this.constructor.name}.requireRole`,
-        'the name of a role',
-        describe(role),
-        'give a role such as "ADMIN" as the first argument',
+        `${this.constructor.name}.requirePolicy`,
+        'a function as the second argument',
+        describe(allows),
+        'give a function that answers true or false',
       );
-    this.declare('requireRole', { kind: 'role', role }, patterns);
+    this.declare('requirePolicy', { kind: 'policy', policy: { name: checked, allows } }, patterns);
+  }
+
+  private rolesOf(
+    method: string,
+    given: string | readonly string[],
+    expected = 'the name of a role, or an array of names',
+  ): readonly string[] {
+    const roles = [given].flat();
+    if (
+      roles.length === 0 ||
+      !roles.every((role) => typeof role === 'string' && role.trim() !== '' && role.trim() === role)
+    )
+      throw new InvalidOptionError(
+        `${this.constructor.name}.${method}`,
+        expected,
+        describe(given),
+        'give for example "ADMIN" as the first argument',
+      );
+    return roles;
   }
 
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {

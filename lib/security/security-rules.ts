@@ -4,14 +4,21 @@ import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { pathOf, templateOf, type HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { RouteTable } from '../routing/route-table.js';
-import { ACCESS_BY_NAME, AUTHENTICATED, DENIED, PUBLIC, type Access, type DefaultAccess } from './access.js';
-import { compileRouteAccess, type RouteAccess } from './route-access.js';
-import { refuseContradictions, type Rule } from './rules.js';
+import { ACCESS_BY_NAME, AUTHENTICATED, BASE_ROLE, DENIED, PUBLIC, type Access, type DefaultAccess } from './access.js';
+import { noteClassAccess } from './access-decorators.js';
+import { accessRows, accessTable, type AccessRow } from './access-rows.js';
+import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
+import { compileRouteAccess, type RouteAccess, type RouteEntry } from './route-access.js';
+import { doubtsAbout, type CompiledRules } from './rule-doubts.js';
+import { describeRule, refuseContradictions, type Rule } from './rules.js';
 import { declaredRules, SecurityConfig, takeCharge } from './security-config.js';
 
 export interface SecurityOptions {
   readonly defaultAccess: DefaultAccess | undefined;
   readonly enforcedRoles: readonly string[] | undefined;
+  readonly roleHierarchy: RoleHierarchy;
+  readonly strict: boolean;
+  readonly explainRefusals: boolean;
 }
 
 export const SECURITY_OPTIONS = Symbol('declarest.securityOptions');
@@ -20,7 +27,8 @@ export const SECURITY_OPTIONS = Symbol('declarest.securityOptions');
 export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   private readonly logger = new Logger('SecurityRules');
   private readonly configs = new Set<SecurityConfig>();
-  private compiled: RouteAccess | undefined;
+  private compiled: CompiledRules | undefined;
+  readonly roles: RoleInclusion;
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -28,6 +36,8 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     @Inject(SECURITY_OPTIONS) private readonly options: SecurityOptions,
   ) {
     RouteTable.watch(host);
+    this.roles = compileRoleHierarchy(options.roleHierarchy);
+    for (const { metatype } of discovery.getControllers()) if (isClass(metatype)) noteClassAccess(metatype);
   }
 
   onModuleInit(): void {
@@ -52,52 +62,99 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     for (const config of this.configs) await config.configure();
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
-    const table = RouteTable.of(this.host.httpAdapter);
-    const policy = { rules: declared.map((rule) => this.enforced(rule)), fallback: this.fallback() };
-    this.compiled = compileRouteAccess(table.routes, policy, table.reading);
-    this.warn(declared, this.compiled);
+    const rules = declared.map((rule) => this.enforced(rule));
+    // The default is Nest's routes' alone: what main.ts adds is public until a rule speaks of it.
+    this.compiled = { rules, inside: this.compile(rules, this.fallback()), outside: this.compile(rules, PUBLIC, true) };
+    this.report(declared, this.compiled);
+  }
+
+  /** Whether a refusal names the rule that made it. */
+  get explainsRefusals(): boolean {
+    return this.options.explainRefusals;
+  }
+
+  /** Who reaches what: one entry for each method of each route. Complete when the application is up. */
+  get entries(): readonly RouteEntry[] {
+    return this.compiled ? [...this.compiled.inside.entries, ...this.compiled.outside.entries] : [];
   }
 
   /** A route that was not there at boot lets nobody in. */
   accessOf(request: HttpRequest): Access {
-    const template = templateOf(request);
-    const access = template === undefined ? undefined : this.compiled?.of(template, request.method);
-    return access?.({ path: pathOf(request), params: request.params ?? {} }) ?? DENIED;
+    return lookUp(this.compiled?.inside, request) ?? DENIED;
   }
 
-  private fallback(): Access {
+  /** Of a handler that main.ts added to the adapter, which it may do at any time. */
+  accessOfOutside(request: HttpRequest): Access {
+    const { compiled } = this;
+    if (!compiled) return DENIED;
+    const known = lookUp(compiled.outside, request);
+    if (known) return known;
+    this.compiled = { ...compiled, outside: this.compile(compiled.rules, PUBLIC, true) };
+    return lookUp(this.compiled.outside, request) ?? DENIED;
+  }
+
+  private compile(rules: readonly Rule[], fallback: Access, outside = false): RouteAccess {
+    const table = RouteTable.of(this.host.httpAdapter);
+    const routes = table.routes.filter((route) => Boolean(route.outside) === outside);
+    return compileRouteAccess(routes, { rules, fallback }, table.reading);
+  }
+
+  /** The same for people. */
+  get rows(): AccessRow[] {
+    return accessRows(this.entries, this.roles.includersOf);
+  }
+
+  /** Every role that a rule or the hierarchy names, and the base role. */
+  get roleNames(): ReadonlySet<string> {
+    const rules = [...[...this.configs].flatMap(declaredRules), ...this.entries.flatMap(({ access }) => access.by)];
+    const ofRules = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
+    return new Set([BASE_ROLE, ...ofRules, ...Object.entries(this.options.roleHierarchy).flat(2)]);
+  }
+
+  /** Who gets in where no rule speaks of one of Nest's routes. */
+  fallback(): Access {
     const { defaultAccess } = this.options;
     if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
     return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
   }
 
-  private isEnforced(rule: Rule): boolean {
-    return rule.effect.kind !== 'role' || (this.options.enforcedRoles?.includes(rule.effect.role) ?? true);
+  private isEnforced({ effect }: Rule): boolean {
+    const { enforcedRoles } = this.options;
+    return effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
   }
 
   private enforced(rule: Rule): Rule {
-    return this.isEnforced(rule) ? rule : { ...rule, effect: { kind: 'authenticated' } };
+    return this.isEnforced(rule) ? rule : { ...rule, effect: { kind: 'authenticated' }, written: rule.effect };
   }
 
-  private warn(declared: readonly Rule[], { idle, outside }: RouteAccess): void {
+  private report(declared: readonly Rule[], compiled: CompiledRules): void {
+    this.logger.log(`Who reaches what:\n${accessTable(this.rows)}`);
     if (this.configs.size === 0 && this.options.defaultAccess === undefined)
       this.logger.warn(
-        'No SecurityConfig is declared: every route is open. Add a provider that extends SecurityConfig, or set defaultAccess.',
+        'No SecurityConfig is declared: every route that no decorator closes is open. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
     const lenient = declared.filter((rule) => !this.isEnforced(rule));
     if (lenient.length > 0)
-      this.logger.warn(`Roles outside enforcedRoles ask for a valid token only: ${lenient.map(nameOf).join(', ')}.`);
-    for (const { method, path } of outside)
-      this.logger.warn(`${method} ${path} was added to the HTTP adapter, where no guard runs: no rule protects it.`);
-    for (const rule of idle)
       this.logger.warn(
-        `${nameOf(rule)} matches no route: correct the pattern (global prefix and version included) or remove it.`,
+        `Roles outside enforcedRoles ask for a valid token only: ${lenient.map(describeRule).join(', ')}.`,
       );
+    const doubts = doubtsAbout(compiled, this.roles, declared.length === 0 && !this.options.strict);
+    if (this.options.strict && doubts.length > 0)
+      throw new InvalidOptionError(
+        'AuthModule option `strict`',
+        'rules that leave no doubt',
+        doubts.join(' '),
+        'correct the rules, or set strict to false for warnings',
+      );
+    for (const doubt of doubts) this.logger.warn(doubt);
   }
+}
+
+function lookUp(compiled: RouteAccess | undefined, request: HttpRequest): Access | undefined {
+  const template = templateOf(request);
+  const access = template === undefined ? undefined : compiled?.of(template, request.method);
+  return access?.({ path: pathOf(request), params: request.params ?? {} });
 }
 
 const isConfig = (value: unknown): boolean =>
   value instanceof SecurityConfig || (isClass(value) && value.prototype instanceof SecurityConfig);
-
-const nameOf = ({ declaredBy, pattern, effect }: Rule): string =>
-  `${declaredBy}(${effect.kind === 'role' ? `"${effect.role}", ` : ''}"${pattern.text}")`;

@@ -92,8 +92,14 @@ describe('a refusal', () => {
     ['a', 'A access required'],
     ['Head_Of_SALES', 'Head of sales access required'],
   ])('[3.2] for the role %s says %s', (role, error) => {
-    const refusal = new AccessRefused(role);
+    const refusal = new AccessRefused([role]);
     expect([refusal.getStatus(), refusal.getResponse()]).toEqual([403, { error }]);
+  });
+
+  it('[3.2] for any of several roles says them all', () => {
+    expect(new AccessRefused(['ADMIN', 'CONTENT_EDITOR']).getResponse()).toEqual({
+      error: 'Admin or content editor access required',
+    });
   });
 
   it('[3.2] without a role names none', () => {

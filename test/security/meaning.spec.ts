@@ -185,7 +185,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     expect(app.entered).toHaveLength(entries);
   });
 
-  it.each(['', ' ', ' ADMIN', 'ADMIN ', undefined, null, 7, ['ADMIN'], {}])(
+  it.each(['', ' ', ' ADMIN', 'ADMIN ', undefined, null, 7, [], ['ADMIN', ''], ['ADMIN', 7], {}])(
     '[1] requireRole(%p, …) names no role and refuses to boot',
     async (role) => {
       const error = await bootError(

@@ -1,0 +1,954 @@
+/** Rules that are seen and explained, boots that are refused for doubts, and what rules and decorators say beyond roles. */
+import {
+  All,
+  Controller,
+  Delete,
+  Get,
+  Injectable,
+  type INestApplication,
+  Post,
+  type Type,
+  Version,
+  VersioningType,
+} from '@nestjs/common';
+import {
+  AccessReport,
+  type AccessRow,
+  Authenticated,
+  type AuthOptions,
+  type Principal,
+  Public,
+  Roles,
+  SecurityConfig,
+} from 'declarest';
+import { request } from '../harness/client.js';
+import {
+  bootError,
+  linesOf,
+  loggedAtBoot,
+  type Platform,
+  PLATFORMS,
+  type RunningApp,
+  startApp,
+} from '../harness/platforms.js';
+import { claims, makeToken } from '../harness/tokens.js';
+import { authModule, probeController, wildcard } from './ruled-app.js';
+
+/** All that a configuration may declare, for a test that declares it. */
+class Declarations extends SecurityConfig {
+  constructor(private readonly say: (rules: Declarations) => void) {
+    super();
+  }
+  override configure(): void {
+    this.say(this);
+  }
+  open = (...patterns: string[]): void => this.publicEndpoints(...patterns);
+  auth = (...patterns: string[]): void => this.requireAuth(...patterns);
+  role = (role: string | readonly string[], ...patterns: string[]): void => this.requireRole(role, ...patterns);
+  all = (roles: readonly string[], ...patterns: string[]): void => this.requireAllRoles(roles, ...patterns);
+  deny = (...patterns: string[]): void => this.denyAll(...patterns);
+  policy = (...args: Parameters<SecurityConfig['requirePolicy']>): void => this.requirePolicy(...args);
+}
+
+interface Parts {
+  routes?: string[];
+  controllers?: Type[];
+  /** `false`: no configuration. */
+  rules?: ((rules: Declarations) => void) | false;
+  auth?: Partial<AuthOptions>;
+  configure?: (app: INestApplication) => void;
+}
+
+function moduleOf({ routes = [], controllers = [], rules = () => {}, auth }: Parts) {
+  @Injectable()
+  class ShopSecurity extends Declarations {
+    constructor() {
+      super(rules || (() => {}));
+    }
+  }
+  return {
+    imports: [authModule(auth)],
+    controllers: [...(routes.length > 0 ? [probeController([], ...routes)] : []), ...controllers],
+    providers: rules ? [ShopSecurity] : [],
+  };
+}
+
+const start = (platform: Platform, parts: Parts): Promise<RunningApp> => startApp(platform, moduleOf(parts), parts);
+const refusal = (platform: Platform, parts: Parts): Promise<Error> => bootError(platform, moduleOf(parts), parts);
+
+/** Without those of the package's own routes. */
+const rowsOf = ({ app }: RunningApp): AccessRow[] =>
+  app.get(AccessReport, { strict: false }).rows.filter(({ path }) => !path.includes('/auth/'));
+const linesOfRows = (running: RunningApp): string[] =>
+  rowsOf(running).map(({ method, path, access, rule }) => `${method} ${path} | ${access} | ${rule}`);
+
+async function reported(platform: Platform, parts: Parts): Promise<string[]> {
+  const running = await start(platform, parts);
+  const lines = linesOfRows(running);
+  await running.close();
+  return lines;
+}
+
+const tokenOf = (who: string): string | undefined =>
+  who === 'nobody' ? undefined : makeToken({ payload: claims({ roles: who.split('+') }) });
+
+/** `GET /a as ADMIN+EDITOR` → status; without `as`, nobody asks. */
+async function statuses(platform: Platform, parts: Parts, expected: Record<string, number>): Promise<void> {
+  const running = await start(platform, parts);
+  const got: Record<string, number> = {};
+  for (const line of Object.keys(expected)) {
+    const [, method = '', path = '', who = 'nobody'] = /^(\S+) (\S+)(?: as (\S+))?$/.exec(line) ?? [];
+    const token = tokenOf(who);
+    got[line] = (await request(running.url, method, path, token === undefined ? {} : { token })).status;
+  }
+  await running.close();
+  expect(got).toEqual(expected);
+}
+
+describe.each(PLATFORMS)('the access report on %s', (platform) => {
+  it('[3.5] has a row for each method of each route, with who gets in and the rule that decided', async () => {
+    expect(
+      await reported(platform, {
+        routes: ['GET a', 'POST a', 'GET a/:id', 'DELETE a/:id', 'GET b', 'PUT c'],
+        rules: ({ open, auth, role, all, deny, policy }) => {
+          auth('/a/**');
+          open('GET /a');
+          role(['ADMIN', 'EDITOR'], 'DELETE /a/*');
+          all(['ADMIN', 'EDITOR'], 'POST /a');
+          deny('/b');
+          policy('owner', () => true, '/c');
+          role('ADMIN', '/c');
+        },
+      }),
+    ).toEqual([
+      'GET /a | public | ShopSecurity.publicEndpoints("GET /a")',
+      'POST /a | ADMIN, and EDITOR | ShopSecurity.requireAllRoles("EDITOR", "POST /a")',
+      'GET /a/:id | any token | ShopSecurity.requireAuth("/a/**")',
+      'DELETE /a/:id | ADMIN or EDITOR | ShopSecurity.requireRole("ADMIN", "EDITOR", "DELETE /a/*")',
+      'GET /b | nobody | ShopSecurity.denyAll("/b")',
+      expect.stringMatching(/^PUT \/c \| (policy owner, and ADMIN|ADMIN, and policy owner) \| ShopSecurity\.require/),
+    ]);
+  });
+
+  it('[3.4] says `default` where no rule speaks of a route, and what that means', async () => {
+    const routes = ['GET a'];
+    expect(await reported(platform, { routes })).toEqual(['GET /a | any token | default']);
+    expect(await reported(platform, { routes, rules: false })).toEqual(['GET /a | public | default']);
+    expect(await reported(platform, { routes, auth: { defaultAccess: 'denied' } })).toEqual([
+      'GET /a | nobody | default',
+    ]);
+    expect(await reported(platform, { routes, auth: { defaultAccess: 'public' } })).toEqual([
+      'GET /a | public | default',
+    ]);
+  });
+
+  it('[3.4] has rows for the routes of the package, whose rules are its own until the application speaks of them', async () => {
+    const own = async (rules: (rules: Declarations) => void): Promise<AccessRow[]> => {
+      const running = await start(platform, { rules });
+      const { rows } = running.app.get(AccessReport, { strict: false });
+      await running.close();
+      return [...rows];
+    };
+    expect(await own(() => {})).toEqual([
+      { method: 'POST', path: '/api/auth/register', access: 'public', rule: 'declarest("/api/auth/register")' },
+      { method: 'POST', path: '/api/auth/login', access: 'public', rule: 'declarest("/api/auth/login")' },
+      { method: 'GET', path: '/api/auth/me', access: 'any token', rule: 'declarest("/api/auth/me")' },
+    ]);
+    expect((await own(({ deny }) => deny('/api/auth/register')))[0]).toEqual({
+      method: 'POST',
+      path: '/api/auth/register',
+      access: 'nobody',
+      rule: 'ShopSecurity.denyAll("/api/auth/register")',
+    });
+  });
+
+  it('[3.5] has a row for each part of a route that a pattern tells apart, behind the route', async () => {
+    expect(
+      await reported(platform, {
+        routes: ['GET users/:id', `GET ${wildcard(platform, 'files')}`],
+        rules: ({ open, auth, role }) => {
+          auth('/**');
+          open('/users/me');
+          role('ADMIN', '/files/private/**');
+          role('EDITOR', '/files/private/drafts/**');
+        },
+      }),
+    ).toEqual([
+      'GET /users/:id | any token | ShopSecurity.requireAuth("/**")',
+      'GET /users/me | public | ShopSecurity.publicEndpoints("/users/me")',
+      expect.stringMatching(/^GET \/files\/\*(path)? \| any token \| ShopSecurity\.requireAuth\("\/\*\*"\)$/),
+      'GET /files/private/** | ADMIN | ShopSecurity.requireRole("ADMIN", "/files/private/**")',
+      'GET /files/private/drafts/** | ADMIN, and EDITOR | ShopSecurity.requireRole("EDITOR", "/files/private/drafts/**")',
+    ]);
+  });
+
+  it('[3.5] has rows of an @All route for the methods that rules name, and for any other', async () => {
+    expect(
+      await reported(platform, {
+        routes: ['ALL any'],
+        rules: ({ open, role }) => {
+          open('GET /any');
+          role('ADMIN', 'DELETE /any');
+        },
+      }),
+    ).toEqual([
+      'GET /any | public | ShopSecurity.publicEndpoints("GET /any")',
+      'DELETE /any | ADMIN | ShopSecurity.requireRole("ADMIN", "DELETE /any")',
+      'any other method /any | any token | default',
+    ]);
+  });
+
+  it('[3.1] has paths as they are served, with global prefix and version', async () => {
+    @Controller('a')
+    class Versioned {
+      @Get()
+      @Version(['1', '2'])
+      get(): void {}
+    }
+    expect(
+      await reported(platform, {
+        controllers: [Versioned],
+        rules: ({ role }) => role('ADMIN', '/api/v2/**'),
+        configure: (app) => void app.setGlobalPrefix('api').enableVersioning({ type: VersioningType.URI }),
+      }),
+    ).toEqual([
+      'GET /api/v1/a | any token | default',
+      'GET /api/v2/a | ADMIN | ShopSecurity.requireRole("ADMIN", "/api/v2/**")',
+    ]);
+  });
+
+  it('[3.2] tells what is enforced: base role, enforcedRoles, hierarchy', async () => {
+    const routes = ['GET a', 'GET b', 'GET c'];
+    const rules = ({ role }: Declarations): void => {
+      role('USER', '/a');
+      role('EDITOR', '/b');
+      role('ADMIN', '/c');
+    };
+    const access = async (auth: Partial<AuthOptions>): Promise<string[]> =>
+      (await reported(platform, { routes, rules, auth })).map((line) => line.split(' | ')[1]!);
+    expect(await access({})).toEqual(['any token', 'EDITOR', 'ADMIN']);
+    expect(await access({ enforcedRoles: ['ADMIN'] })).toEqual(['any token', 'any token', 'ADMIN']);
+    // Whoever includes a role gets in where that role does.
+    expect(await access({ roleHierarchy: { OWNER: ['ADMIN'], ADMIN: ['EDITOR'] } })).toEqual([
+      'any token',
+      'EDITOR or OWNER or ADMIN',
+      'ADMIN or OWNER',
+    ]);
+  });
+
+  it('[3.2] writes a name in quotes that reads like something else', async () => {
+    const names = ['public', 'nobody', 'any token', 'A or B', 'A, and B', 'policy owner'];
+    const lines = await reported(platform, {
+      routes: names.map((_, index) => `GET r${index}`),
+      rules: ({ role }) => names.forEach((name, index) => role(name, `/r${index}`)),
+    });
+    expect(lines.map((line) => line.split(' | ')[1])).toEqual(names.map((name) => JSON.stringify(name)));
+  });
+
+  it('[3.5] names a decorator and where it stands', async () => {
+    @Controller('a')
+    @Roles('ADMIN')
+    class Decorated {
+      @Get()
+      list(): void {}
+      @Post()
+      @Roles('EDITOR', 'OWNER')
+      create(): void {}
+    }
+    expect(await reported(platform, { controllers: [Decorated] })).toEqual([
+      'GET /a | ADMIN | @Roles on Decorated',
+      'POST /a | ADMIN, and EDITOR or OWNER | @Roles on Decorated.create',
+    ]);
+  });
+
+  it('[3.5] stands in the log at boot, once, as a table with a line for each row', async () => {
+    const parts: Parts = { routes: ['GET a', 'DELETE a/:id'], rules: ({ role }) => role('ADMIN', 'DELETE /a/*') };
+    const { logs } = await loggedAtBoot(platform, moduleOf(parts));
+    const tables = linesOf(logs, 'log').filter((line) => line.includes('Who reaches what:'));
+    expect(tables).toHaveLength(1);
+    const [heading, ...lines] = tables[0]!.split('\n');
+    expect(heading).toBe('log [SecurityRules] Who reaches what:');
+    expect(lines.slice(0, 2)).toEqual([
+      'GET     /a                  any token  default',
+      'DELETE  /a/:id              ADMIN      ShopSecurity.requireRole("ADMIN", "DELETE /a/*")',
+    ]);
+    expect(lines).toHaveLength(5);
+  });
+
+  it('[3.5] is empty before the application is up, and does not change with what is done to it', async () => {
+    const running = await start(platform, { routes: ['GET a'], rules: ({ role }) => role('ADMIN', '/a') });
+    const report = running.app.get(AccessReport, { strict: false });
+    (report.rows as AccessRow[]).splice(0);
+    expect(linesOfRows(running)).toEqual(['GET /a | ADMIN | ShopSecurity.requireRole("ADMIN", "/a")']);
+    expect((await request(running.url, 'GET', '/a')).status).toBe(401);
+    await running.close();
+  });
+});
+
+describe.each(PLATFORMS)('doubts on %s', (platform) => {
+  const DOUBTS: [what: string, parts: Parts, sentence: RegExp][] = [
+    [
+      'a route that no rule governs',
+      { routes: ['GET a', 'GET b'], rules: ({ auth }) => auth('/a') },
+      /No rule speaks of GET \/b: the default decides there\./,
+    ],
+    [
+      'a rule that governs no route',
+      { routes: ['GET a'], rules: ({ auth }) => auth('/a', '/nowhere') },
+      /ShopSecurity\.requireAuth\("\/nowhere"\) matches no route: /,
+    ],
+    [
+      'a public rule that covers a route only in part',
+      {
+        routes: ['GET users/:id'],
+        rules: ({ auth, open }) => {
+          auth('/users/**');
+          open('/users/me');
+        },
+      },
+      /ShopSecurity\.publicEndpoints\("\/users\/me"\) opens a part of a route only: /,
+    ],
+    [
+      'roles that no single principal can satisfy together',
+      { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a') },
+      /GET \/a asks for roles that no user has together: /,
+    ],
+    [
+      'a handler outside of Nest’s routes that no rule covers',
+      {
+        routes: ['GET a'],
+        rules: ({ auth }) => auth('/a'),
+        configure: (app) =>
+          void app
+            .getHttpAdapter()
+            .get('/raw', (_: unknown, response: { send(body: string): void }) => response.send('raw')),
+      },
+      /No rule speaks of GET \/raw, added to the HTTP adapter/,
+    ],
+  ];
+
+  it.each(DOUBTS)('[3.3] under strict, %s refuses to boot, in one sentence', async (_what, parts, sentence) => {
+    const error = await refusal(platform, { ...parts, auth: { strict: true } });
+    expect(error.name).toBe('InvalidOptionError');
+    expect(error.message).toMatch(/^AuthModule option `strict`: expected rules that leave no doubt, got /);
+    expect(error.message).toMatch(sentence);
+    expect(error.message).not.toContain('\n');
+  });
+
+  it.each(DOUBTS)('[3.3] without strict, %s is one warning', async (_what, parts, sentence) => {
+    const { error, logs } = await loggedAtBoot(platform, moduleOf(parts), parts);
+    expect([error, linesOf(logs, 'warn')]).toEqual([undefined, [expect.stringMatching(sentence)]]);
+  });
+
+  it('[3.3] under strict, every doubt is named at once', async () => {
+    const { message } = await refusal(platform, {
+      routes: ['GET a', 'GET b'],
+      rules: ({ auth }) => auth('/a', '/nowhere'),
+      auth: { strict: true },
+    });
+    expect(message).toMatch(/GET \/b.*\/nowhere/);
+  });
+
+  it.each<[what: string, parts: Parts]>([
+    ['every route is governed', { routes: ['GET a', 'GET a/:id'], rules: ({ auth }) => auth('/a/**') }],
+    ['by a decorator', { controllers: [decoratedWith(Authenticated())] }],
+    [
+      'a public rule has a route of its own beside a route that it is a part of',
+      {
+        routes: ['GET users/me', 'GET users/:id'],
+        rules: ({ auth, open }) => {
+          auth('/users/**');
+          open('/users/me');
+        },
+      },
+    ],
+    [
+      'a restriction covers a part',
+      {
+        routes: ['GET users/:id'],
+        rules: ({ auth, role }) => {
+          auth('/users/**');
+          role('ADMIN', '/users/root');
+        },
+      },
+    ],
+    [
+      'one role includes the other',
+      {
+        routes: ['GET a'],
+        rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a'),
+        auth: { roleHierarchy: { ADMIN: ['EDITOR'] } },
+      },
+    ],
+    [
+      'a third role includes both',
+      {
+        routes: ['GET a'],
+        rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a'),
+        auth: { roleHierarchy: { OWNER: ['ADMIN', 'EDITOR'] } },
+      },
+    ],
+    [
+      'several are asked for, of which one is the base role',
+      { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'USER'], '/a') },
+    ],
+    [
+      'any of several is asked for twice, with one in common',
+      {
+        routes: ['GET a'],
+        rules: ({ role }) => {
+          role(['ADMIN', 'EDITOR'], '/**');
+          role(['EDITOR', 'OWNER'], '/a');
+        },
+        // `/**` governs the package's own routes as well.
+      },
+    ],
+    [
+      'a rule covers a handler outside of Nest’s routes',
+      {
+        rules: ({ role }) => role('ADMIN', '/raw'),
+        configure: (app) =>
+          void app
+            .getHttpAdapter()
+            .get('/raw', (_: unknown, response: { send(body: string): void }) => response.send('raw')),
+      },
+    ],
+  ])('[3.3] strict boots without a doubt where %s', async (_what, parts) => {
+    const { error, logs } = await loggedAtBoot(
+      platform,
+      moduleOf({ ...parts, auth: { ...parts.auth, strict: true } }),
+      parts,
+    );
+    expect([error, linesOf(logs, 'warn')]).toEqual([undefined, []]);
+  });
+
+  it.each<[what: string, parts: Parts]>([
+    ['there is no configuration', { routes: ['GET a'], rules: false }],
+    ['the configuration declares nothing', { routes: ['GET a'] }],
+    [
+      'only decorators speak, and not of every route',
+      { routes: ['GET a'], controllers: [decoratedWith(Authenticated())], rules: false },
+    ],
+  ])('[3.4] under strict, routes that no rule governs refuse to boot where %s', async (_what, parts) => {
+    const { message } = await refusal(platform, { ...parts, auth: { strict: true } });
+    expect(message).toMatch(/^AuthModule option `strict`: .*GET \/a/);
+  });
+});
+
+function decoratedWith(...decorators: ClassDecorator[]): Type {
+  @Controller('decorated')
+  class Decorated {
+    @Get()
+    get(): void {}
+  }
+  for (const decorate of decorators) decorate(Decorated);
+  return Decorated;
+}
+
+describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
+  const PARTS: Parts = {
+    routes: ['GET a', 'GET b', 'GET c', 'GET open', 'GET owned', 'GET both'],
+    rules: ({ role, auth, deny, open, policy }) => {
+      role('SUPPORT AGENT', '/a');
+      auth('/b');
+      deny('/c');
+      open('/open');
+      policy('owner', () => false, '/owned');
+      role('ADMIN', '/both');
+      policy('late', () => false, 'GET /both');
+    },
+  };
+  const header = async (running: RunningApp, path: string, who: string): Promise<[number, string | undefined]> => {
+    const token = tokenOf(who);
+    const { status, headers } = await request(running.url, 'GET', path, token === undefined ? {} : { token });
+    return [status, headers['x-access-rule'] && decodeURI(headers['x-access-rule'])];
+  };
+
+  it('[3.2] name the rule that made it in X-Access-Rule, and nothing where somebody gets in', async () => {
+    const running = await start(platform, { ...PARTS, auth: { explainRefusals: true } });
+    expect(await header(running, '/a', 'nobody')).toEqual([401, 'ShopSecurity.requireRole("SUPPORT AGENT", "/a")']);
+    expect(await header(running, '/a', 'USER')).toEqual([403, 'ShopSecurity.requireRole("SUPPORT AGENT", "/a")']);
+    expect(await header(running, '/a', 'SUPPORT AGENT')).toEqual([200, undefined]);
+    expect(await header(running, '/b', 'nobody')).toEqual([401, 'ShopSecurity.requireAuth("/b")']);
+    expect(await header(running, '/c', 'ADMIN')).toEqual([403, 'ShopSecurity.denyAll("/c")']);
+    expect(await header(running, '/open', 'nobody')).toEqual([200, undefined]);
+    expect(await header(running, '/owned', 'ADMIN')).toEqual([403, 'ShopSecurity.requirePolicy("owner", "/owned")']);
+    // Of two, the one that was not met.
+    expect(await header(running, '/both', 'USER')).toEqual([403, 'ShopSecurity.requireRole("ADMIN", "/both")']);
+    expect(await header(running, '/both', 'ADMIN')).toEqual([403, 'ShopSecurity.requirePolicy("late", "GET /both")']);
+    // Where there is no route, there is no rule.
+    expect(await header(running, '/nowhere', 'nobody')).toEqual([404, undefined]);
+    await running.close();
+  });
+
+  it('[3.4] name the default where no rule speaks of the route', async () => {
+    const running = await start(platform, { routes: ['GET a'], auth: { explainRefusals: true } });
+    expect(await header(running, '/a', 'nobody')).toEqual([401, 'default']);
+    await running.close();
+  });
+
+  it('[3.2] a name beyond ASCII does not break the header', async () => {
+    const running = await start(platform, {
+      routes: ['GET a'],
+      rules: ({ role }) => role('PRÜFER\r\nX-Evil: 1', '/a'),
+      auth: { explainRefusals: true },
+    });
+    const { status, headers } = await request(running.url, 'GET', '/a');
+    expect([status, decodeURI(headers['x-access-rule']!), headers['x-evil']]).toEqual([
+      401,
+      expect.stringContaining('PRÜFER'),
+      undefined,
+    ]);
+    await running.close();
+  });
+
+  it('[3.2] are off unless they are asked for', async () => {
+    const running = await start(platform, PARTS);
+    expect(await header(running, '/a', 'nobody')).toEqual([401, undefined]);
+    await running.close();
+  });
+
+  it('[2.2] are refused in production, whose strangers need no help', async () => {
+    const before = process.env['NODE_ENV'];
+    process.env['NODE_ENV'] = 'production';
+    try {
+      const { message } = await refusal(platform, { auth: { explainRefusals: true } });
+      expect(message).toMatch(/^AuthModule option `explainRefusals`: expected false in production, got true; /);
+    } finally {
+      if (before === undefined) delete process.env['NODE_ENV'];
+      else process.env['NODE_ENV'] = before;
+    }
+  });
+});
+
+describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
+  it('[3.2] requireRole with several asks for any of them', async () => {
+    await statuses(
+      platform,
+      { routes: ['GET a'], rules: ({ role }) => role(['ADMIN', 'EDITOR'], '/a') },
+      {
+        'GET /a': 401,
+        'GET /a as USER': 403,
+        'GET /a as ADMIN': 200,
+        'GET /a as EDITOR': 200,
+        'GET /a as OWNER+EDITOR': 200,
+        'GET /a as admin': 403,
+      },
+    );
+  });
+
+  it('[3.2] requireAllRoles asks for every one of them', async () => {
+    await statuses(
+      platform,
+      { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a') },
+      { 'GET /a': 401, 'GET /a as ADMIN': 403, 'GET /a as EDITOR': 403, 'GET /a as EDITOR+ADMIN': 200 },
+    );
+  });
+
+  it('[3.2] the refusal names any of several roles, or the one that is missing', async () => {
+    const running = await start(platform, {
+      routes: ['GET a', 'GET b'],
+      rules: ({ role, all }) => {
+        role(['ADMIN', 'SUPPORT_AGENT'], '/a');
+        all(['ADMIN', 'SUPPORT_AGENT'], '/b');
+      },
+    });
+    const ask = async (path: string, who: string) =>
+      (await request(running.url, 'GET', path, { token: tokenOf(who)! })).json;
+    expect(await ask('/a', 'USER')).toEqual({ error: 'Admin or support agent access required' });
+    expect(await ask('/b', 'ADMIN')).toEqual({ error: 'Support agent access required' });
+    await running.close();
+  });
+
+  it('[3.3] denyAll lets nobody in, until a narrower rule opens', async () => {
+    await statuses(
+      platform,
+      {
+        routes: ['GET a', 'GET a/b', 'GET a/b/c', 'GET a/d'],
+        rules: ({ deny, open, role }) => {
+          deny('/a/**');
+          open('/a/b');
+          // Restrictions add up: a role does not open.
+          role('ADMIN', '/a/d');
+        },
+      },
+      { 'GET /a': 401, 'GET /a as ADMIN': 403, 'GET /a/b': 200, 'GET /a/b/c as ADMIN': 403, 'GET /a/d as ADMIN': 403 },
+    );
+  });
+
+  // Only the boolean lets in: what is merely truthy is a mistake of whoever wrote it.
+  it.each<[what: string, answer: () => unknown, status: number]>([
+    ['true', () => true, 200],
+    ['true, later', async () => true, 200],
+    ['false', () => false, 403],
+    ['false, later', async () => false, 403],
+    ['1', () => 1, 403],
+    ['"true"', () => 'true', 403],
+    ['an object', () => ({}), 403],
+    ['a Boolean object', () => Object(true), 403],
+    ['a function', () => () => true, 403],
+    ['nothing', () => undefined, 403],
+    [
+      'a throw',
+      () => {
+        throw new Error('secret of the policy');
+      },
+      403,
+    ],
+    ['a rejection', () => Promise.reject(new Error('secret of the policy')), 403],
+    [
+      'a thenable that throws',
+      () => ({
+        // oxlint-disable-next-line unicorn/no-thenable
+        then: () => {
+          throw new Error('secret of the policy');
+        },
+      }),
+      403,
+    ],
+  ])('[3.2] a policy that answers %s', async (_what, answer, status) => {
+    const running = await start(platform, {
+      routes: ['GET a'],
+      rules: ({ policy }) => policy('record_owner', answer as never, '/a'),
+    });
+    const answered = await request(running.url, 'GET', '/a', { token: tokenOf('USER')! });
+    expect(answered.status).toBe(status);
+    if (status === 403) expect(answered.json).toEqual({ error: 'Record owner access required' });
+    expect((await request(running.url, 'GET', '/a')).status).toBe(401);
+    await running.close();
+  });
+
+  it('[3.2] a policy is given who asks and what is asked, and only once the roles are met', async () => {
+    const seen: [Principal, string][] = [];
+    const running = await start(platform, {
+      routes: ['GET a/:id'],
+      rules: ({ role, policy }) => {
+        role('EDITOR', '/a/**');
+        policy(
+          'owner',
+          (principal, asked) => {
+            seen.push([principal, (asked as unknown as { params: { id: string } }).params.id]);
+            return principal.id === 7;
+          },
+          '/a/*',
+        );
+      },
+    });
+    const ask = async (payload: Record<string, unknown>): Promise<number> =>
+      (await request(running.url, 'GET', '/a/9', { token: makeToken({ payload: claims(payload) }) })).status;
+    expect(await ask({ sub: '7', roles: ['USER'] })).toBe(403);
+    expect((await request(running.url, 'GET', '/a/9')).status).toBe(401);
+    expect(seen).toEqual([]);
+    expect(await ask({ sub: '7', roles: ['EDITOR'] })).toBe(200);
+    expect(await ask({ sub: '8', roles: ['EDITOR'] })).toBe(403);
+    expect(seen).toEqual([
+      [{ id: 7, email: 'ann@example.com', roles: ['EDITOR'] }, '9'],
+      [{ id: 8, email: 'ann@example.com', roles: ['EDITOR'] }, '9'],
+    ]);
+    await running.close();
+  });
+
+  it('[3.2] several policies must all let in, and two of one name are two', async () => {
+    await statuses(
+      platform,
+      {
+        routes: ['GET a', 'GET a/b'],
+        rules: ({ policy }) => {
+          policy('same', () => true, '/a/**');
+          policy('same', () => false, '/a/b');
+        },
+      },
+      { 'GET /a as USER': 200, 'GET /a/b as USER': 403 },
+    );
+  });
+
+  it('[3.2] roleHierarchy: whoever has a role has what it includes, through any number of steps, and no more', async () => {
+    await statuses(
+      platform,
+      {
+        routes: ['GET owner', 'GET admin', 'GET editor', 'GET both'],
+        rules: ({ role, all }) => {
+          role('OWNER', '/owner');
+          role('ADMIN', '/admin');
+          role('EDITOR', '/editor');
+          all(['EDITOR', 'AUDITOR'], '/both');
+        },
+        auth: { roleHierarchy: { OWNER: ['ADMIN', 'AUDITOR'], ADMIN: ['EDITOR'] } },
+      },
+      {
+        'GET /editor as OWNER': 200,
+        'GET /editor as ADMIN': 200,
+        'GET /admin as OWNER': 200,
+        'GET /both as OWNER': 200,
+        'GET /both as ADMIN': 403,
+        'GET /admin as EDITOR': 403,
+        'GET /owner as ADMIN': 403,
+        'GET /editor as AUDITOR': 403,
+      },
+    );
+  });
+
+  it.each<[what: string, hierarchy: unknown, sentence: RegExp]>([
+    ['a cycle', { A: ['B'], B: ['C'], C: ['A'] }, /without a cycle, got A > B > C > A; /],
+    ['a role that includes itself', { A: ['A'] }, /without a cycle, got A > A; /],
+    ['no object', ['ADMIN'], /got an array of 1; /],
+    ['a role instead of roles', { ADMIN: 'EDITOR' }, /got an object; /],
+    ['an empty name', { ADMIN: [''] }, /got an object; /],
+    ['a number', { ADMIN: [1] }, /got an object; /],
+    ['null', null, /got null; /],
+  ])('[2.2] a roleHierarchy that is %s refuses to boot', async (_what, roleHierarchy, sentence) => {
+    const { message } = await refusal(platform, { auth: { roleHierarchy: roleHierarchy as never } });
+    expect(message).toMatch(/^AuthModule option `roleHierarchy`: [^\n]+\.$/);
+    expect(message).toMatch(sentence);
+  });
+
+  // The names that every object of JavaScript has are roles like others.
+  it('[3.2] a role may be called like a property of every object', async () => {
+    await statuses(
+      platform,
+      {
+        routes: ['GET a'],
+        rules: ({ role }) => role('constructor', '/a'),
+        auth: { roleHierarchy: JSON.parse('{"ADMIN": ["__proto__"], "__proto__": ["constructor"]}') as never },
+      },
+      { 'GET /a as USER': 403, 'GET /a as toString': 403, 'GET /a as constructor': 200, 'GET /a as ADMIN': 200 },
+    );
+  });
+
+  it.each<[what: string, rules: (rules: Declarations) => void, sentence: RegExp]>([
+    ['no roles', ({ role }) => role([], '/a'), /^ShopSecurity\.requireRole: .*got an array of 0; /],
+    ['an empty role among them', ({ all }) => all(['ADMIN', ''], '/a'), /^ShopSecurity\.requireAllRoles: /],
+    ['a role with space around it', ({ role }) => role(' ADMIN', '/a'), /^ShopSecurity\.requireRole: /],
+    ['no function', ({ policy }) => policy('owner', '/a' as never), /^ShopSecurity\.requirePolicy: .*second argument/],
+    ['no name', ({ policy }) => policy('', () => true, '/a'), /^ShopSecurity\.requirePolicy: .*name of a policy/],
+    [
+      'no pattern for a policy',
+      ({ policy }) => policy('owner', () => true),
+      /^ShopSecurity\.requirePolicy: .*at least one pattern/,
+    ],
+    ['no pattern for denyAll', ({ deny }) => deny(), /^ShopSecurity\.denyAll: .*at least one pattern/],
+    [
+      'no pattern for requireAllRoles',
+      ({ all }) => all(['A', 'B']),
+      /^ShopSecurity\.requireAllRoles: .*at least one pattern/,
+    ],
+  ])('[1] %s refuses to boot', async (_what, rules, sentence) => {
+    const { message } = await refusal(platform, { rules });
+    expect(message).toMatch(sentence);
+    expect(message).not.toContain('\n');
+  });
+});
+
+describe.each(PLATFORMS)('decorators on %s', (platform) => {
+  it('[3.3] stand behind every URL rule, the class before the method', async () => {
+    @Controller('api/shelf')
+    @Authenticated()
+    class Shelf {
+      @Get('closed')
+      closed(): void {}
+      @Get('open')
+      @Public()
+      open(): void {}
+      @Delete('open')
+      @Roles('ADMIN', 'EDITOR')
+      remove(): void {}
+    }
+    @Controller('api/desk')
+    @Public()
+    class Desk {
+      @Get('open')
+      open(): void {}
+      @Get('closed')
+      @Authenticated()
+      closed(): void {}
+      // A class's @Public() never opens a method's @Roles().
+      @Get('admin')
+      @Roles('ADMIN')
+      admin(): void {}
+    }
+    await statuses(
+      platform,
+      { controllers: [Shelf, Desk], rules: ({ auth }) => auth('/api/**') },
+      {
+        'GET /api/shelf/closed': 401,
+        'GET /api/shelf/open': 200,
+        'DELETE /api/shelf/open': 401,
+        'DELETE /api/shelf/open as USER': 403,
+        'DELETE /api/shelf/open as EDITOR': 200,
+        'GET /api/desk/open': 200,
+        'GET /api/desk/closed': 401,
+        'GET /api/desk/closed as USER': 200,
+        'GET /api/desk/admin': 401,
+        'GET /api/desk/admin as USER': 403,
+        'GET /api/desk/admin as ADMIN': 200,
+      },
+    );
+  });
+
+  it('[3.3] restrict what a URL rule opened, and open what only asked for a token by default', async () => {
+    @Controller('a')
+    class Mixed {
+      @Get('roles')
+      @Roles('ADMIN')
+      roles(): void {}
+      @Get('public')
+      public(): void {}
+    }
+    @Controller('b')
+    class Open {
+      @Get()
+      @Public()
+      get(): void {}
+    }
+    await statuses(
+      platform,
+      { controllers: [Mixed, Open], rules: ({ open }) => open('/a/**') },
+      { 'GET /a/public': 200, 'GET /a/roles': 401, 'GET /a/roles as ADMIN': 200, 'GET /b': 200 },
+    );
+  });
+
+  it('[3.3] add up with the roles of the URL', async () => {
+    @Controller('a')
+    class Both {
+      @Get()
+      @Roles('EDITOR')
+      get(): void {}
+    }
+    await statuses(
+      platform,
+      { controllers: [Both], rules: ({ role }) => role('ADMIN', '/a') },
+      { 'GET /a as ADMIN': 403, 'GET /a as EDITOR': 403, 'GET /a as ADMIN+EDITOR': 200 },
+    );
+  });
+
+  it('[3.3] speak of one class, and not of others that share its base class', async () => {
+    class Base {
+      @Get()
+      list(): string {
+        return this.constructor.name;
+      }
+      @Get('special')
+      @Roles('ADMIN')
+      special(): void {}
+    }
+    @Controller('open')
+    @Public()
+    class OpenOne extends Base {}
+    @Controller('closed')
+    @Authenticated()
+    class ClosedOne extends Base {}
+    @Controller('plain')
+    class PlainOne extends Base {}
+    @Controller('admin')
+    @Roles('ADMIN')
+    class AdminOne extends Base {
+      override list(): string {
+        return super.list();
+      }
+    }
+    const parts = { controllers: [OpenOne, ClosedOne, PlainOne, AdminOne], auth: { defaultAccess: 'denied' } as const };
+    await statuses(platform, parts, {
+      'GET /open': 200,
+      'GET /closed': 401,
+      'GET /closed as USER': 200,
+      'GET /plain as ADMIN': 403,
+      // The method's own holds in each.
+      'GET /open/special': 401,
+      'GET /open/special as USER': 403,
+      'GET /open/special as ADMIN': 200,
+      'GET /closed/special as USER': 403,
+      'GET /plain/special as ADMIN': 200,
+      'GET /admin/special as USER': 403,
+      // Without a route decorator of its own, an overridden method has no route.
+      'GET /admin': 404,
+    });
+    // And the same classes again, in a second application.
+    await statuses(platform, parts, { 'GET /open': 200, 'GET /closed': 401, 'GET /plain as ADMIN': 403 });
+  });
+
+  it('[3.3] on a base class hold for the classes that extend it, unless they say otherwise', async () => {
+    @Authenticated()
+    class Base {
+      @Get()
+      list(): void {}
+    }
+    @Controller('a')
+    class A extends Base {}
+    @Controller('b')
+    @Roles('ADMIN')
+    class B extends Base {}
+    const running = await start(platform, { controllers: [A, B], auth: { defaultAccess: 'public' } });
+    expect((await request(running.url, 'GET', '/a')).status).toBe(401);
+    expect((await request(running.url, 'GET', '/b', { token: tokenOf('USER')! })).status).toBe(403);
+    await running.close();
+  });
+
+  it('[3.5] hold for every method of an @All() handler', async () => {
+    @Controller('a')
+    class Everything {
+      @All()
+      @Roles('ADMIN')
+      any(): void {}
+    }
+    await statuses(
+      platform,
+      { controllers: [Everything], rules: ({ open }) => open('GET /a') },
+      { 'GET /a': 401, 'HEAD /a': 401, 'DELETE /a as USER': 403, 'PUT /a as ADMIN': 200 },
+    );
+  });
+
+  describe('[3.3] @Public() that would open what asks for more refuses to boot', () => {
+    @Controller('api/a')
+    class OnMethod {
+      @Get(':id')
+      @Public()
+      get(): void {}
+    }
+    @Controller('api/a')
+    @Public()
+    class OnClass {
+      @Get(':id')
+      get(): void {}
+    }
+
+    it.each<[what: string, controller: Type, rules: (rules: Declarations) => void, named: RegExp]>([
+      [
+        'of a role',
+        OnMethod,
+        ({ role }) => role('ADMIN', '/api/**'),
+        /@Public on OnMethod\.get: .*requireRole\("ADMIN", "\/api\/\*\*"\)/,
+      ],
+      ['of a role, by the class', OnClass, ({ role }) => role('ADMIN', '/api/**'), /@Public on OnClass: .*requireRole/],
+      [
+        'of a role in a part of the route',
+        OnMethod,
+        ({ role }) => role('ADMIN', '/api/a/root'),
+        /requireRole\("ADMIN", "\/api\/a\/root"\)/,
+      ],
+      ['of its method alone', OnMethod, ({ role }) => role('ADMIN', 'GET /api/a/*'), /requireRole/],
+      ['of nobody', OnMethod, ({ deny }) => deny('/api/**'), /denyAll/],
+      ['of a policy', OnMethod, ({ policy }) => policy('owner', () => true, '/api/**'), /requirePolicy/],
+    ])('%s', async (_what, controller, rules, named) => {
+      const error = await refusal(platform, { controllers: [controller], rules });
+      expect([error.name, error.message]).toEqual(['InvalidOptionError', expect.stringMatching(named)]);
+      expect(error.message).not.toContain('\n');
+    });
+
+    it.each<[what: string, rules: (rules: Declarations) => void]>([
+      ['a rule for a token', ({ auth }) => auth('/api/**')],
+      ['a role for another method', ({ role }) => role('ADMIN', 'DELETE /api/**')],
+      ['a role for another path', ({ role }) => role('ADMIN', '/api/b/**')],
+    ])('but not for %s', async (_what, rules) => {
+      await statuses(platform, { controllers: [OnMethod], rules }, { 'GET /api/a/1': 200 });
+    });
+  });
+
+  it.each<[what: string, roles: unknown[]]>([
+    ['no role', []],
+    ['an empty role', ['']],
+    ['an array', [['ADMIN']]],
+    ['undefined', [undefined]],
+  ])('[1] @Roles with %s throws where it is written', (_what, roles) => {
+    expect(() => Roles(...(roles as [string]))).toThrow(expect.objectContaining({ name: 'InvalidOptionError' }));
+  });
+});

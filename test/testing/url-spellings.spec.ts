@@ -1,0 +1,84 @@
+import { as, urlSpellings } from 'declarest/testing';
+import { PLATFORMS } from '../harness/platforms.js';
+import { startRuled } from '../security/ruled-app.js';
+import { adapterFor, ROUTERS, startSpellingApp } from '../security/spelling-app.js';
+
+it('writes a path in many ways, each with a name of its own, none twice', () => {
+  const spellings = urlSpellings('/api/admin/tasks');
+  const targets = spellings.map(({ target }) => target);
+  expect(new Set(spellings.map(({ name }) => name)).size).toBe(spellings.length);
+  expect(new Set(targets).size).toBe(spellings.length);
+  expect(targets).not.toContain('/api/admin/tasks');
+  expect(targets).toEqual(
+    expect.arrayContaining([
+      '/API/ADMIN/TASKS',
+      '/api/admin/tasks/',
+      '/api/admin//tasks',
+      '/api/admin/%74asks',
+      '/api/admin/%2574asks',
+      '/%61%70%69/%61%64%6d%69%6e/%74%61%73%6b%73',
+      '/api/admin%2ftasks',
+      '/api/admin%252ftasks',
+      '/api/admin/./tasks',
+      '/api/admin/x/../tasks',
+      '/api/admin/tasks;x',
+      '/api\\admin\\tasks#',
+      '/api/admin/tasks%',
+      '/api/admin/%zztasks',
+      '/api/admin/tasks\0',
+      '/api/admin/tasks\xa0',
+      '/api/admin/tas%E2%84%AAs',
+      '/api/admin/%EF%BD%94asks',
+      'http://127.0.0.1/api/admin/tasks',
+      'api/admin/tasks',
+    ]),
+  );
+  const all = spellings.find(({ name }) => name.includes('every byte'))!.target;
+  expect(Buffer.from(all, 'latin1').subarray(-128)).toEqual(
+    Buffer.from(Array.from({ length: 128 }, (_, i) => 128 + i)),
+  );
+});
+
+it.each(['/', '/x', '/1', '/api/Ōsaka'])('writes %s without the path itself or an empty one', (path) => {
+  const targets = urlSpellings(path).map(({ target }) => target);
+  expect(targets.length).toBeGreaterThan(40);
+  expect(targets).not.toContain(encodeURI(path));
+  expect(targets).not.toContain('');
+  expect(targets.every((target) => /^[^\r\n\u0100-\uffff]+$/.test(target))).toBe(true);
+});
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(ROUTERS)('with the %s router', (router) => {
+    it('no spelling of a protected path enters a handler', async () => {
+      const { app, entered, close } = await startSpellingApp(platform, router);
+      for (const { name, target } of urlSpellings('/api/admin/stats'))
+        for (const user of [undefined, { roles: ['USER'] }]) {
+          const { status } = await as(app, user).request('GET', target);
+          expect([name, [400, 401, 403, 404].includes(status), entered]).toEqual([name, true, []]);
+        }
+      await close();
+    });
+  });
+
+  it('finds the hole of an application that decides by the URL it was sent', async () => {
+    const naive = await startRuled(platform, {
+      adapter: adapterFor(platform, platform === 'express' ? 'default' : 'unusual'),
+      routes: ['GET api/secret'],
+      rules: ({ publicEndpoints }) => publicEndpoints('/**'),
+      configure: (app) =>
+        void app.use((request: { url: string }, response: { statusCode: number; end(): void }, next: () => void) => {
+          if (request.url !== '/api/secret') return next();
+          response.statusCode = 401;
+          response.end();
+        }),
+    });
+    const answers = await Promise.all(
+      urlSpellings('/api/secret').map(async ({ name, target }) => {
+        const { status } = await as(naive.app).request('GET', target);
+        return status === 200 ? [name] : [];
+      }),
+    );
+    expect(answers.flat()).toEqual(expect.arrayContaining(['a slash at the end', 'a query', 'a fragment']));
+    await naive.close();
+  });
+});
