@@ -1,0 +1,237 @@
+// An exam for the tests: each patch in test/exam/holes re-creates a published advisory, or a mistake of another project, in
+// a copy of the sources, and the suite has to go red. Exits 1 when a hole survives, 2 when the exam cannot be held.
+//
+//     npm run exam                   every hole
+//     npm run exam -- --only 07,12   some of them
+//     npm run exam -- --docs         writes what came out into docs/exam.md
+//
+// A failure counts only where the same test fails twice, and is green without the hole. The suite runs on SQLite, without coverage.
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+} from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const HOLES = 'test/exam/holes';
+const DOCS = 'docs/exam.md';
+const SURVIVED = '**survived**';
+/** The holes that the issue asks for; those behind them are further ones. */
+const ASKED_FOR = 20;
+const MOST_MINUTES = 10;
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, docs: { type: 'boolean' } } });
+const modules = realpathSync('node_modules');
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'declarest-exam-')));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+let running;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    running?.kill();
+    process.exit(2);
+  });
+
+const holes = readHoles(values.only?.split(','));
+const base = await copyOfRepository();
+const specs = await listSpecs();
+const redWithoutHole = new Map();
+
+const results = [];
+for (const hole of holes) {
+  const began = Date.now();
+  const red = await examine(hole);
+  results.push({ ...hole, red });
+  const seconds = Math.round((Date.now() - began) / 1000);
+  console.log(`${hole.number}  ${red ? 'red  ' : 'GREEN'}  ${String(seconds).padStart(4)} s  ${hole.name}`);
+  console.log(red ? `      ${red.file}: ${red.title}` : `      survived: ${hole.hole}`);
+}
+for (const [file, titles] of redWithoutHole)
+  for (const title of titles) console.log(`Not counted, red without a hole: ${file}: ${title}`);
+if (values.docs) await writeDocs();
+console.log(`\n${summary(results)}`);
+const survivors = results.filter(({ red }) => !red);
+if (survivors.length > 0)
+  console.error(`Survived: ${survivors.map(({ number, name }) => `${number}-${name}`).join(', ')}`);
+process.exitCode = survivors.length > 0 ? 1 : 0;
+
+function readHoles(only) {
+  const all = readdirSync(HOLES)
+    .filter((file) => file.endsWith('.patch'))
+    .toSorted()
+    .map((file) => {
+      const [, number, name] = /^(\d+)-(.+)\.patch$/.exec(file) ?? refuse(`${file} is not named NN-name.patch`);
+      const text = readFileSync(join(HOLES, file), 'utf8');
+      const line = (label) =>
+        new RegExp(`^# ${label}: (.+)$`, 'm').exec(text)?.[1] ?? refuse(`${file} has no "# ${label}:"`);
+      return {
+        number,
+        name,
+        hole: line('Hole'),
+        source: line('Source'),
+        tests: line('Tests').split(', '),
+        file,
+      };
+    });
+  const unknown = only?.filter((number) => !all.some((hole) => hole.number === number)) ?? [];
+  if (unknown.length > 0) refuse(`There is no hole ${unknown.join(', ')}`);
+  return only ? all.filter(({ number }) => only.includes(number)) : all;
+}
+
+/** Made once, so that nobody's edits get into the exam while it runs. */
+async function copyOfRepository() {
+  const target = join(scratch, 'base');
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], '.');
+  for (const file of stdout.split('\0')) {
+    if (file === '' || !existsSync(file) || !lstatSync(file).isFile()) continue;
+    mkdirSync(join(target, dirname(file)), { recursive: true });
+    cpSync(file, join(target, file));
+  }
+  symlinkSync(modules, join(target, 'node_modules'));
+  const { status, stdout: errors } = await typecheck(target);
+  if (status !== 0) refuse(`lib does not pass the type-check without a hole:\n${errors}`);
+  return target;
+}
+
+/** @returns the first test that is red because of the hole; `undefined` where the suite stays green */
+async function examine({ number, file, tests }) {
+  // One place for all, so that Jest knows what it has compiled before.
+  const copy = join(scratch, 'hole');
+  cpSync(base, copy, { recursive: true, verbatimSymlinks: true });
+  const applied = await run('git', ['apply', join(base, HOLES, file)], copy);
+  if (applied.status !== 0) refuse(`Hole ${number} does not apply: write it anew.\n${applied.stderr}`);
+  const { status, stdout } = await typecheck(copy);
+  if (status !== 0) refuse(`Hole ${number} does not pass the type-check:\n${stdout}`);
+  const near = specs.filter((spec) => tests.some((folder) => spec.startsWith(`${folder}/`)));
+  const others = specs.filter((spec) => !near.includes(spec));
+  const red = (await failureAmong(copy, near)) ?? (await failureAmong(copy, others));
+  rmSync(copy, { recursive: true });
+  return red;
+}
+
+async function failureAmong(copy, candidates) {
+  const left = new Set(candidates);
+  while (left.size > 0) {
+    const failures = await failuresOf(copy, [...left], ['--bail']);
+    if (failures.length === 0) return undefined;
+    for (const failure of failures) if (await isOwedToTheHole(copy, failure)) return failure;
+    // The run ended there, and goes on with the others.
+    for (const { file } of failures) left.delete(file);
+  }
+  return undefined;
+}
+
+/** Red once more, and green without the hole: a busy machine alone fails nothing. */
+async function isOwedToTheHole(copy, { file, title }) {
+  if ((await titlesRedWithoutHole(file)).has(title)) return false;
+  const again = await failuresOf(copy, [file]);
+  return again.some((failure) => failure.title === title);
+}
+
+async function titlesRedWithoutHole(file) {
+  const known = redWithoutHole.get(file) ?? new Set((await failuresOf(base, [file])).map(({ title }) => title));
+  redWithoutHole.set(file, known);
+  return known;
+}
+
+async function failuresOf(copy, files, options = []) {
+  const output = join(scratch, 'failures.json');
+  rmSync(output, { force: true });
+  const reporter = `--reporters=${resolve(copy, 'scripts/exam-reporter.mjs')}`;
+  const { timedOut, stderr } = await jest(
+    copy,
+    ['-w', '2', reporter, ...options, '--runTestsByPath', ...files],
+    output,
+  );
+  if (existsSync(output))
+    return JSON.parse(readFileSync(output, 'utf8')).map(({ file, title }) => ({ file: relative(copy, file), title }));
+  if (timedOut) return [{ file: files[0] ?? '', title: `no end within ${MOST_MINUTES} minutes` }];
+  return refuse(`Jest broke off:\n${stderr.slice(-2000)}`);
+}
+
+async function listSpecs() {
+  const { status, stdout, stderr } = await jest(base, ['--listTests', '--json']);
+  if (status !== 0) refuse(`The specs cannot be listed:\n${stderr}`);
+  return JSON.parse(stdout)
+    .map((file) => relative(base, file))
+    .toSorted();
+}
+
+function jest(copy, options, output = '') {
+  const {
+    TEST_POSTGRES_URL: _postgres,
+    TEST_MYSQL_URL: _mysql,
+    TEST_CHROMIUM: _chromium,
+    ...environment
+  } = process.env;
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  return run(process.execPath, [...flags, 'node_modules/jest/bin/jest.js', ...options], copy, {
+    env: { ...environment, EXAM_FAILURES: output },
+    timeout: MOST_MINUTES * 60_000,
+  });
+}
+
+function typecheck(copy) {
+  return run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], copy);
+}
+
+function run(command, options, cwd, further = {}) {
+  return new Promise((done) => {
+    running = execFile(command, options, { cwd, maxBuffer: 2 ** 28, ...further }, (error, stdout, stderr) =>
+      done({ status: error ? (error.code ?? 1) : 0, timedOut: error?.killed === true, stdout, stderr }),
+    );
+  });
+}
+
+/** `20 of 20, and 9 of 9 further` */
+function summary(examined) {
+  const further = examined.filter(({ number }) => Number(number) > ASKED_FOR);
+  const asked = examined.filter((each) => !further.includes(each));
+  const count = (some) => `${some.filter(({ red }) => red).length} of ${some.length}`;
+  return [
+    ...(asked.length > 0 ? [count(asked)] : []),
+    ...(further.length > 0 ? [`${count(further)} further`] : []),
+  ].join(', and ');
+}
+
+/** Rows of holes that were not examined this time stay as they are. */
+async function writeDocs() {
+  const { format, resolveConfig } = await import('prettier');
+  const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  const title = (text) => cell(text).replace(/[*_<[`]/g, '\\$&');
+  const earlier = existsSync(DOCS) ? readFileSync(DOCS, 'utf8').match(/^\| \d+ .*$/gm) : [];
+  const rows = new Map((earlier ?? []).map((row) => [/\d+/.exec(row)?.[0], row]));
+  for (const { number, hole, source, red } of results) {
+    const answer = red ? `\`${red.file.replace(/^test\//, '')}\`: ${title(red.title)}` : SURVIVED;
+    rows.set(number, `| ${number} | ${cell(hole)} | ${cell(source)} | ${answer} |`);
+  }
+  const all = [...rows].toSorted(([a], [b]) => Number(a) - Number(b));
+  const text = `# An exam for the tests
+
+Each hole is a small patch in \`${HOLES}\` that re-creates a published advisory, or a mistake of another project, in \`lib/\`.
+They were written by someone who had read the sources and not the tests. \`npm run exam\` applies each to a copy, which still has
+to pass the type-check, and runs the suite on SQLite, which has to go red; a failure counts only where the same test fails
+twice, and is green without the hole. Written by \`npm run exam -- --docs\`.
+
+**${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Those after number ${ASKED_FOR} are further ones.
+
+| # | hole | source | the first test that went red |
+|---|---|---|---|
+${all.map(([, row]) => row).join('\n')}
+`;
+  mkdirSync(dirname(DOCS), { recursive: true });
+  writeFileSync(DOCS, await format(text, { ...(await resolveConfig(DOCS)), filepath: DOCS }));
+}
+
+function refuse(sentence) {
+  console.error(sentence);
+  process.exit(2);
+}

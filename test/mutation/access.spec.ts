@@ -1,0 +1,151 @@
+import {
+  type Access,
+  ACCESS_BY_NAME,
+  AUTHENTICATED,
+  BASE_ROLE,
+  decide,
+  DENIED,
+  describeAccess,
+  PUBLIC,
+  type Refusal,
+  type Requirement,
+} from '../../lib/security/access.js';
+import { askPolicies } from '../../lib/security/policy.js';
+import { policyOf } from './declared.js';
+
+const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });
+const anyOf = (...roles: string[]): Requirement => ({ anyOf: roles });
+const OWNER: Requirement = { policy: policyOf('owner') };
+
+const UNAUTHENTICATED: Refusal = { reason: 'unauthenticated' };
+const forbidden = (...missing: string[]): Refusal => ({ reason: 'forbidden', missing });
+
+describe('the decision on roles', () => {
+  it.each<[who: string, access: Access, roles: string[] | undefined, refusal: Refusal | undefined]>([
+    ['public lets anybody in', PUBLIC, undefined, undefined],
+    ['public lets a token in', PUBLIC, [], undefined],
+    [
+      'public asks for nothing, whatever is written beside it',
+      { ...needing(anyOf('A')), kind: 'public' },
+      [],
+      undefined,
+    ],
+    ['a token is needed', AUTHENTICATED, undefined, UNAUTHENTICATED],
+    ['any token is enough', AUTHENTICATED, [], undefined],
+    ['nobody gets in without a token', DENIED, undefined, UNAUTHENTICATED],
+    ['nobody gets in with a token', DENIED, ['A'], { reason: 'forbidden' }],
+    ['a role needs a token', needing(anyOf('A')), undefined, UNAUTHENTICATED],
+    ['a role is missing', needing(anyOf('A')), ['B'], forbidden('A')],
+    ['a role is compared exactly', needing(anyOf('A')), ['a', 'AA', ''], forbidden('A')],
+    ['a role is there', needing(anyOf('A')), ['B', 'A'], undefined],
+    ['one of several roles is enough', needing(anyOf('A', 'B')), ['B'], undefined],
+    ['none of several roles', needing(anyOf('A', 'B')), ['C'], forbidden('A', 'B')],
+    ['all requirements hold', needing(anyOf('A'), anyOf('B')), ['A', 'B'], undefined],
+    ['the second requirement refuses', needing(anyOf('A'), anyOf('B')), ['A'], forbidden('B')],
+    ['the first requirement refuses first', needing(anyOf('A'), anyOf('B')), [], forbidden('A')],
+    ['any token has the base role', needing(anyOf('USER')), [], undefined],
+    ['the base role among others is enough', needing(anyOf('A', 'USER')), ['B'], undefined],
+    ['a policy is asked later', needing(OWNER), [], undefined],
+    ['a policy does not hide a role behind it', needing(OWNER, anyOf('A')), [], forbidden('A')],
+  ])('[3.2] %s', (_, access, roles, refusal) => {
+    expect(decide(access, roles)).toEqual(refusal);
+  });
+
+  it('[3.4] the defaults have their names and cannot be changed', () => {
+    expect(ACCESS_BY_NAME).toEqual({
+      public: { kind: 'public', requirements: [], by: [] },
+      authenticated: { kind: 'authenticated', requirements: [], by: [] },
+      denied: { kind: 'denied', requirements: [], by: [] },
+    });
+    expect(Object.values(ACCESS_BY_NAME).every((access) => Object.isFrozen(access))).toBe(true);
+    expect(BASE_ROLE).toBe('USER');
+  });
+});
+
+describe('an access in words', () => {
+  const includersOf = (role: string): string[] => ({ EDITOR: ['ADMIN'], READER: ['ADMIN', 'EDITOR'] })[role] ?? [];
+
+  it.each<[access: Access, words: string]>([
+    [PUBLIC, 'public'],
+    [DENIED, 'nobody'],
+    [AUTHENTICATED, 'any token'],
+    [{ ...needing(anyOf('A')), kind: 'denied' }, 'nobody'],
+    [needing(anyOf('A')), 'A'],
+    [needing(anyOf('A', 'B')), 'A or B'],
+    [needing(anyOf('A'), anyOf('B')), 'A, and B'],
+    [needing(anyOf('EDITOR')), 'EDITOR or ADMIN'],
+    [needing(anyOf('READER', 'EDITOR')), 'READER or EDITOR or ADMIN'],
+    [needing(anyOf('A', 'USER')), 'any token'],
+    [needing(anyOf('USER'), anyOf('A')), 'A'],
+    [needing(OWNER), 'policy owner'],
+    [needing(anyOf('A', 'B'), OWNER), 'A or B, and policy owner'],
+    [needing({ policy: policyOf('same team') }), 'policy "same team"'],
+    [needing(anyOf('public')), '"public"'],
+    [needing(anyOf('nobody')), '"nobody"'],
+    [needing(anyOf('any token')), '"any token"'],
+    [needing(anyOf('A or B')), '"A or B"'],
+    [needing(anyOf('A,')), '"A,"'],
+    [needing(anyOf(',A')), '",A"'],
+    [needing(anyOf('')), '""'],
+    [needing(anyOf('aZ_09.:@/-b')), 'aZ_09.:@/-b'],
+    [needing(anyOf('publications')), 'publications'],
+  ])('[3.4] %j is said as %s', (access, words) => {
+    expect(describeAccess(access, includersOf)).toBe(words);
+  });
+
+  it('[3.4] a role that the base role includes is open to any token', () => {
+    expect(describeAccess(needing(anyOf('A')), () => ['USER'])).toBe('any token');
+  });
+});
+
+describe('policies', () => {
+  const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
+  const request = { method: 'GET', headers: {} };
+  const ask = (...requirements: Requirement[]) => askPolicies(requirements, principal, request);
+  const answering = (name: string, answer: unknown): Requirement => ({
+    policy: policyOf(name, () => answer as boolean),
+  });
+
+  it.each<[what: string, answer: unknown]>([
+    ['true', true],
+    ['a promise of true', Promise.resolve(true)],
+  ])('[3.2] %s lets in', async (_, answer) => {
+    expect(await ask(answering('owner', answer))).toBeUndefined();
+  });
+
+  it.each<[what: string, answer: unknown]>([
+    ['false', false],
+    ['undefined', undefined],
+    ['the number 1', 1],
+    ['the text "true"', 'true'],
+    ['an object', {}],
+    ['a promise of 1', Promise.resolve(1)],
+  ])('[3.2] %s refuses', async (_, answer) => {
+    expect(await ask(answering('owner', answer))).toEqual(forbidden('owner'));
+  });
+
+  it('[3.2] a throw and a rejection refuse', async () => {
+    const thrown = policyOf('owner', () => {
+      throw new Error('down');
+    });
+    const rejected = policyOf('team', async () => {
+      throw new Error('down');
+    });
+    expect(await ask({ policy: thrown })).toEqual(forbidden('owner'));
+    expect(await ask({ policy: rejected })).toEqual(forbidden('team'));
+  });
+
+  it('[3.2] every policy is asked, the first that refuses names itself, roles are no policies', async () => {
+    expect(await ask()).toBeUndefined();
+    expect(await ask(anyOf('A'))).toBeUndefined();
+    expect(await ask(anyOf('A'), answering('one', true), answering('two', false), answering('three', false))).toEqual(
+      forbidden('two'),
+    );
+  });
+
+  it('[3.2] a policy sees who asks for what', async () => {
+    const seen: unknown[] = [];
+    await ask({ policy: policyOf('owner', (...args) => seen.push(...args) > 0) });
+    expect(seen).toEqual([principal, request]);
+  });
+});

@@ -1,0 +1,191 @@
+import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, type Refusal } from '../../lib/security/access.js';
+import {
+  asksForMore,
+  broadestFirst,
+  decidingRule,
+  describeRule,
+  type Effect,
+  fold,
+  refuseContradictions,
+  restricts,
+  type Rule,
+} from '../../lib/security/rules.js';
+import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, rule } from './declared.js';
+
+describe('what the effects of rules are', () => {
+  it.each<[effect: Effect, restricts: boolean, asksForMore: boolean]>([
+    [PUBLIC, false, false],
+    [AUTHENTICATED, true, false],
+    [roles('A'), true, true],
+    [policy('owner'), true, true],
+    [DENIED, true, true],
+  ])('[3.2] %j restricts: %s, asks for more than a token: %s', (effect, closes, more) => {
+    expect(restricts(rule('/a', effect))).toBe(closes);
+    expect(asksForMore(rule('/a', effect))).toBe(more);
+  });
+});
+
+describe('the fold from broad to narrow', () => {
+  const owner = policy('owner');
+  const asked = (effects: Effect[], start: Access = ANY_TOKEN) =>
+    fold(
+      start,
+      effects.map((effect) => rule('/a', effect)),
+    );
+  const words = ({ kind, requirements }: Access): string =>
+    [kind, ...requirements.map((each) => ('anyOf' in each ? each.anyOf.join('|') : `policy ${each.policy.name}`))].join(
+      ' ',
+    );
+
+  it.each<[effects: Effect[], access: string]>([
+    [[PUBLIC], 'public'],
+    [[AUTHENTICATED], 'authenticated'],
+    [[DENIED], 'denied'],
+    [[roles('A')], 'authenticated A'],
+    [[owner], 'authenticated policy owner'],
+    [[roles('A', 'B'), roles('C')], 'authenticated A|B C'],
+    [[roles('A'), roles('A')], 'authenticated A'],
+    [[roles('A'), roles('A', 'B')], 'authenticated A A|B'],
+    [[roles('AB'), roles('A', 'B')], 'authenticated AB A|B'],
+    [[owner, owner], 'authenticated policy owner'],
+    [[owner, policy('owner')], 'authenticated policy owner policy owner'],
+    [[roles('A'), AUTHENTICATED, owner], 'authenticated A policy owner'],
+    [[roles('A'), PUBLIC], 'public'],
+    [[PUBLIC, roles('A')], 'authenticated A'],
+    [[roles('A'), PUBLIC, roles('B')], 'authenticated B'],
+    [[PUBLIC, roles('A'), PUBLIC, AUTHENTICATED], 'authenticated'],
+    [[DENIED, PUBLIC], 'public'],
+    [[DENIED, PUBLIC, AUTHENTICATED], 'authenticated'],
+    [[DENIED, roles('A')], 'denied'],
+    [[roles('A'), DENIED], 'denied'],
+    [[DENIED, AUTHENTICATED], 'denied'],
+  ])('[3.3] %j make one decision', (effects, access) => {
+    expect(words(asked(effects))).toBe(access);
+    expect(words(asked(effects, NOBODY))).toBe(access);
+  });
+
+  it('[3.4] without rules the default decides', () => {
+    expect(asked([], NOBODY)).toBe(NOBODY);
+  });
+
+  it('[3.3] an access knows the rules that made it', () => {
+    const rules = [rule('/**', PUBLIC), rule('/a', roles('A'))];
+    expect(fold(ANY_TOKEN, rules).by).toEqual(rules);
+  });
+});
+
+describe('the deciding rule', () => {
+  const RULES = [
+    rule('/**', AUTHENTICATED),
+    rule('/a/**', roles('A')),
+    rule('/a/b/**', roles('B', 'C')),
+    rule('/a/b/*', policy('owner')),
+    rule('/a/b/c/**', roles('A')),
+    rule('/a/b/c', AUTHENTICATED),
+  ];
+  const forbidden = (...missing: string[]): Refusal => ({ reason: 'forbidden', missing });
+
+  it.each<[what: string, refusal: Refusal | undefined, index: number]>([
+    ['the last where it lets in', undefined, 5],
+    ['the last where there is no token', { reason: 'unauthenticated' }, 5],
+    ['the narrowest that asks for the missing role', forbidden('A'), 4],
+    ['the one that asks for any of the missing roles', forbidden('B', 'C'), 2],
+    ['the policy that refused', forbidden('owner'), 3],
+  ])('[3.3] is %s', (_, refusal, index) => {
+    expect(decidingRule(fold(ANY_TOKEN, RULES), refusal)).toBe(RULES[index]);
+  });
+
+  it('[3.3] is the narrowest that lets nobody in, where nobody gets in', () => {
+    const rules = [rule('/**', DENIED), rule('/a', DENIED), rule('/a', policy('owner')), rule('/a', roles('A'))];
+    expect(decidingRule(fold(ANY_TOKEN, rules), { reason: 'forbidden' })).toBe(rules[1]);
+    expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('B'))).toBeUndefined();
+  });
+
+  it('[3.3] is the one that lets nobody in, also where a narrower one asks for a token', () => {
+    const rules = [rule('/**', DENIED), rule('/a', AUTHENTICATED)];
+    expect(decidingRule(fold(ANY_TOKEN, rules), { reason: 'forbidden' })).toBe(rules[0]);
+  });
+
+  it('[3.3] takes several missing roles for no policy of a like name', () => {
+    const rules = [rule('/**', roles('B', 'C')), rule('/a', policy('BC'))];
+    expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('B', 'C'))).toBe(rules[0]);
+  });
+
+  it('[3.3] with a role that nobody missed is no rule that denies', () => {
+    const rules = [rule('/a', DENIED)];
+    expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('A'))).toBeUndefined();
+  });
+
+  it('[3.4] is none where the default decides', () => {
+    expect(decidingRule(ANY_TOKEN, undefined)).toBeUndefined();
+    expect(decidingRule(NOBODY, { reason: 'forbidden' })).toBeUndefined();
+  });
+});
+
+describe('the order of rules', () => {
+  it('[3.3] is by breadth, then by role, and never that of declaration', () => {
+    const ordered = [
+      rule('/**', roles('Z')),
+      rule('/a', AUTHENTICATED),
+      rule('/a', roles('A', 'B')),
+      rule('/a', roles('B')),
+    ];
+    expect(ordered.toReversed().toSorted(broadestFirst)).toEqual(ordered);
+    expect([ordered[2], ordered[0], ordered[3], ordered[1]].map((each) => each!).toSorted(broadestFirst)).toEqual(
+      ordered,
+    );
+  });
+
+  it('[3.3] joins the roles of one rule by a comma', () => {
+    const ordered = [rule('/a', roles('A', 'C')), rule('/a', roles('AB'))];
+    expect(ordered.toReversed().toSorted(broadestFirst)).toEqual(ordered);
+  });
+
+  it('[3.3] treats what has no role as one', () => {
+    expect(broadestFirst(rule('/a', AUTHENTICATED), rule('/a', DENIED))).toBe(0);
+  });
+});
+
+describe('contradictions', () => {
+  const check = (...rules: Rule[]): string => refusalOf(() => refuseContradictions(rules));
+
+  it('[3.3] the same pattern public and restricted is refused, with both declarations', () => {
+    expect(check(rule('/a/*', PUBLIC, 'Shop.publicEndpoints'), rule('/A/*', roles('A'), 'Shop.requireRole'))).toBe(
+      'Shop.requireRole("/A/*"): expected a pattern that is either public or restricted, got one that ' +
+        'Shop.publicEndpoints("/a/*") declares the other way; keep one of the two.',
+    );
+  });
+
+  it.each<[what: string, rules: Rule[]]>([
+    ['restricted, then public', [rule('/a', DENIED), rule('/a', PUBLIC)]],
+    ['for one method of several', [rule('GET,POST /a', PUBLIC), rule('PUT,POST /a', AUTHENTICATED)]],
+    ['with others between', [rule('/a', PUBLIC), rule('/b', DENIED), rule('/a', PUBLIC), rule('/a', DENIED)]],
+  ])('[3.3] %s is refused', (_, rules) => {
+    expect(check(...rules)).toContain('declares the other way');
+  });
+
+  it.each<[what: string, rules: Rule[]]>([
+    ['nothing', []],
+    ['the same twice', [rule('/a', PUBLIC), rule('/a', PUBLIC)]],
+    ['two restrictions', [rule('/a', roles('A')), rule('/a', DENIED)]],
+    ['other levels', [rule('/a', PUBLIC), rule('/b', DENIED)]],
+    ['another tail', [rule('/a', PUBLIC), rule('/a/*', DENIED), rule('/a/b/**', PUBLIC)]],
+    ['other methods', [rule('GET /a', PUBLIC), rule('POST /a', DENIED)]],
+    ['a method beside every method', [rule('GET /a', PUBLIC), rule('/a', DENIED)]],
+  ])('[3.3] %s is no contradiction', (_, rules) => {
+    expect(check(...rules)).toBe('accepted');
+  });
+});
+
+describe('a rule in words', () => {
+  it.each<[rule: Rule, words: string]>([
+    [rule('GET /a/**', PUBLIC, 'Shop.publicEndpoints'), 'Shop.publicEndpoints("GET /a/**")'],
+    [rule('/a', roles('A', 'B'), 'Shop.requireRole'), 'Shop.requireRole("A", "B", "/a")'],
+    [rule('/a', policy('owner'), 'Shop.requirePolicy'), 'Shop.requirePolicy("owner", "/a")'],
+    [rule('/a', DENIED, 'Shop.denyAll'), 'Shop.denyAll("/a")'],
+    [rule('/a', roles('A'), '@Roles on Shop.list'), '@Roles on Shop.list'],
+    [rule('/a', PUBLIC, 'Shop@home'), 'Shop@home("/a")'],
+  ])('[3.4] %j is %s', (declared, words) => {
+    expect(describeRule(declared)).toBe(words);
+  });
+});

@@ -1,0 +1,167 @@
+import 'reflect-metadata';
+import { BearerAuthenticator } from '../../lib/auth/bearer-authenticator.js';
+import { claimsOf, Tokens } from '../../lib/auth/tokens.js';
+import type { HttpRequest } from '../../lib/http/request-facts.js';
+import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
+
+const options = (jwtExpirationHours: number) =>
+  ({ jwtSecret: TEST_SECRET, jwtExpirationHours, idOf: Number }) as unknown as ConstructorParameters<typeof Tokens>[0];
+
+const tokens = (jwtExpirationHours = 24): Tokens => new Tokens(options(jwtExpirationHours));
+const ANN = { sub: '1', email: 'ann@example.com', roles: ['USER'] };
+const parts = (token: string): Record<string, unknown>[] =>
+  token
+    .split('.')
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>);
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+describe('tokens that are signed', () => {
+  it.each<[hours: number, seconds: number]>([
+    [24, 86_400],
+    [1, 3600],
+    [0.5, 1800],
+    [0.0005, 2],
+    [0.0004, 1],
+    [0.000_001, 1],
+  ])('[2.5] hold the claims and no more, for %d hours', (hours, valid) => {
+    const token = tokens(hours).sign({ ...ANN, password: 'x' } as typeof ANN);
+    const [header, payload] = parts(token);
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(payload).toEqual({ ...ANN, iat: expect.any(Number) as number, exp: (payload?.['iat'] as number) + valid });
+    expect(tokens().verify(token)).toEqual(ANN);
+  });
+});
+
+describe('tokens that are verified', () => {
+  it.each<[what: string, token: () => string]>([
+    ['a valid one', () => makeToken()],
+    ['with further claims', () => makeToken({ payload: claims({ aud: 'shop', nbf: seconds() - 5 }) })],
+    ['without iat', () => makeToken({ payload: claims({ iat: undefined }) })],
+    ['with a critical word among the claims', () => makeToken({ payload: claims({ crit: ['x'] }) })],
+  ])('[2.5] %s is accepted', (_, token) => {
+    expect(tokens().verify(token())).toEqual(ANN);
+  });
+
+  it.each<[what: string, token: () => string]>([
+    ['no token', () => ''],
+    ['one part', () => 'a'],
+    ['another secret', () => makeToken({ secret: `${TEST_SECRET}!` })],
+    ['no signature', () => makeToken({ signature: '' })],
+    ['alg none', () => makeToken({ alg: 'none' })],
+    ['HS384', () => makeToken({ alg: 'HS384' })],
+    ['HS512', () => makeToken({ alg: 'HS512' })],
+    ['an extension that is not understood', () => makeToken({ header: { alg: 'HS256', crit: ['b64'], b64: false } })],
+    ['an empty list of extensions', () => makeToken({ header: { alg: 'HS256', crit: [] } })],
+    ['expired', () => makeToken({ payload: claims({ exp: seconds() - 1 }) })],
+    ['not yet valid', () => makeToken({ payload: claims({ nbf: seconds() + 60 }) })],
+    ['without exp', () => makeToken({ payload: claims({ exp: undefined }) })],
+    ['a text that holds the claims', () => makeToken({ payload: JSON.stringify(JSON.stringify(claims())) })],
+    ['no JSON', () => makeToken({ payload: 'claims' })],
+    ['no claims', () => makeToken({ payload: 'null' })],
+  ])('[2.5] %s is none', (_, token) => {
+    expect(tokens().verify(token())).toBeUndefined();
+  });
+});
+
+describe('the claims of a token', () => {
+  const exp = 4_000_000_000;
+
+  it.each<[what: string, payload: unknown, email: string]>([
+    ['all of them', { ...ANN, exp }, ANN.email],
+    ['an empty e-mail', { ...ANN, exp, email: '' }, ''],
+    ['no e-mail', { ...ANN, exp, email: undefined }, ''],
+    ['an e-mail that is no text', { ...ANN, exp, email: 7 }, ''],
+  ])('[2.5] %s are taken', (_, payload, email) => {
+    expect(claimsOf(payload)).toEqual({ ...ANN, email });
+  });
+
+  it('[2.5] a user may have no role', () => {
+    expect(claimsOf({ ...ANN, exp, roles: [] })?.roles).toEqual([]);
+  });
+
+  it.each<[what: string, payload: unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['a text', 'claims'],
+    ['a function', Object.assign(() => undefined, { ...ANN, exp })],
+    ['an array', []],
+    ['exp as a text', { ...ANN, exp: String(exp) }],
+    ['exp that never comes', { ...ANN, exp: Number.POSITIVE_INFINITY }],
+    ['exp that is no number', { ...ANN, exp: Number.NaN }],
+    ['no sub', { ...ANN, exp, sub: undefined }],
+    ['a sub that is a number', { ...ANN, exp, sub: 1 }],
+    ['an empty sub', { ...ANN, exp, sub: '' }],
+    ['no roles', { ...ANN, exp, roles: undefined }],
+    ['roles as a text', { ...ANN, exp, roles: 'ADMIN' }],
+    ['a role that is no text', { ...ANN, exp, roles: ['USER', 7] }],
+    ['roles in an object', { ...ANN, exp, roles: { every: () => true } }],
+  ])('[2.5] %s are none', (_, payload) => {
+    expect(claimsOf(payload)).toBeUndefined();
+  });
+});
+
+describe('the bearer of a token', () => {
+  const request = (...values: string[]): HttpRequest => ({
+    method: 'GET',
+    headers: {},
+    rawHeaders: values.flatMap((value) => ['Authorization', value]),
+  });
+  /** Verifies nothing: a token is taken for who it names. */
+  const naming = { verify: (token: string) => ({ sub: '7', email: token, roles: ['A'] }) } as unknown as Tokens;
+  const authenticate = (tokens: Tokens, ...values: string[]) =>
+    new BearerAuthenticator(tokens, options(1)).authenticate(request(...values));
+
+  it.each<[header: string, token: string]>([
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['BEARER   abc  ', 'abc'],
+    ['Bearer aZ09._~+/-==', 'aZ09._~+/-=='],
+  ])('[2.5] %j holds a token', (header, token) => {
+    expect(authenticate(naming, header)).toEqual({
+      bearerWasSent: true,
+      principal: { id: 7, email: token, roles: ['A'] },
+    });
+  });
+
+  it.each([
+    'Bearer',
+    'Bearer ',
+    'Bearer  ',
+    'Bearer a b',
+    'Bearer a,b',
+    'Bearer "a"',
+    'Bearer =',
+    'Bearer a=b',
+    'Bearer a b c',
+  ])('[2.5] %j is a bearer without a token', (header) => {
+    expect(authenticate(naming, header)).toEqual({ bearerWasSent: true });
+  });
+
+  it.each(['', 'Basic YTpi', 'Bearerabc', 'Bearer\tabc', ' Bearer abc', 'Basic Bearer abc', 'abc'])(
+    '[2.5] %j is no bearer',
+    (header) => {
+      expect(authenticate(naming, header)).toEqual({ bearerWasSent: false });
+    },
+  );
+
+  it('[2.5] no header is none', () => {
+    expect(authenticate(naming)).toEqual({ bearerWasSent: false });
+  });
+
+  it.each([[['Bearer a', 'Bearer b']], [['Bearer a', 'Basic b']], [['Basic b', 'Bearer a']]])(
+    '[2.5] two credentials are none: %j',
+    (headers) => {
+      expect(authenticate(naming, ...headers)).toEqual({ bearerWasSent: true });
+    },
+  );
+
+  it('[2.5] a token that is not valid is none', () => {
+    expect(authenticate(tokens(), `Bearer ${makeToken({ alg: 'none' })}`)).toEqual({ bearerWasSent: true });
+    expect(authenticate(tokens(), `Bearer ${makeToken()}`).principal).toEqual({
+      id: 1,
+      email: ANN.email,
+      roles: ANN.roles,
+    });
+  });
+});

@@ -1,0 +1,501 @@
+/**
+ * The compiled decision against the naive model, over random applications. `npm run proof:rules` is the full run;
+ * a failing application is printed small, with the PROOF_SEED that repeats it alone.
+ */
+import { shapesOf } from '../../lib/routing/route-shape.js';
+import { type Access, ACCESS_BY_NAME, decide } from '../../lib/security/access.js';
+import { askPolicies } from '../../lib/security/policy.js';
+import { compileRoleHierarchy } from '../../lib/security/role-hierarchy.js';
+import { compileRouteAccess, type RouteAccess } from '../../lib/security/route-access.js';
+import { refuseContradictions, type Rule } from '../../lib/security/rules.js';
+import { declaredRules, SecurityConfig } from '../../lib/security/security-config.js';
+import { type Random, seeded } from '../security/random.js';
+import {
+  distinct,
+  type Platform,
+  POLICIES,
+  randomApplication,
+  type RandomApplication,
+  type RandomRoute,
+  randomRule,
+  type ServedPath,
+} from './random-application.js';
+import {
+  answer,
+  type Answer,
+  type Caller,
+  contradict,
+  type Declaration,
+  fold,
+  matchesMethod,
+  matchesPath,
+  withIncluded,
+} from './rules-model.js';
+
+const APPLICATIONS = Number(process.env['PROOF_APPLICATIONS'] ?? 300);
+const SEED = Number(process.env['PROOF_SEED'] ?? 1);
+const LEAST_SHARE = 0.3;
+
+/** As Express and Fastify are set by default. */
+const READINGS = {
+  express: { caseSensitive: false, ignoreTrailingSlash: true },
+  fastify: { caseSensitive: true, ignoreTrailingSlash: false },
+} as const;
+
+const CALLERS: readonly Caller[] = [
+  { roles: undefined, satisfies: POLICIES },
+  { roles: [], satisfies: POLICIES },
+  { roles: ['USER'], satisfies: POLICIES },
+  { roles: ['ADMIN'], satisfies: POLICIES },
+  { roles: ['EDITOR'], satisfies: POLICIES },
+  { roles: ['AUTHOR', 'AUDITOR'], satisfies: POLICIES },
+  { roles: ['ADMIN', 'EDITOR', 'AUTHOR', 'AUDITOR'], satisfies: POLICIES.slice(0, 1) },
+  { roles: ['ADMIN', 'EDITOR', 'AUTHOR', 'AUDITOR'], satisfies: POLICIES },
+];
+
+interface Asked {
+  readonly route: RandomRoute;
+  readonly method: string;
+  readonly served: ServedPath;
+}
+interface Difference extends Asked {
+  readonly what: string;
+  readonly caller?: Caller;
+}
+
+type Ask = (caller: Caller) => Answer | Promise<Answer>;
+
+/** The library's side: what it decides for a request that this route serves. */
+class Compiled {
+  private readonly access: RouteAccess;
+  private readonly expand: (roles: readonly string[]) => readonly string[];
+
+  constructor(application: RandomApplication, platform: Platform, rules = application.rules) {
+    const routes = application.routes.map(({ method, template }) => ({
+      method,
+      path: template,
+      handler: () => {},
+      shapes: shapesOf(template),
+    }));
+    const fallback = ACCESS_BY_NAME[application.byDefault];
+    this.access = compileRouteAccess(routes, { rules: declared(rules), fallback }, READINGS[platform]);
+    this.expand = compileRoleHierarchy(application.hierarchy).expand;
+  }
+
+  at({ route, method, served }: Asked): Ask {
+    return this.answersOf(this.access.of(route.template, method)!(served));
+  }
+
+  /**
+   * What the access report says of this request: the row of the pattern that is this very path, or that of the route
+   * where no row speaks of a part that the path is in.
+   */
+  reportedAt({ route, method, served: { path } }: Asked): Ask | undefined {
+    const start = this.access.entries.findIndex(
+      (entry) => !entry.part && entry.path === route.template && entry.method === this.rowMethod(route, method),
+    );
+    const rest = this.access.entries.slice(start + 1);
+    const end = rest.findIndex(({ part }) => !part);
+    const parts = rest.slice(0, end < 0 ? rest.length : end);
+    const exact = parts.find((entry) => entry.path === path);
+    const isPart = parts.some((entry) => matchesPath(entry.path, path, false));
+    const row = exact ?? (isPart ? undefined : this.access.entries[start]);
+    return row && this.answersOf(row.access);
+  }
+
+  private rowMethod(route: RandomRoute, method: string): string {
+    const governing = method === 'HEAD' ? 'GET' : method;
+    const rows = this.access.entries.filter((entry) => !entry.part && entry.path === route.template);
+    return rows.some((entry) => entry.method === governing) ? governing : 'any other method';
+  }
+
+  private answersOf(access: Access): Ask {
+    const hasPolicies = access.requirements.some((requirement) => 'policy' in requirement);
+    return ({ roles, satisfies }) => {
+      const refusal = decide(access, roles && this.expand(roles));
+      if (refusal) return refusal.reason === 'unauthenticated' ? 401 : 403;
+      return hasPolicies ? withPolicies(access, satisfies) : 'allowed';
+    };
+  }
+}
+
+async function withPolicies({ requirements }: Access, satisfies: readonly string[]): Promise<Answer> {
+  const principal = { id: 1, email: satisfies.join(), roles: [] };
+  return (await askPolicies(requirements, principal, { method: 'GET', headers: {} })) ? 403 : 'allowed';
+}
+
+/** As an application declares them. */
+function declared(declarations: readonly Declaration[]): readonly Rule[] {
+  class Proof extends SecurityConfig {
+    override configure(): void {
+      for (const declaration of declarations) this.add(declaration);
+    }
+
+    private add(declaration: Declaration): void {
+      switch (declaration.kind) {
+        case 'public':
+          return this.publicEndpoints(declaration.pattern);
+        case 'authenticated':
+          return this.requireAuth(declaration.pattern);
+        case 'denied':
+          return this.denyAll(declaration.pattern);
+        case 'anyRole':
+          return this.requireRole(declaration.roles, declaration.pattern);
+        case 'allRoles':
+          return this.requireAllRoles(declaration.roles, declaration.pattern);
+        case 'policy': {
+          const { name, pattern } = declaration;
+          return this.requirePolicy(name, ({ email }) => email.split(',').includes(name), pattern);
+        }
+      }
+    }
+  }
+  const config = new Proof();
+  config.configure();
+  return declaredRules(config);
+}
+
+function modelAt({ rules, byDefault, hierarchy }: RandomApplication, platform: Platform, asked: Asked): Ask {
+  const state = fold(rules, asked.served.path, asked.method, byDefault, READINGS[platform].caseSensitive);
+  return (caller) => answer(state, { ...caller, roles: caller.roles && withIncluded(caller.roles, hierarchy) });
+}
+
+const methodsServed = ({ method }: RandomRoute): readonly string[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : method === 'ALL' ? ['GET', 'HEAD', 'POST', 'DELETE'] : [method];
+
+function* requests({ routes }: RandomApplication): Generator<Asked> {
+  for (const route of routes)
+    for (const method of methodsServed(route)) for (const served of route.paths) yield { route, method, served };
+}
+
+/**
+ * The same paths in other letters, with a trailing slash and with an encoded letter, where the router serves them, and
+ * others that a proxy may take for them: they may be refused more often than what they stand for, never less.
+ */
+function* spellings(
+  { routes }: RandomApplication,
+  platform: Platform,
+): Generator<Asked & { readonly canonical: ServedPath }> {
+  const upper = (value: unknown): unknown =>
+    typeof value === 'string' ? value.toUpperCase() : Array.isArray(value) ? value.map(upper) : value;
+  for (const route of routes)
+    for (const method of methodsServed(route))
+      for (const canonical of route.paths) {
+        const { path, params } = canonical;
+        const encoded = path.replace(/[^/]$/, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+        const spelled: ServedPath[] = [{ path: encoded, params }];
+        if (platform === 'express') {
+          const inCapitals = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, upper(value)]));
+          spelled.push({ path: path.toUpperCase(), params: inCapitals });
+          if (path !== '/') spelled.push({ path: `${path}/`, params });
+        }
+        for (const served of spelled) yield { route, method, served, canonical };
+        // A parameter of its own for both routers, whatever stands behind the semicolon.
+        const values = Object.entries(params);
+        const [name, value] = values.at(-1) ?? ['', ''];
+        if (typeof value === 'string' && value !== '' && path.endsWith(value)) {
+          const served = { path: `${path};x`, params: { ...params, [name]: `${value};x` } };
+          yield { route, method, served, canonical: served };
+        }
+      }
+}
+
+/**
+ * Whether a rule speaks of this path in other letters only. There the library may be the stricter one: a restriction is
+ * for every spelling, on Fastify as well; what opens a part of a route is for its own, and where nobody gets in by
+ * default, every rule opens.
+ */
+const isSpelledOtherwise = (
+  { rules, byDefault }: RandomApplication,
+  { path }: ServedPath,
+  platform: Platform,
+): boolean =>
+  rules.some(
+    ({ kind, pattern }) =>
+      (platform === 'express' ? kind === 'public' || byDefault === 'denied' : kind !== 'public') &&
+      matchesPath(pattern, path, false) &&
+      !matchesPath(pattern, path, true),
+  );
+
+const counts = {
+  applications: 0,
+  refused: 0,
+  decisions: 0,
+  spellings: 0,
+  stricter: 0,
+  permuted: 0,
+  reported: 0,
+  restricted: 0,
+};
+
+async function firstDifference(
+  application: RandomApplication,
+  platform: Platform,
+  random: Random,
+): Promise<Difference | undefined> {
+  const compiled = new Compiled(application, platform);
+  const permuted = new Compiled(application, platform, random.shuffled(application.rules));
+  for (const asked of requests(application)) {
+    const mayBeStricter = isSpelledOtherwise(application, asked.served, platform);
+    const [modelled, decided, reordered, reported] = [
+      modelAt(application, platform, asked),
+      compiled.at(asked),
+      permuted.at(asked),
+      compiled.reportedAt(asked),
+    ];
+    for (const caller of CALLERS) {
+      const expected = await modelled(caller);
+      const actual = await decided(caller);
+      counts.decisions += 1;
+      if (actual !== expected) {
+        if (!mayBeStricter || actual === 'allowed')
+          return { ...asked, caller, what: `model ${expected}, compiled ${actual}` };
+        counts.stricter += 1;
+      }
+      const otherwise = await reordered(caller);
+      counts.permuted += 1;
+      if (otherwise !== actual)
+        return { ...asked, caller, what: `compiled ${actual}, in another order of declaration ${otherwise}` };
+      if (!reported || mayBeStricter) continue;
+      const said = await reported(caller);
+      counts.reported += 1;
+      if (said !== expected) return { ...asked, caller, what: `model ${expected}, the access report ${said}` };
+    }
+  }
+  for (const { canonical, ...asked } of spellings(application, platform)) {
+    const [modelled, decided] = [modelAt(application, platform, { ...asked, served: canonical }), compiled.at(asked)];
+    for (const caller of CALLERS) {
+      const expected = await modelled(caller);
+      const actual = await decided(caller);
+      counts.spellings += 1;
+      if (actual === 'allowed' && expected !== 'allowed')
+        return { ...asked, caller, what: `model ${expected} for ${canonical.path}, compiled ${actual}` };
+    }
+  }
+  return undefined;
+}
+
+/** Takes rules, routes and paths away for as long as something still differs. */
+async function smallest<T extends RandomApplication>(
+  application: T,
+  differs: (smaller: T) => Promise<unknown>,
+): Promise<T> {
+  for (const smaller of smallerOnes(application)) if (await differs(smaller)) return smallest(smaller, differs);
+  return application;
+}
+
+function* smallerOnes<T extends RandomApplication>(application: T): Generator<T> {
+  const { rules, routes, hierarchy } = application;
+  for (const rule of rules) yield { ...application, rules: rules.filter((each) => each !== rule) };
+  for (const route of routes) {
+    if (routes.length > 1) yield { ...application, routes: routes.filter((each) => each !== route) };
+    for (const served of route.paths.length > 1 ? route.paths : []) {
+      const paths = route.paths.filter((each) => each !== served);
+      yield { ...application, routes: routes.map((each) => (each === route ? { ...route, paths } : each)) };
+    }
+  }
+  if (Object.keys(hierarchy).length > 0) yield { ...application, hierarchy: {} };
+}
+
+function written(declaration: Declaration): string {
+  const { kind, pattern } = declaration;
+  if (kind === 'policy') return `requirePolicy("${declaration.name}", "${pattern}")`;
+  if (kind === 'anyRole' || kind === 'allRoles') return `${kind}([${declaration.roles.join(', ')}], "${pattern}")`;
+  return `${kind}("${pattern}")`;
+}
+
+function report(
+  { rules, byDefault, hierarchy }: RandomApplication,
+  platform: Platform,
+  seed: number,
+  difference: Difference,
+): string {
+  const { route, method, served, caller, what } = difference;
+  const { roles, satisfies } = caller ?? {};
+  return [
+    `${platform}, PROOF_SEED=${seed} PROOF_APPLICATIONS=1: ${what}`,
+    `  asked    ${method} ${served.path} (parameters ${JSON.stringify(served.params)}) of ${route.method} ${route.template}`,
+    `  caller   ${roles ? `token with [${roles.join(', ')}], satisfies [${satisfies?.join(', ')}]` : 'no token'}`,
+    `  default  ${byDefault}; role hierarchy ${JSON.stringify(hierarchy)}`,
+    ...rules.map((rule) => `  rule     ${written(rule)}`),
+  ].join('\n');
+}
+
+/** Leaves out what contradicts, after the library has refused it as well. */
+function withoutContradictions(rules: readonly Declaration[]): { rules: readonly Declaration[]; refused: number } {
+  let refused = 0;
+  const kept: Declaration[] = [];
+  for (const rule of rules) {
+    const expected = kept.some((each) => contradict(each, rule));
+    const together = declared([...kept, rule]);
+    let isRefused = false;
+    try {
+      refuseContradictions(together);
+    } catch {
+      isRefused = true;
+    }
+    if (isRefused !== expected)
+      throw new Error(
+        `${expected ? 'not refused' : 'refused'}: ${written(rule)} beside ${kept.map(written).join(', ')}`,
+      );
+    if (expected) refused += 1;
+    else kept.push(rule);
+  }
+  return { rules: kept, refused };
+}
+
+/** How each generated rule lies to each generated route, by the model and the paths that were tried. */
+class Distribution {
+  pairs = 0;
+  disjoint = 0;
+  alone = 0;
+  partial = 0;
+  multiple = 0;
+
+  add({ routes, rules }: RandomApplication, platform: Platform): void {
+    const { caseSensitive } = READINGS[platform];
+    for (const route of routes) {
+      const asked = methodsServed(route).flatMap((method) => route.paths.map(({ path }) => ({ method, path })));
+      const hits = rules.map(
+        ({ pattern }) =>
+          asked.filter(
+            ({ method, path }) => matchesMethod(pattern, method) && matchesPath(pattern, path, caseSensitive),
+          ).length,
+      );
+      const matching = hits.filter((hit) => hit > 0).length;
+      for (const hit of hits) {
+        this.pairs += 1;
+        if (hit === 0) this.disjoint += 1;
+        else if (hit < asked.length) this.partial += 1;
+        else if (matching > 1) this.multiple += 1;
+        else this.alone += 1;
+      }
+    }
+  }
+
+  get share(): number {
+    return (this.partial + this.multiple) / this.pairs;
+  }
+
+  toString(): string {
+    const of = (count: number): string => `${count} (${((100 * count) / this.pairs).toFixed(1)} %)`;
+    return (
+      `${this.pairs} pairs of a rule and a route: partial ${of(this.partial)}, whole beside other rules ` +
+      `${of(this.multiple)}, whole and alone ${of(this.alone)}, disjoint ${of(this.disjoint)}`
+    );
+  }
+}
+
+const line = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Every application has a seed of its own, so that it can be repeated alone. */
+function* applications(
+  platform: Platform,
+): Generator<{ application: RandomApplication; seed: number; random: Random }> {
+  for (let index = 0; index < APPLICATIONS; index++) {
+    const seed = SEED + index;
+    const random = seeded(seed);
+    const drawn = randomApplication(random, platform);
+    const { rules, refused } = withoutContradictions(drawn.rules);
+    counts.applications += 1;
+    counts.refused += refused;
+    yield { application: { ...drawn, rules }, seed, random };
+  }
+}
+
+describe.each(['express', 'fastify'] as const)('random applications as %s reads paths', (platform) => {
+  const MINUTES = Math.max(60_000, APPLICATIONS * 60);
+
+  it(
+    '[3.1] [3.2] [3.3] [3.4] [3.5] decide as the naive model does, in any order of declaration; HEAD as GET',
+    async () => {
+      const distribution = new Distribution();
+      for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] = 0;
+      const differences: string[] = [];
+      for (const { application, seed } of applications(platform)) {
+        distribution.add(application, platform);
+        const differs = (smaller: RandomApplication): Promise<Difference | undefined> =>
+          firstDifference(smaller, platform, seeded(seed));
+        if (!(await differs(application))) continue;
+        const small = await smallest(application, differs);
+        differences.push(report(small, platform, seed, (await differs(small))!));
+        if (differences.length === 5) break;
+      }
+      line(
+        `${platform}: seed ${SEED}, ${counts.applications} applications, ${counts.decisions} decisions and ` +
+          `${counts.permuted} of them in another order of declaration, ${counts.reported} beside their row of the report, ` +
+          `${counts.spellings} of other spellings, ` +
+          `${counts.refused} contradictions refused by both, ${differences.length} differences`,
+      );
+      line(`${platform}: stricter for a path that a rule spells in other letters: ${counts.stricter} decisions`);
+      line(`${platform}: ${distribution}`);
+      if (differences.length > 0) throw new Error(`\n${differences.join('\n\n')}`);
+      expect(distribution.share).toBeGreaterThanOrEqual(LEAST_SHARE);
+    },
+    MINUTES,
+  );
+
+  it(
+    '[3.3] let nobody in by a restriction more',
+    async () => {
+      counts.restricted = 0;
+      const opened: string[] = [];
+      for (const { application, seed, random } of applications(platform)) {
+        const added = randomRule(random, application.routes);
+        if (added.kind === 'public' || application.rules.some((rule) => contradict(rule, added))) continue;
+        const differs = async (smaller: RandomApplication): Promise<Difference | undefined> =>
+          openedBy(added, smaller, platform);
+        if (!(await differs(application))) continue;
+        const small = await smallest(application, differs);
+        opened.push(report(small, platform, seed, (await differs(small))!));
+        if (opened.length === 5) break;
+      }
+      line(`${platform}: ${counts.restricted} decisions with a restriction more, ${opened.length} opened by it`);
+      if (opened.length > 0) throw new Error(`\n${opened.join('\n\n')}`);
+      expect(counts.restricted).toBeGreaterThan(0);
+    },
+    MINUTES,
+  );
+});
+
+async function openedBy(
+  added: Declaration,
+  application: RandomApplication,
+  platform: Platform,
+): Promise<Difference | undefined> {
+  const before = new Compiled(application, platform);
+  const after = new Compiled(application, platform, [...application.rules, added]);
+  for (const asked of requests(application)) {
+    // §3.4: what lets nobody in by default does so for what no rule matches; there the first rule is no restriction more.
+    const isGoverned = application.rules.some(
+      ({ pattern }) => matchesMethod(pattern, asked.method) && matchesPath(pattern, asked.served.path, true),
+    );
+    if (application.byDefault === 'denied' && !isGoverned) continue;
+    const [without, withAdded] = [before.at(asked), after.at(asked)];
+    for (const caller of CALLERS) {
+      const was = await without(caller);
+      const is = await withAdded(caller);
+      counts.restricted += 1;
+      if (is === 'allowed' && was !== 'allowed')
+        return { ...asked, caller, what: `${was}, and with ${written(added)} it is ${is}` };
+    }
+  }
+  return undefined;
+}
+
+it('[3.1] the random paths are those that Express serves, with its parameters', async () => {
+  const { match } = await import('path-to-regexp');
+  const random = seeded(SEED);
+  for (let index = 0; index < 100; index++)
+    for (const { template, paths } of randomApplication(random, 'express').routes)
+      for (const { path, params } of paths)
+        expect(match(template)(path)).toEqual(expect.objectContaining({ path, params: { ...params } }));
+});
+
+it('finds the smallest case: no application is printed larger than it must be', async () => {
+  const application = randomApplication(seeded(7), 'express');
+  const small = await smallest(application, async ({ routes }) => routes.length > 0);
+  expect(small.rules).toEqual([]);
+  expect(small.routes).toHaveLength(1);
+  expect(distinct(small.routes[0]!.paths, ({ path }) => path)).toHaveLength(1);
+});
