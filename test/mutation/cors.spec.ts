@@ -77,7 +77,7 @@ describe('the routes of a controller', () => {
     `${name}: expected ${expected}, got ${got}; ${advice}.`;
 
   it('[5] are its paths, once each, for every method', () => {
-    expect(routesOf(GadgetsController)).toEqual([
+    expect(routesOf(GadgetsController)).toStrictEqual([
       { path: '/gadgets', ...ALL },
       { path: '/gadgets/:id', ...ALL },
     ]);

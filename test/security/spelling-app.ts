@@ -73,15 +73,17 @@ export function mayBeEntered({ route, params }: Omit<Entry, 'id'>, method: strin
   const clean = (...paths: (string | RegExp)[]): boolean =>
     paths.some((each) => (typeof each === 'string' ? path === each : each.test(path)));
   const levels = levelsOf(Object.values(params)[0]);
+  // A plain pattern is exactly its path (3.1): what the handler sees as `secret/x`, in one level, is another one.
+  const whole = levels.join('/').toLowerCase();
   switch (route.split(' ')[1]?.split('/').slice(0, 2).join('/')) {
     case 'open/page':
     case 'api/published':
       return true;
     case 'open/users':
-      return levels[0]?.toLowerCase() !== 'me';
+      return whole !== 'me';
     case 'open/kiosk':
     case 'open/café':
-      return levels[0]?.toLowerCase() !== 'secret';
+      return whole !== 'secret';
     case 'open/any':
       return !['POST', 'PUT', 'DELETE'].includes(method);
     case 'open/wild':
