@@ -20,6 +20,7 @@ import {
   unreachableOverrides,
   type ControllerClass,
 } from './crud-boot.js';
+import { describePaths } from './data-path.js';
 import { declarationOf, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { failureEnvelope } from './envelope.js';
@@ -50,18 +51,25 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */
   onModuleInit(): void {
-    for (const options of new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? [])))
-      operationsFor(options, expectKnown(options, this.dataSourceOf(options)));
+    for (const options of this.declarations) operationsFor(options, expectKnown(options, this.dataSourceOf(options)));
   }
 
   onApplicationBootstrap(): void {
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
+    for (const options of this.declarations) {
+      const { reasons } = operationsFor(options, expectKnown(options, this.dataSourceOf(options))).store;
+      this.logger.debug(describePaths(options.entity.name, reasons));
+    }
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
-    const unbounded = this.controllers.flatMap((controller) => declarationOf(controller) ?? []).filter(isUnbounded);
+    const unbounded = this.declarations.filter(isUnbounded);
     if (unbounded.length > 0)
       this.logger.warn(
         `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
       );
+  }
+
+  private get declarations(): ResolvedCrudOptions[] {
+    return [...new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? []))];
   }
 
   private dataSourceOf({ dataSource }: ResolvedCrudOptions): DataSource | undefined {

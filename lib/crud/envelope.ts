@@ -43,3 +43,8 @@ export function failureEnvelope(message: string, errors?: readonly FieldError[])
 export function localTimestamp(moment: Date): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
+
+/** @param page from 1, of `size` records */
+export function pagination({ page, size }: { page: number; size: number }, total: number): ListMetadata {
+  return { pagination: { page, size, total, totalPages: Math.ceil(total / size) } };
+}

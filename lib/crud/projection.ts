@@ -13,8 +13,6 @@ export interface Projection<T extends ObjectLiteral> {
   select(query: SelectQueryBuilder<T>): void;
   /** The exact key of a row that could not be told by its entity. */
   keyOf(raw: Row<T>['raw']): unknown;
-  /** The value of one field, as JSON. */
-  valueOf(field: Field, row: Row<T>): unknown;
   /** Every readable field. The class stays the entity's, so that an application's serializer knows it. */
   recordOf(row: Row<T>): T;
 }
@@ -41,7 +39,6 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema,
         );
     },
     keyOf: (raw) => raw[aliases.get(schema.id) ?? ''],
-    valueOf,
     recordOf(row) {
       const record = Object.create(prototype) as Record<string, unknown>;
       for (const field of readable) place(record, field.path, valueOf(field, row));

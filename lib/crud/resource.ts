@@ -10,6 +10,8 @@ export interface Resource<T extends object> {
   readonly schema: EntitySchema;
   /** By the name under which it is searched. */
   readonly searchable: ReadonlyMap<string, Field>;
+  /** The driver's name in TypeORM: `postgres`. */
+  readonly database: string;
 }
 
 export function compileResource<T extends object>(
@@ -19,7 +21,12 @@ export function compileResource<T extends object>(
   const { entity } = options;
   expectUsable(options, dataSource);
   const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
-  return Object.freeze({ options, schema, searchable: searchableFields(options, schema) });
+  return Object.freeze({
+    options,
+    schema,
+    searchable: searchableFields(options, schema),
+    database: dataSource.options.type,
+  });
 }
 
 /** @param dataSource `undefined` where the application has none of that name */

@@ -1,0 +1,107 @@
+/** Reads a resource by statements made at boot, without entities: a row becomes the record by one function. */
+import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import { pagination } from './envelope.js';
+import type { ListRequest, Term } from './list-query.js';
+import { compileRow, type RowProjection } from './row-projection.js';
+import { RECORD, selectMatching } from './record-selection.js';
+import type { Listed, RecordReader } from './record-store.js';
+import type { Resource } from './resource.js';
+import type { Statement, StatementText } from './statement.js';
+import { containing } from './text-search.js';
+
+type Prepare = (text: StatementText) => Statement;
+
+/** The statements of one set of search terms, and which of the terms each parameter holds. */
+interface Selection {
+  readonly all: Statement;
+  readonly page: Statement;
+  readonly count: Statement;
+  readonly parameters: (terms: readonly Term[]) => unknown[];
+}
+
+/** Sets of terms are chosen by clients: the oldest one's statements are given up for the newest one's. */
+const MOST_SELECTIONS = 64;
+
+export class CompiledReader<T extends object> implements RecordReader<T> {
+  private readonly repository: Repository<T>;
+  private readonly row: RowProjection<T>;
+  private readonly byKey: Statement;
+  private readonly existsByKey: Statement;
+  private readonly selections = new Map<string, Selection>();
+
+  constructor(
+    private readonly resource: Resource<T>,
+    private readonly dataSource: DataSource,
+    private readonly prepare: Prepare,
+  ) {
+    this.repository = dataSource.getRepository(resource.options.entity);
+    this.row = compileRow(resource, dataSource.driver);
+    const keyed = (query: SelectQueryBuilder<T>): Statement => {
+      const [sql] = query.where(`${RECORD}.id = :key`, { key: '' }).getQueryAndParameters();
+      return prepare({ sql, mode: 'slave', named: true });
+    };
+    this.byKey = keyed(this.row.select(this.query()));
+    this.existsByKey = keyed(this.query().select('1', 'found'));
+    this.selectionOf([]);
+  }
+
+  async list({ page, terms }: ListRequest): Promise<Listed<T>> {
+    const selection = this.selectionOf(terms);
+    const parameters = selection.parameters(terms);
+    if (page) {
+      const [counted] = (await selection.count.run(parameters)).rows;
+      const { rows } = await selection.page.run([...parameters, page.size, (page.page - 1) * page.size]);
+      return { records: rows.map(this.row.recordOf), metadata: pagination(page, Number(counted?.['total'])) };
+    }
+    const most = this.resource.options.maxListSize;
+    if (most === undefined) return { records: (await selection.all.run(parameters)).rows.map(this.row.recordOf) };
+    const { rows } = await selection.page.run([...parameters, most + 1, 0]);
+    return { records: rows.slice(0, most).map(this.row.recordOf), metadata: { truncated: rows.length > most } };
+  }
+
+  async one(key: unknown): Promise<T | undefined> {
+    const [row] = (await this.byKey.run([key])).rows;
+    return row && this.row.recordOf(row);
+  }
+
+  async exists(key: unknown): Promise<boolean> {
+    return (await this.existsByKey.run([key])).rows.length > 0;
+  }
+
+  private query(): SelectQueryBuilder<T> {
+    return this.repository.createQueryBuilder(RECORD);
+  }
+
+  private selectionOf(terms: readonly Term[]): Selection {
+    const shape = JSON.stringify(terms.map(({ field }) => field ?? null));
+    let selection = this.selections.get(shape);
+    if (selection) return selection;
+    selection = this.compileSelection(terms);
+    this.selections.set(shape, selection);
+    if (this.selections.size > MOST_SELECTIONS)
+      for (const oldest of this.selections.keys()) {
+        this.selections.delete(oldest);
+        break;
+      }
+    return selection;
+  }
+
+  private compileSelection(terms: readonly Term[]): Selection {
+    // Each term's place in the statement is told by a text that no other one has.
+    const places = terms.map(({ field }, index) => ({ field, text: `${index}` }));
+    const matching = (query: SelectQueryBuilder<T>): SelectQueryBuilder<T> =>
+      selectMatching(query, this.resource, places);
+    const [all, found] = matching(this.row.select(this.query())).orderBy(`${RECORD}.id`, 'ASC').getQueryAndParameters();
+    // Not COUNT(1), as TypeORM writes it: SQLite walks the table for that.
+    const [count] = matching(this.query().select('COUNT(*)', 'total')).getQueryAndParameters();
+    const indexes = (found as string[]).map((text) => places.findIndex((place) => containing(place.text) === text));
+    const [limit, offset] = [0, 1].map((at) => this.dataSource.driver.createParameter('', indexes.length + at));
+    const statement = (sql: string): Statement => this.prepare({ sql, mode: 'slave', named: terms.length === 0 });
+    return {
+      all: statement(all),
+      page: statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
+      count: statement(count),
+      parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
+    };
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Which way an operation takes to the table. What an entity declares decides: whatever the compiled statements do not
+ * carry exactly goes through the repository.
+ */
+import type { DataSource, EntityMetadata, EntitySubscriberInterface } from 'typeorm';
+import { isSqlite } from '../schema/database-family.js';
+import { statementsOf } from './statement.js';
+
+export type Access = 'read' | 'create' | 'update' | 'delete';
+
+/** Why an access goes through the repository; one without a reason is compiled. */
+export type Reasons = Readonly<Partial<Record<Access, string>>>;
+
+/** For the log: the operations that each access is for. */
+const OPERATIONS: Readonly<Record<Access, string>> = {
+  read: 'findAll, findById, search, exists',
+  create: 'create',
+  update: 'update',
+  delete: 'delete',
+};
+
+/** `Product: findAll, findById, search, exists, create compiled; update through the repository (a subscriber)` */
+export function describePaths(name: string, reasons: Reasons): string {
+  const accesses = Object.keys(OPERATIONS) as Access[];
+  const compiled = accesses.filter((access) => reasons[access] === undefined).map((access) => OPERATIONS[access]);
+  const others = accesses.flatMap((access) =>
+    reasons[access] === undefined ? [] : [`${OPERATIONS[access]} through the repository (${reasons[access]})`],
+  );
+  return `${name}: ${[...(compiled.length > 0 ? [`${compiled.join(', ')} compiled`] : []), ...others].join('; ')}`;
+}
+
+type Hook = keyof EntitySubscriberInterface;
+
+const HOOKS: Readonly<Record<Access, readonly Hook[]>> = {
+  read: ['afterLoad'],
+  create: ['beforeInsert', 'afterInsert'],
+  update: ['beforeUpdate', 'afterUpdate'],
+  delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
+};
+/** These hear of every statement, whatever entity they listen to. */
+const QUERY_HOOKS: readonly Hook[] = ['beforeQuery', 'afterQuery'];
+
+/** What an entity may declare that no compiled statement carries. */
+const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
+  ['a view', ({ tableType }) => tableType !== 'regular'],
+  [
+    'inheritance',
+    ({ inheritancePattern, childEntityMetadatas, parentEntityMetadata }) =>
+      inheritancePattern !== undefined || childEntityMetadatas.length > 0 || parentEntityMetadata !== undefined,
+  ],
+  ['a tree', ({ treeType }) => treeType !== undefined],
+  ['embedded columns', ({ embeddeds }) => embeddeds.length > 0],
+  ['an eager relation', ({ eagerRelations }) => eagerRelations.length > 0],
+  ['a value transformer', ({ columns }) => columns.some(({ transformer }) => transformer !== undefined)],
+  ['a column written by a function of the database', isWrittenByFunction],
+  ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
+  ['a column behind a getter or setter', hasAccessors],
+  ['a column whose default is a function', hasFunctions],
+];
+
+export function reasonsForRepository(metadata: EntityMetadata, dataSource: DataSource): Reasons {
+  const feature = featureOf(metadata, dataSource);
+  const reasons: Partial<Record<Access, string>> = {};
+  for (const access of Object.keys(HOOKS) as Access[]) {
+    const reason = feature ?? listenerOf(metadata, HOOKS[access]) ?? subscriberOf(metadata, dataSource, HOOKS[access]);
+    if (reason !== undefined) reasons[access] = reason;
+  }
+  return reasons;
+}
+
+/** What keeps every access from being compiled. */
+export function featureOf(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
+  if (!statementsOf(dataSource)) return `the driver ${dataSource.options.type}`;
+  const { cache } = dataSource.options;
+  if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
+  return FEATURES.find(([, declares]) => declares(metadata, dataSource))?.[0];
+}
+
+function listenerOf({ listeners }: EntityMetadata, hooks: readonly Hook[]): string | undefined {
+  const heard = listeners.find(({ type }) => hooks.includes(hookOf(type)));
+  return heard && `its @${capitalized(hookOf(heard.type))} listener`;
+}
+
+/** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
+const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+function subscriberOf(
+  { target }: EntityMetadata,
+  { subscribers }: DataSource,
+  hooks: readonly Hook[],
+): string | undefined {
+  const has = (subscriber: EntitySubscriberInterface, names: readonly Hook[]): boolean =>
+    names.some((name) => subscriber[name] !== undefined);
+  const found = subscribers.find(
+    (subscriber) => has(subscriber, QUERY_HOOKS) || (has(subscriber, hooks) && hears(subscriber, target)),
+  );
+  return found && `the subscriber ${found.constructor.name}`;
+}
+
+/** As TypeORM's broadcaster asks. */
+function hears(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
+  const heard = subscriber.listenTo?.();
+  if (heard === undefined || heard === null || heard === Object || heard === target) return true;
+  return typeof heard === 'function' && typeof target === 'function' && target.prototype instanceof heard;
+}
+
+function hasAccessors(metadata: EntityMetadata): boolean {
+  const blank = metadata.create() as object;
+  return metadata.columns.some(({ propertyName, relationMetadata }) => {
+    // A lazy relation is one, and is read by its column.
+    if (relationMetadata) return false;
+    let holder: object | null = blank;
+    while (holder && !Object.hasOwn(holder, propertyName)) holder = Object.getPrototypeOf(holder) as object | null;
+    const descriptor = holder ? Object.getOwnPropertyDescriptor(holder, propertyName) : undefined;
+    return descriptor?.get !== undefined || descriptor?.set !== undefined;
+  });
+}
+
+/** Spatial types, and `jsonb` on SQLite. */
+function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {
+  const { spatialTypes = [] } = dataSource.driver as { spatialTypes?: readonly unknown[] };
+  return columns.some(({ type }) => spatialTypes.includes(type) || (type === 'jsonb' && isSqlite(dataSource)));
+}
+
+function hasFunctions(metadata: EntityMetadata): boolean {
+  const blank = metadata.create() as object;
+  return metadata.columns.some((column) => typeof column.getEntityValue(blank) === 'function');
+}

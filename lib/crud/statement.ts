@@ -1,0 +1,193 @@
+/**
+ * One SQL statement whose text is made at boot, and which is run with the values of a request. The data source's
+ * logging and `maxQueryExecutionTime` see it as they see TypeORM's own, and it fails with the same `QueryFailedError`.
+ */
+import { createHash } from 'node:crypto';
+import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
+import { isMysql } from '../schema/database-family.js';
+
+export type RawRow = Readonly<Record<string, unknown>>;
+
+export interface Outcome {
+  readonly rows: readonly RawRow[];
+  /** Rows that were changed. */
+  readonly affected: number;
+  /** The key that the database gave a new row, where it tells of it without `RETURNING`. */
+  readonly insertedKey?: unknown;
+}
+
+export interface Statement {
+  run(parameters: readonly unknown[]): Promise<Outcome>;
+}
+
+export interface StatementText {
+  readonly sql: string;
+  /** On a replicated data source: where it runs. */
+  readonly mode: 'master' | 'slave';
+  /**
+   * PostgreSQL keeps a named statement prepared, and plans it once for all values after five runs. That is right where
+   * the plan does not depend on them, and a disaster for a search (the plan of a frequent word for a rare one).
+   */
+  readonly named: boolean;
+}
+
+/** A driver that is not in the table has no compiled path. */
+const rows: readonly [speaks: (dataSource: DataSource) => boolean, prepare: Prepare][] = [
+  [({ options }) => options.type === 'better-sqlite3', prepareSqlite],
+  [({ options }) => options.type === 'postgres', preparePostgres],
+  [isMysql, prepareMysql],
+];
+
+type Prepare = (dataSource: DataSource, text: StatementText) => Statement;
+
+export function statementsOf(dataSource: DataSource): ((text: StatementText) => Statement) | undefined {
+  const prepare = rows.find(([speaks]) => speaks(dataSource))?.[1];
+  return prepare && ((text) => prepare(dataSource, text));
+}
+
+interface SqliteStatement {
+  readonly reader: boolean;
+  all(...parameters: unknown[]): RawRow[];
+  run(...parameters: unknown[]): { changes: number; lastInsertRowid: unknown };
+  safeIntegers(on: boolean): SqliteStatement;
+}
+interface SqliteConnection {
+  readonly open: boolean;
+  prepare(sql: string): SqliteStatement;
+}
+
+/** The one connection is TypeORM's, so that its transactions hold for the statement too. */
+function prepareSqlite(dataSource: DataSource, { sql }: StatementText): Statement {
+  const driver = dataSource.driver as unknown as { databaseConnection?: SqliteConnection };
+  let connection: SqliteConnection | undefined;
+  let prepared: SqliteStatement | undefined;
+  const prepare = (): SqliteStatement => {
+    if (prepared && driver.databaseConnection === connection && connection?.open) return prepared;
+    connection = driver.databaseConnection;
+    if (!connection) throw new TypeError('The data source is not connected');
+    const statement = connection.prepare(sql);
+    // A new row's key may be beyond 53 bits.
+    return (prepared = statement.reader ? statement : statement.safeIntegers(true));
+  };
+  const ask = (parameters: readonly unknown[]): Outcome => {
+    const statement = prepare();
+    if (statement.reader) return { rows: statement.all(...parameters), affected: 0 };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
+    return { rows: [], affected: Number(changes), insertedKey: lastInsertRowid };
+  };
+  return {
+    run: async (parameters) => {
+      // The driver binds no booleans.
+      const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+      return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, ask);
+    },
+  };
+}
+
+interface PostgresConnection {
+  query(
+    config: { text: string; name?: string },
+    values: readonly unknown[],
+  ): Promise<{ rows: RawRow[]; rowCount: number | null }>;
+}
+
+/**
+ * The statement is not known to the connection (a pooler gave it another one, or `DISCARD ALL` was said), or the schema
+ * has changed since it was prepared. It was refused before it ran: it may be asked anew.
+ */
+const STALE: readonly unknown[] = ['26000', '42P05', '0A000'];
+
+function preparePostgres(dataSource: DataSource, { sql, mode, named }: StatementText): Statement {
+  const digest = createHash('sha256').update(sql).digest('hex').slice(0, 32);
+  let generation = 0;
+  return {
+    run: (parameters) =>
+      withRunner(dataSource, mode, async (runner) => {
+        const connection = (await runner.connect()) as PostgresConnection;
+        const ask = async (values: readonly unknown[]): Promise<Outcome> => {
+          const name = `declarest_${digest}_${generation}`;
+          try {
+            return outcomeOf(await connection.query({ text: sql, ...(named && { name }) }, values));
+          } catch (error) {
+            if (!named || !STALE.includes((error as { code?: unknown }).code)) throw error;
+            generation++;
+            return outcomeOf(await connection.query({ text: sql }, values));
+          }
+        };
+        return observed({ dataSource, runner, sql, parameters }, ask);
+      }),
+  };
+}
+
+const outcomeOf = ({ rows, rowCount }: Awaited<ReturnType<PostgresConnection['query']>>): Outcome => ({
+  rows,
+  affected: rowCount ?? 0,
+});
+
+/** TypeORM asks this driver in text, whose values are other ones than those of its prepared statements. */
+function prepareMysql(dataSource: DataSource, { sql, mode }: StatementText): Statement {
+  return {
+    run: (parameters) =>
+      withRunner(dataSource, mode, async (runner) => {
+        const { records, affected, raw } = await runner.query(sql, [...parameters], true);
+        return {
+          rows: Array.isArray(records) ? (records as RawRow[]) : [],
+          affected: affected ?? 0,
+          insertedKey: (raw as { insertId?: unknown }).insertId,
+        };
+      }),
+  };
+}
+
+/** Of the driver: the data source would make an entity manager for it. */
+const runnerOf = ({ driver }: DataSource, mode: StatementText['mode']): QueryRunner => driver.createQueryRunner(mode);
+
+async function withRunner(
+  dataSource: DataSource,
+  mode: StatementText['mode'],
+  use: (runner: QueryRunner) => Promise<Outcome>,
+): Promise<Outcome> {
+  const runner = runnerOf(dataSource, mode);
+  try {
+    return await use(runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+interface Asked {
+  readonly dataSource: DataSource;
+  readonly runner: QueryRunner;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** What TypeORM's query runners do around a query. */
+function observed<R extends Outcome | Promise<Outcome>>(
+  { dataSource, runner, sql, parameters }: Asked,
+  ask: (parameters: readonly unknown[]) => R,
+): R {
+  const { logger, options } = dataSource;
+  const values = parameters as unknown[];
+  const slow = (options as { maxQueryExecutionTime?: number }).maxQueryExecutionTime;
+  logger.logQuery(sql, values, runner);
+  const start = slow ? Date.now() : 0;
+  const done = (): void => {
+    const time = slow ? Date.now() - start : 0;
+    if (slow && time > slow) logger.logQuerySlow(time, sql, values, runner);
+  };
+  const failed = (error: unknown): never => {
+    logger.logQueryError(error as Error, sql, values, runner);
+    throw new QueryFailedError(sql, values, error as Error);
+  };
+  try {
+    const outcome = ask(parameters);
+    if (!(outcome instanceof Promise)) {
+      done();
+      return outcome;
+    }
+    return outcome.then((answer) => (done(), answer), failed) as R;
+  } catch (error) {
+    return failed(error);
+  }
+}
