@@ -1,32 +1,57 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+/** `Location` of a new record (RFC 9110 §15.3.2): the path that was asked, and the id. */
+import {
+  createParamDecorator,
+  UseInterceptors,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import { tap, type Observable } from 'rxjs';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 
-const created = new WeakMap<object, string | number>();
+type Key = string | number;
 
-/** Remembers that an answer tells of a new record, also when an override passes it on. */
-export function markCreated<T extends object>(answer: T, record: object): T {
-  created.set(answer, (record as { id: string | number }).id);
+/** Both platforms' responses have it. */
+interface HeaderWriter {
+  header(name: string, value: string): unknown;
+}
+
+export type Locate = (id: Key) => void;
+
+function locator(context: ExecutionContext): Locate {
+  const http = context.switchToHttp();
+  return (id) => {
+    const path = pathOf(http.getRequest<HttpRequest>()).replace(/\/$/, '');
+    http.getResponse<HeaderWriter>().header('Location', `${path}/${encodeURIComponent(id)}`);
+  };
+}
+
+/** The parameter of the generated handler that says where the new record is. */
+export const CreatedAt = createParamDecorator((_: unknown, context): Locate => locator(context));
+
+const created = new WeakMap<object, Key>();
+
+/** Remembers that an answer tells of a new record, for an override that passes it on. */
+export function markCreated<T extends object>(answer: T, id: Key): T {
+  created.set(answer, id);
   return answer;
 }
 
-/** `Location` of a new record (RFC 9110 §15.3.2): the path that was asked, and the id. */
-@Injectable()
-export class CreatedLocation implements NestInterceptor {
-  constructor(private readonly host: HttpAdapterHost) {}
-
-  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<HttpRequest>();
-    if (request.method !== 'POST') return next.handle();
-    return next.handle().pipe(
+const interceptor: NestInterceptor = {
+  intercept: (context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> =>
+    next.handle().pipe(
       tap((answer) => {
         const id = typeof answer === 'object' && answer !== null ? created.get(answer) : undefined;
-        if (id === undefined) return;
-        const path = pathOf(request).replace(/\/$/, '');
-        this.host.httpAdapter.setHeader(http.getResponse(), 'Location', `${path}/${encodeURIComponent(id)}`);
+        if (id !== undefined) locator(context)(id);
       }),
-    );
-  }
+    ),
+};
+
+const located = new WeakSet<object>();
+
+/** For a handler of a subclass, whose parameters are its own. To be called before routes are registered. */
+export function locateAnswersOf(handler: object): void {
+  if (located.has(handler)) return;
+  located.add(handler);
+  UseInterceptors(interceptor)({}, '', { value: handler });
 }

@@ -1,6 +1,8 @@
 /** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
 import { InvalidOptionError } from '../options/invalid-option.js';
+import { RequestMethod } from '@nestjs/common';
 import { declareRoute } from '../routing/declared-route.js';
+import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
@@ -24,6 +26,8 @@ const FIXED_PATHS = ['search', 'exists'];
 
 const isRouted = (method: unknown): method is object =>
   typeof method === 'function' && Reflect.hasMetadata('path', method);
+
+const isPost = (method: object): boolean => Reflect.getMetadata('method', method) === RequestMethod.POST;
 
 /** From the class itself up to the generated one, which is the last. */
 function prototypesOf({ prototype }: ControllerClass): object[] {
@@ -53,9 +57,13 @@ export function prepareController(controller: ControllerClass): void {
   expectInjectable(controller);
   giveWay(controller.prototype);
   putInFront(controller.prototype, FIXED_PATHS);
+  const [generated] = prototypesOf(controller).slice(-1);
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
-      if (isRouted(value)) declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+      if (isRouted(value)) {
+        declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+        if (prototype !== generated && isPost(value)) locateAnswersOf(value);
+      }
 }
 
 /** TypeScript tells the types of a constructor's parameters only where the class itself is decorated. */

@@ -10,14 +10,13 @@ import {
   Put,
   UseFilters,
   UseGuards,
-  UseInterceptors,
   type Type,
 } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { CreatedLocation, markCreated } from './created-location.js';
+import { CreatedAt, markCreated, type Locate } from './created-location.js';
 import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';
 import { CrudEdge } from './crud.edge.js';
 import { envelope, type Envelope } from './envelope.js';
@@ -61,7 +60,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     ...(enableExists ? [['exists', Get('exists/:id'), id] as const] : []),
     ['findAll', Get(), query],
     ['findById', Get(':id'), id],
-    ['create', Post(), body],
+    ['create', Post(), body, [CreatedAt(), Object]],
     ['update', Put(':id'), id, body],
     ['delete', Delete(':id'), id],
   ];
@@ -80,12 +79,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
   // Where there is none, the boot says so in a sentence of its own.
   Optional()(Generated.prototype, DATA_SOURCE);
-  for (const decorate of [
-    Controller(endpoint),
-    UseGuards(UnreadableBodyGuard),
-    UseFilters(CrudEdge),
-    UseInterceptors(CreatedLocation),
-  ])
+  for (const decorate of [Controller(endpoint), UseGuards(UnreadableBodyGuard), UseFilters(CrudEdge)])
     decorate(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);
@@ -129,9 +123,14 @@ function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<Gener
       return envelope(`${name} found`, await operationsOf(this).get(id));
     }
 
-    async create(body: JsonObject): Promise<Envelope<T>> {
+    /** @param locate where the route is the generated one; an override passes the answer on */
+    async create(body: JsonObject, locate?: Locate): Promise<Envelope<T>> {
       const record = await operationsOf(this).create(body);
-      return markCreated(envelope(`${name} created`, record), record);
+      const { id } = record as { id: string | number };
+      const answer = envelope(`${name} created`, record);
+      if (typeof locate !== 'function') return markCreated(answer, id);
+      locate(id);
+      return answer;
     }
 
     async update(id: string, body: JsonObject): Promise<Envelope<T>> {

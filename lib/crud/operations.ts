@@ -66,7 +66,8 @@ export class Operations<T extends object> {
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
     const { sent, errors } = this.readBody(body);
-    const needsCurrent = this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
+    const needsCurrent =
+      this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
     const current = needsCurrent ? await this.record(key, id) : undefined;
     const blank = this.repository.create();
     const checked = checkReplacement(this.resource.schema, sent, {
