@@ -7,18 +7,24 @@ import type { ColumnMetadata } from '../schema/column-kind.js';
  * embedded objects whose absent fields a statement would set to NULL.
  */
 export function fill<T extends object>(entity: T, { values }: Checked): T {
-  for (const [{ column, property, reference }, value] of values) {
-    const names = property.split('.');
-    const last = names.pop() ?? '';
+  for (const [{ column, property, path, reference }, value] of values) {
     let target = entity as Record<string, unknown>;
-    for (const [depth, name] of names.entries())
-      target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
+    let last = property;
+    if (path.length > 1) {
+      const names = property.split('.');
+      last = names.pop() ?? '';
+      for (const [depth, name] of names.entries())
+        target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
+    }
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    // Defined, not assigned: the class of an entity with a lazy relation has a setter that would hide it.
-    Object.defineProperty(target, last, { value: held, enumerable: true, writable: true, configurable: true });
+    // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
+    if (last in target) Object.defineProperty(target, last, { value: held, ...DATA_PROPERTY });
+    else target[last] = held;
   }
   return entity;
 }
+
+const DATA_PROPERTY = { enumerable: true, writable: true, configurable: true };
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
   const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;

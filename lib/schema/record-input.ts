@@ -46,14 +46,19 @@ function collect(
   sent: Map<Field, unknown>,
   errors: FieldError[],
 ): void {
-  for (const [key, value] of Object.entries(body)) {
+  for (const key of Object.keys(body)) {
+    const value = body[key];
     const known = names.get(key);
-    const field = [...path, key].join('.');
+    if (known !== undefined && !(known instanceof Map)) {
+      sent.set(known as Field, value);
+      continue;
+    }
+    const within = [...path, key];
+    const field = within.join('.');
     if (known === undefined)
       errors.push({ field, message: `unknown field, expected one of ${[...names.keys()].join(', ')}` });
-    else if (!(known instanceof Map)) sent.set(known as Field, value);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      collect(known, value as JsonRecord, [...path, key], sent, errors);
+      collect(known, value as JsonRecord, within, sent, errors);
     else errors.push({ field, message: `expected an object, got ${describeJson(value)}` });
   }
 }
