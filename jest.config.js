@@ -24,6 +24,7 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   moduleNameMapper: {
     '^declarest$': '<rootDir>/lib/index.ts',
+    '^declarest/express$': '<rootDir>/lib/express/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
     // The sources write ".js", as ES modules must; there the file is still ".ts".
     '^(\\.{1,2}/.+)\\.js$': ['$1.ts', '$1.js'],

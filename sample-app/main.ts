@@ -2,6 +2,7 @@ import 'reflect-metadata';
 
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ExpressAdapter } from 'declarest/express';
 
 import { AppModule } from './app.module.js';
 import { readConfig } from './config.js';
@@ -14,7 +15,7 @@ try {
   const config = readConfig(process.env);
   await assertPortFree(config.port);
   await assertWritable(config.database);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new ExpressAdapter(), {
     return503OnClosing: true,
     // No warnings of shadows: that `search` stands before `:id` is meant so.
     routeConflictPolicy: { duplicate: 'error' },

@@ -6,13 +6,16 @@ const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
 const packed = Object.values(JSON.parse(output))[0].files.map(({ path }) => path);
 
+const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'].flatMap((name) => [
+  `${name}.js`,
+  `${name}.d.ts`,
+]);
+
 const problems = [
   ...packed
     .filter((path) => !DOCUMENTS.includes(path) && !/^dist\/.+\.(js|d\.ts)$/.test(path))
     .map((path) => `${path} does not belong into the package`),
-  ...[...DOCUMENTS, 'dist/index.js', 'dist/index.d.ts']
-    .filter((path) => !packed.includes(path))
-    .map((path) => `${path} is missing`),
+  ...[...DOCUMENTS, ...ENTRIES].filter((path) => !packed.includes(path)).map((path) => `${path} is missing`),
 ];
 for (const problem of problems) console.error(problem);
 console.log(`The package holds ${packed.length} files, ${problems.length} problems.`);

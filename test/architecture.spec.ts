@@ -12,6 +12,7 @@ const FEATURES: Record<string, string[]> = {
   security: [],
   crud: [],
   cors: [],
+  express: [],
   testing: ['auth', 'security'],
   cli: ['security'],
 };
@@ -81,9 +82,9 @@ describe('the architecture of lib/', () => {
     expect(sources.map(({ path }) => path).filter((path) => vague.test(basename(path)))).toEqual([]);
   });
 
-  it('has an entry for applications, one for their tests, and no inner barrels', () => {
+  it('has an entry for applications, one for their adapter, one for their tests, and no inner barrels', () => {
     const barrels = sources.filter((source) => basename(source.path) === 'index.ts' || onlyExports(source.text));
-    expect(barrels.map(({ path }) => path).toSorted()).toEqual(['index.ts', 'testing/index.ts']);
+    expect(barrels.map(({ path }) => path).toSorted()).toEqual(['express/index.ts', 'index.ts', 'testing/index.ts']);
   });
 
   it(`has no file of more than ${MAX_LINES} lines`, () => {

@@ -18,7 +18,7 @@ export interface Compiled {
 
 /**
  * Compiles files of the repository, or sources that are only in memory, with the options of `tsconfig.test.json`, where
- * `declarest` and `declarest/testing` are sources below `lib/`. The output stands below `node_modules`, so that every
+ * `declarest` and its further entries are sources below `lib/`. The output stands below `node_modules`, so that every
  * other package is found too.
  */
 export async function compile(paths: readonly string[], sources: Sources = {}): Promise<Compiled> {
@@ -33,7 +33,7 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     JSON.stringify({
       name: 'declarest',
       type: 'module',
-      exports: { '.': './lib/index.js', './testing': './lib/testing/index.js' },
+      exports: { '.': './lib/index.js', './express': './lib/express/index.js', './testing': './lib/testing/index.js' },
     }),
   );
   return { directory, problems, remove: () => rm(directory, { recursive: true, force: true }) };
@@ -51,6 +51,7 @@ function programOf(paths: readonly string[], sources: Sources, outDir: string): 
   host.readFile = (path) => inMemory.get(path) ?? readFile(path);
   const files = [
     join(REPOSITORY, 'lib', 'index.ts'),
+    join(REPOSITORY, 'lib', 'express', 'index.ts'),
     join(REPOSITORY, 'lib', 'testing', 'index.ts'),
     ...paths.map((path) => resolve(REPOSITORY, path)),
     ...inMemory.keys(),

@@ -12,6 +12,7 @@ import {
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 
 export type Platform = 'express' | 'fastify';
 
@@ -118,7 +119,9 @@ afterAll(async () => {
 });
 
 function adapterFor(platform: Platform): ExpressAdapter | FastifyAdapter {
-  return platform === 'express' ? new ExpressAdapter() : new FastifyAdapter({ forceCloseConnections: true });
+  if (platform === 'fastify') return new FastifyAdapter({ forceCloseConnections: true });
+  // Every suite can be run on the package's own adapter instead of Nest's.
+  return process.env['TEST_EXPRESS_ADAPTER'] === 'own' ? new OwnExpressAdapter() : new ExpressAdapter();
 }
 
 function moduleOf(root: RootModule): Type | DynamicModule {

@@ -1,0 +1,1 @@
+export { ExpressAdapter } from './express-adapter.js';
