@@ -1,11 +1,12 @@
-// Prints "N passed, N failed" over all tests and smoke requests: count.mjs <exit status of the run> <jest results> <smoke counts>
+// Prints "N passed, N failed" over all tests and smoke requests: count.mjs <exit status of the run> <smoke counts> <jest results>...
 import { existsSync, readFileSync } from 'node:fs';
 
-const [status, resultsFile, smokeFile] = process.argv.slice(2);
+const [status, smokeFile, ...resultFiles] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
 
-if (existsSync(resultsFile)) {
+for (const resultsFile of resultFiles) {
+  if (!existsSync(resultsFile)) continue;
   const results = JSON.parse(readFileSync(resultsFile, 'utf8'));
   passed += results.numPassedTests;
   // A test file that could not be loaded has no tests to count.

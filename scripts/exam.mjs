@@ -45,6 +45,9 @@ const base = await copyOfRepository();
 const specs = await listSpecs();
 const redWithoutHole = new Map();
 
+// Whichever holes are examined: a hole that does not fit the sources any more is found at once.
+for (const hole of readHoles()) await seed(hole, base, '--check');
+
 const results = [];
 for (const hole of holes) {
   const began = Date.now();
@@ -102,12 +105,12 @@ async function copyOfRepository() {
 }
 
 /** @returns the first test that is red because of the hole; `undefined` where the suite stays green */
-async function examine({ number, file, tests }) {
+async function examine(hole) {
+  const { number, tests } = hole;
   // One place for all, so that Jest knows what it has compiled before.
   const copy = join(scratch, 'hole');
   cpSync(base, copy, { recursive: true, verbatimSymlinks: true });
-  const applied = await run('git', ['apply', join(base, HOLES, file)], copy);
-  if (applied.status !== 0) refuse(`Hole ${number} does not apply: write it anew.\n${applied.stderr}`);
+  await seed(hole, copy);
   const { status, stdout } = await typecheck(copy);
   if (status !== 0) refuse(`Hole ${number} does not pass the type-check:\n${stdout}`);
   const near = specs.filter((spec) => tests.some((folder) => spec.startsWith(`${folder}/`)));
@@ -115,6 +118,11 @@ async function examine({ number, file, tests }) {
   const red = (await failureAmong(copy, near)) ?? (await failureAmong(copy, others));
   rmSync(copy, { recursive: true });
   return red;
+}
+
+async function seed({ number, file }, folder, ...how) {
+  const { status, stderr } = await run('git', ['apply', ...how, join(base, HOLES, file)], folder);
+  if (status !== 0) refuse(`Hole ${number} does not apply: write it anew.\n${stderr}`);
 }
 
 async function failureAmong(copy, candidates) {

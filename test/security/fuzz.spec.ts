@@ -4,7 +4,7 @@ import { bearer, type RuledApp, TOKENS } from './ruled-app.js';
 import { mayBeEntered, ROUTERS, send, startSpellingApp } from './spelling-app.js';
 
 /** For each platform, half of them for each setting of its router. `npm run fuzz` is the full run; FUZZ_SEED repeats one. */
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 3_000);
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 const AT_ONCE = 40;
 
