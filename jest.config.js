@@ -19,7 +19,12 @@ export default {
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
   // Named at the end of the run when it is left out.
   testPathIgnorePatterns: ['/node_modules/', ...(browserPath ? [] : [`/${BROWSER.suite}$`])],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sample-app/dist/', '<rootDir>/.stryker-tmp/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist/',
+    '<rootDir>/sample-app/dist/',
+    '<rootDir>/.stryker-tmp/',
+    '<rootDir>/bench/',
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   moduleNameMapper: {
