@@ -3,7 +3,7 @@ import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import { pagination } from './envelope.js';
 import type { ListRequest, Term } from './list-query.js';
 import { compileRow, type RowProjection } from './row-projection.js';
-import { RECORD, selectMatching } from './record-selection.js';
+import { PARAMETER, RECORD, selectMatching } from './record-selection.js';
 import type { Listed, RecordReader } from './record-store.js';
 import type { Resource } from './resource.js';
 import type { Statement, StatementText } from './statement.js';
@@ -37,7 +37,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     this.repository = dataSource.getRepository(resource.options.entity);
     this.row = compileRow(resource, dataSource.driver);
     const keyed = (query: SelectQueryBuilder<T>): Statement => {
-      const [sql] = query.where(`${RECORD}.id = :key`, { key: '' }).getQueryAndParameters();
+      const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
       return prepare({ sql, mode: 'slave', named: true });
     };
     this.byKey = keyed(this.row.select(this.query()));

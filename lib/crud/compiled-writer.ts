@@ -9,11 +9,15 @@ import type { Field } from '../schema/entity-schema.js';
 import type { Checked } from '../schema/record-input.js';
 import type { RecordWriter } from './record-store.js';
 import type { Resource } from './resource.js';
+import { PARAMETER } from './record-selection.js';
 import type { Statement, StatementText } from './statement.js';
 
 type Query = { getQueryAndParameters(): [string, unknown[]] };
 
-/** Sets of fields are chosen by clients: the oldest one's statement is given up for the newest one's. */
+/**
+ * Sets of fields are chosen by clients: the oldest one's statement is given up for the newest one's, and only the first
+ * are ever named, for PostgreSQL keeps a name as long as the connection.
+ */
 const MOST_SHAPES = 64;
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
@@ -21,7 +25,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly idColumn: ColumnMetadata;
   private readonly inserted: readonly ColumnMetadata[];
   private readonly generated: readonly ColumnMetadata[];
+  /** Of each column its place among all: a statement is known by places, as names could be mistaken. */
+  private readonly places: ReadonlyMap<ColumnMetadata, number>;
   private readonly statements = new Map<string, Statement>();
+  private readonly namedShapes = new Set<string>();
   private readonly deletion: Statement;
 
   constructor(
@@ -37,7 +44,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       ({ isGenerated, generationStrategy }) =>
         isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
     );
-    this.deletion = this.statement(this.removal());
+    this.places = new Map(metadata.columns.map((column, place) => [column, place]));
+    this.deletion = this.statement(this.removal(), 1);
+    this.expectCompilable(resource.schema.fields);
   }
 
   async insert(entity: T): Promise<unknown> {
@@ -51,8 +60,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       sent.push(column);
       values.push(value);
     }
-    const shape = `insert ${sent.map(({ propertyPath }) => propertyPath).join()}`;
-    const statement = this.statementOf(shape, () => this.insertion(sent));
+    const shape = `insert ${sent.map((column) => this.places.get(column)).join()}`;
+    const statement = this.statementOf(shape, values.length, () => this.insertion(sent));
     const { rows, insertedKey } = await statement.run(values);
     return this.idColumn.getEntityValue(entity) ?? rows[0]?.[this.idColumn.databaseName] ?? insertedKey;
   }
@@ -63,11 +72,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     let shape = 'update';
     for (const [{ column }, value] of checked.values) {
       const isSql = typeof value === 'function';
-      shape += `,${isSql ? '=' : ''}${column.propertyPath}`;
+      shape += ` ${isSql ? '=' : ''}${this.places.get(column)}`;
       if (!isSql) values.push(this.persistent(column, entity));
     }
-    const statement = this.statementOf(shape, () => this.replacement([...checked.values]));
     values.push(key);
+    const statement = this.statementOf(shape, values.length, () => this.replacement([...checked.values]));
     await statement.run(values);
   }
 
@@ -99,13 +108,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private removal(): Query {
     const { deleteDateColumn } = this.repository.metadata;
     const query = this.repository.createQueryBuilder();
-    if (!deleteDateColumn) return query.delete().where(this.keyed(0), named(1));
-    return query.softDelete().where(`${this.keyed(0)} AND ${this.column(deleteDateColumn)} IS NULL`, named(1));
+    return (deleteDateColumn ? query.softDelete() : query.delete()).where(this.keyed(0), named(1));
   }
 
-  /** Written out: of `where({ id })`, TypeORM writes a number into the text. */
+  /**
+   * The record of the key, unless it is marked as deleted. Written out: of `where({ id })`, TypeORM writes a number into
+   * the text.
+   */
   private keyed(place: number): string {
-    return `${this.column(this.idColumn)} = :${nameOf(place)}`;
+    const { deleteDateColumn } = this.repository.metadata;
+    const alive = deleteDateColumn ? ` AND ${this.column(deleteDateColumn)} IS NULL` : '';
+    return `${this.column(this.idColumn)} = :${nameOf(place)}${alive}`;
   }
 
   private column({ databaseName }: ColumnMetadata): string {
@@ -116,26 +129,40 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.dataSource.driver.preparePersistentValue(column.getEntityValue(entity), column);
   }
 
-  private statementOf(shape: string, query: () => Query): Statement {
+  /** At boot rather than at a request: whatever its names are, every field gets its own value. */
+  private expectCompilable(fields: readonly Field[]): void {
+    const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
+    const inserted = [...this.generated, ...sent];
+    this.statement(this.insertion(inserted), inserted.length);
+    const updated = fields.filter(({ updatable }) => updatable).map((field): [Field, unknown] => [field, undefined]);
+    if (updated.length > 0) this.statement(this.replacement(updated), updated.length + 1);
+  }
+
+  private statementOf(shape: string, count: number, query: () => Query): Statement {
     const known = this.statements.get(shape);
     if (known) return known;
-    const statement = this.statement(query());
+    if (this.namedShapes.size < MOST_SHAPES) this.namedShapes.add(shape);
+    const statement = this.statement(query(), count, this.namedShapes.has(shape));
     this.statements.set(shape, statement);
     const [oldest] = this.statements.keys();
     if (oldest !== undefined && this.statements.size > MOST_SHAPES) this.statements.delete(oldest);
     return statement;
   }
 
-  /** @throws where the parameters do not stand in the order of the values: none must get into another one's column */
-  private statement(query: Query): Statement {
+  /** @throws where the query does not hold each value once: none must get lost, or into another one's column */
+  private statement(query: Query, count: number, named = true): Statement {
     const [sql, bound] = query.getQueryAndParameters();
-    if (bound.some((name, place) => name !== nameOf(place)))
-      throw new TypeError(`The parameters of ${sql} stand in another order than the fields`);
-    return this.prepare({ sql, mode: 'master', named: true });
+    const places = bound.map((name) => Number(String(name).slice(PARAMETER.length)));
+    const isEach = places.length === count && places.every((place) => place < count);
+    if (!isEach || new Set(places).size < count)
+      throw new TypeError(`${sql} does not hold each of ${count} values once`);
+    const { run } = this.prepare({ sql, mode: 'master', named });
+    // A property whose name is a number stands before the others.
+    return { run: places.every((place, at) => place === at) ? run : (values) => run(places.map((at) => values[at])) };
   }
 }
 
-const nameOf = (place: number): string => `declarest${place}`;
+const nameOf = (place: number): string => `${PARAMETER}${place}`;
 
 /** A value for each parameter: its own name, which tells its place in the statement. */
 const named = (count: number): Record<string, string> =>
@@ -144,8 +171,8 @@ const named = (count: number): Record<string, string> =>
 /** SQL instead of a value, which the query builder puts where the value would stand. */
 const placeholders = (columns: readonly ColumnMetadata[]): Record<string, () => string> =>
   Object.fromEntries(
-    columns.map(({ relationMetadata, propertyName }, place) => [
-      relationMetadata?.propertyName ?? propertyName,
+    columns.map(({ isVirtual, relationMetadata, propertyName }, place) => [
+      (isVirtual ? relationMetadata?.propertyName : undefined) ?? propertyName,
       () => `:${nameOf(place)}`,
     ]),
   );

@@ -42,7 +42,7 @@ const QUERY_HOOKS: readonly Hook[] = ['beforeQuery', 'afterQuery'];
 
 /** What an entity may declare that no compiled statement carries. */
 const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
-  ['a view', ({ tableType }) => tableType !== 'regular'],
+  ['a view', ({ tableType }) => tableType === 'view'],
   [
     'inheritance',
     ({ inheritancePattern, childEntityMetadatas, parentEntityMetadata }) =>
@@ -53,13 +53,20 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ['an eager relation', ({ eagerRelations }) => eagerRelations.length > 0],
   ['a value transformer', ({ columns }) => columns.some(({ transformer }) => transformer !== undefined)],
   ['a column written by a function of the database', isWrittenByFunction],
+  // The query builder makes a text of it, which alone the driver of SQLite binds.
+  [
+    'a key that is a date',
+    ({ primaryColumns }, dataSource) =>
+      isSqlite(dataSource) && primaryColumns.some(({ type }) => type === Date || type === 'datetime'),
+  ],
   ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
   ['a column behind a getter or setter', hasAccessors],
   ['a column whose default is a function', hasFunctions],
 ];
 
-export function reasonsForRepository(metadata: EntityMetadata, dataSource: DataSource): Reasons {
-  const feature = featureOf(metadata, dataSource);
+/** @param isCompilable whether its statements could be made */
+export function reasonsForRepository(metadata: EntityMetadata, dataSource: DataSource, isCompilable: boolean): Reasons {
+  const feature = featureOf(metadata, dataSource) ?? (isCompilable ? undefined : 'a name that no statement can hold');
   const reasons: Partial<Record<Access, string>> = {};
   for (const access of Object.keys(HOOKS) as Access[]) {
     const reason = feature ?? listenerOf(metadata, HOOKS[access]) ?? subscriberOf(metadata, dataSource, HOOKS[access]);

@@ -6,6 +6,7 @@ import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../schema/class-validation.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
 import type { Field } from '../schema/entity-schema.js';
+import { isSqlite } from '../schema/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
 import { fill } from './entity-values.js';
@@ -79,7 +80,10 @@ export class Operations<T extends object> {
     // A record that is not there is told before what is wrong with its replacement.
     if (wrong.length > 0 && !current) await this.record(key, id);
     this.refuse(wrong);
-    await this.asked(() => this.store.writer('update').update(key, changes, checked));
+    await this.asked(() => this.store.writer('update').update(key, changes, checked)).catch(async (error: unknown) => {
+      if (!current) await this.record(key, id);
+      throw error;
+    });
     return this.record(key, id);
   }
 
@@ -94,8 +98,14 @@ export class Operations<T extends object> {
     if (!removed) throw this.missing(id);
   }
 
-  /** As SQL, written by the driver that wrote it into the table: the statement sets the column to it. */
+  /**
+   * As SQL. SQLite has no word for it in an UPDATE: there it is what TypeORM wrote into the table, a text in hexadecimal,
+   * as TypeORM would take a word in it for a column or a parameter.
+   */
   private databaseDefault(column: ColumnMetadata): () => string {
+    if (!isSqlite(this.dataSource)) return () => 'DEFAULT';
+    const { default: value } = column;
+    if (typeof value === 'string') return () => `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
     return () => this.dataSource.driver.normalizeDefault(column) ?? 'NULL';
   }
 

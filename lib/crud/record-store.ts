@@ -39,7 +39,7 @@ export interface RecordWriter<T> {
 export class RecordStore<T extends object> {
   private readonly repository: { readonly reader: RepositoryReader<T>; readonly writer: RepositoryWriter<T> };
   private readonly compiled: { readonly reader: CompiledReader<T>; readonly writer: CompiledWriter<T> } | undefined;
-  private decided: { readonly subscribers: number; readonly reasons: Reasons } | undefined;
+  private decided: { readonly subscribers: DataSource['subscribers']; readonly reasons: Reasons } | undefined;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -47,14 +47,7 @@ export class RecordStore<T extends object> {
   ) {
     const reader = new RepositoryReader(resource, dataSource);
     this.repository = { reader, writer: new RepositoryWriter(resource, reader, dataSource) };
-    const prepare = statementsOf(dataSource);
-    const isCarried = prepare && featureOf(dataSource.getMetadata(resource.options.entity), dataSource) === undefined;
-    this.compiled = isCarried
-      ? {
-          reader: new CompiledReader(resource, dataSource, prepare),
-          writer: new CompiledWriter(resource, dataSource, prepare),
-        }
-      : undefined;
+    this.compiled = this.compile();
   }
 
   get reader(): RecordReader<T> {
@@ -70,14 +63,32 @@ export class RecordStore<T extends object> {
     return this.pathOf(access) === this.repository;
   }
 
-  /** Why an access goes through the repository. Asked anew when a provider has added a subscriber. */
+  /** Why an access goes through the repository. Asked anew when a provider has added a subscriber, or taken one away. */
   get reasons(): Reasons {
-    const subscribers = this.dataSource.subscribers.length;
-    if (this.decided?.subscribers !== subscribers) {
-      const metadata = this.dataSource.getMetadata(this.resource.options.entity);
-      this.decided = { subscribers, reasons: reasonsForRepository(metadata, this.dataSource) };
+    const { subscribers } = this.dataSource;
+    const { decided } = this;
+    const isDecided =
+      decided?.subscribers.length === subscribers.length &&
+      decided.subscribers.every((each, index) => each === subscribers[index]);
+    if (isDecided) return decided.reasons;
+    const metadata = this.dataSource.getMetadata(this.resource.options.entity);
+    const reasons = reasonsForRepository(metadata, this.dataSource, this.compiled !== undefined);
+    this.decided = { subscribers: [...subscribers], reasons };
+    return reasons;
+  }
+
+  private compile(): RecordStore<T>['compiled'] {
+    const prepare = statementsOf(this.dataSource);
+    if (!prepare || featureOf(this.dataSource.getMetadata(this.resource.options.entity), this.dataSource))
+      return undefined;
+    try {
+      return {
+        reader: new CompiledReader(this.resource, this.dataSource, prepare),
+        writer: new CompiledWriter(this.resource, this.dataSource, prepare),
+      };
+    } catch {
+      return undefined;
     }
-    return this.decided.reasons;
   }
 
   private pathOf(access: Access): { readonly reader: RecordReader<T>; readonly writer: RecordWriter<T> } {

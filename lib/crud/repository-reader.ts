@@ -3,7 +3,7 @@ import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import type { ListRequest, Page } from './list-query.js';
 import { compileProjection, type Projection, type Row } from './projection.js';
 import { pagination } from './envelope.js';
-import { RECORD, selectMatching } from './record-selection.js';
+import { PARAMETER, RECORD, selectMatching } from './record-selection.js';
 import type { Listed, RecordReader } from './record-store.js';
 import type { Resource } from './resource.js';
 
@@ -30,12 +30,15 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   }
 
   exists(key: unknown): Promise<boolean> {
-    return this.repository.createQueryBuilder(RECORD).where(`${RECORD}.id = :key`, { key }).getExists();
+    return this.repository
+      .createQueryBuilder(RECORD)
+      .where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key })
+      .getExists();
   }
 
   /** With the entity, for what is done with one. */
   async row(key: unknown): Promise<Row<T> | undefined> {
-    const [found] = await this.rows(this.select().where(`${RECORD}.id = :key`, { key }));
+    const [found] = await this.rows(this.select().where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key }));
     return found;
   }
 

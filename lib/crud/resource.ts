@@ -62,7 +62,7 @@ function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): voi
     );
   const isGenerated =
     id?.isGenerated === true ||
-    id?.default !== undefined ||
+    (id?.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
     metadata.beforeInsertListeners.length > 0 ||
     id?.getEntityValue(metadata.create()) !== undefined;
   if (!isGenerated)
@@ -70,7 +70,7 @@ function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): voi
       options,
       'a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default, or set it in a @BeforeInsert() method`,
+      `${advice}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
   const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource))

@@ -73,7 +73,10 @@ function prepareSqlite(dataSource: DataSource, { sql }: StatementText): Statemen
     const statement = prepare();
     if (statement.reader) return { rows: statement.all(...parameters), affected: 0 };
     const { changes, lastInsertRowid } = statement.run(...parameters);
-    return { rows: [], affected: Number(changes), insertedKey: lastInsertRowid };
+    const key = Number(lastInsertRowid);
+    // No bigint: a logger that writes its parameters as JSON would fail.
+    const insertedKey = Number.isSafeInteger(key) ? key : String(lastInsertRowid);
+    return { rows: [], affected: Number(changes), insertedKey };
   };
   return {
     run: async (parameters) => {
@@ -95,7 +98,11 @@ interface PostgresConnection {
  * The statement is not known to the connection (a pooler gave it another one, or `DISCARD ALL` was said), or the schema
  * has changed since it was prepared. It was refused before it ran: it may be asked anew.
  */
-const STALE: readonly unknown[] = ['26000', '42P05', '0A000'];
+const isStale = ({ code, routine }: { code?: unknown; routine?: unknown }): boolean =>
+  code === '26000' || code === '42P05' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+
+/** Behind such a pooler every name is one too many. */
+const MOST_NAMES = 16;
 
 function preparePostgres(dataSource: DataSource, { sql, mode, named }: StatementText): Statement {
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 32);
@@ -105,11 +112,12 @@ function preparePostgres(dataSource: DataSource, { sql, mode, named }: Statement
       withRunner(dataSource, mode, async (runner) => {
         const connection = (await runner.connect()) as PostgresConnection;
         const ask = async (values: readonly unknown[]): Promise<Outcome> => {
+          const isNamed = named && generation < MOST_NAMES;
           const name = `declarest_${digest}_${generation}`;
           try {
-            return outcomeOf(await connection.query({ text: sql, ...(named && { name }) }, values));
+            return outcomeOf(await connection.query({ text: sql, ...(isNamed && { name }) }, values));
           } catch (error) {
-            if (!named || !STALE.includes((error as { code?: unknown }).code)) throw error;
+            if (!isNamed || !isStale(error as object)) throw error;
             generation++;
             return outcomeOf(await connection.query({ text: sql }, values));
           }

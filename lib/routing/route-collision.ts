@@ -1,30 +1,63 @@
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute } from './declared-route.js';
-import { isSameShape, overlaps, type RouteShape } from './route-shape.js';
+import { isSameShape, overlaps, type Level, type RouteShape } from './route-shape.js';
 import type { Route } from './route-table.js';
 
-/**
- * Refuses a route of the package that would take another route's place, or lose its own: the same path, or, where it is
- * an endpoint of the users or both are the package's, a parameter where the other has a fixed level
- * (`/api/auth/me`, `/api/auth/:provider`).
- */
-export function refuseCollision(route: Route, earlier: readonly Route[]): void {
-  for (const other of earlier) {
-    const [mine, theirs] = [declaredRoute(route.handler), declaredRoute(other.handler)];
-    const declared = mine ?? theirs;
-    if (!declared || !sharesMethod(route, other) || isVersioned(route) || isVersioned(other)) continue;
-    const ofTwoOptions = mine !== undefined && theirs !== undefined && mine.declaredBy !== theirs.declaredBy;
-    const isReserved = mine?.access !== undefined || theirs?.access !== undefined;
-    if (!shareShape(route, other, ofTwoOptions || isReserved ? overlaps : isSameShape)) continue;
-    if (mine?.declaredBy === theirs?.declaredBy && route.handler === other.handler) continue;
-    const taken = declared === mine ? other : route;
-    throw new InvalidOptionError(
-      declared.declaredBy,
-      'a path of its own',
-      `${taken.method} ${taken.path}, which ${ofTwoOptions ? `${theirs.declaredBy} has too` : 'another route has too'}`,
-      'change one of the two paths',
-    );
+/** The routes so far, by their levels: each further one is compared with those only whose paths could be its own. */
+export class RouteCollisions {
+  private readonly root: Node = { children: new Map(), routes: [] };
+
+  /**
+   * Refuses a route of the package that would take another route's place, or lose its own: the same path, or, where it
+   * is an endpoint of the users or both are the package's, a parameter where the other has a fixed level
+   * (`/api/auth/me`, `/api/auth/:provider`).
+   */
+  add(route: Route): void {
+    if (isVersioned(route)) return;
+    for (const { levels } of route.shapes)
+      for (const other of overlapping(this.root, levels)) refuseCollision(route, other);
+    for (const { levels } of route.shapes) nodeOf(this.root, levels).routes.push(route);
   }
+}
+
+interface Node {
+  readonly children: Map<Level, Node>;
+  readonly routes: Route[];
+}
+
+function nodeOf(root: Node, levels: readonly Level[]): Node {
+  let node = root;
+  for (const level of levels) {
+    let child = node.children.get(level);
+    if (!child) node.children.set(level, (child = { children: new Map(), routes: [] }));
+    node = child;
+  }
+  return node;
+}
+
+function overlapping({ children, routes }: Node, levels: readonly Level[]): Route[] {
+  const [level, ...rest] = levels;
+  if (levels.length === 0) return routes;
+  const next = level === undefined ? [...children.values()] : [children.get(level), children.get(undefined)];
+  return next.flatMap((child) => (child ? overlapping(child, rest) : []));
+}
+
+function refuseCollision(route: Route, other: Route): void {
+  if (!sharesMethod(route, other)) return;
+  const [mine, theirs] = [declaredRoute(route.handler), declaredRoute(other.handler)];
+  const declared = mine ?? theirs;
+  if (!declared) return;
+  const ofTwoOptions = mine !== undefined && theirs !== undefined && mine.declaredBy !== theirs.declaredBy;
+  const isReserved = mine?.access !== undefined || theirs?.access !== undefined;
+  if (!shareShape(route, other, ofTwoOptions || isReserved ? overlaps : isSameShape)) return;
+  if (mine?.declaredBy === theirs?.declaredBy && route.handler === other.handler) return;
+  const taken = declared === mine ? other : route;
+  throw new InvalidOptionError(
+    declared.declaredBy,
+    'a path of its own',
+    `${taken.method} ${taken.path}, which ${ofTwoOptions ? `${theirs.declaredBy} has too` : 'another route has too'}`,
+    'change one of the two paths',
+  );
 }
 
 const sharesMethod = (a: Route, b: Route): boolean => a.method === b.method || a.method === 'ALL' || b.method === 'ALL';

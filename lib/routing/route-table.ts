@@ -10,7 +10,7 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
 import { answers, routeOnFastify } from './fastify-template.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { refuseCollision } from './route-collision.js';
+import { RouteCollisions } from './route-collision.js';
 import { shapesOf, type RouteShape } from './route-shape.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
@@ -71,6 +71,10 @@ export class RouteTable {
   /** Asked before the handlers outside Nest's routes; `enter` runs the handler. */
   outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown) => unknown;
 
+  private readonly collisions = new RouteCollisions();
+  /** One of each that a path may be served for. */
+  private readonly methods = new Set<string>();
+  private readonly versions: unknown[] = [];
   private routing = false;
   private readonly beforeRouting: (() => void)[] = [];
   private readonly matchers = new Map<string, MatchFunction<object>>();
@@ -102,8 +106,8 @@ export class RouteTable {
   /** Whether the application has a route, of any method, for this path. */
   serves(path: string): boolean {
     if (this.adapter.getType() !== 'fastify') return this.routes.some((route) => this.matches(route, path));
-    const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
-    return [...methods].some((method) => this.askFastify(method, path) !== undefined);
+    for (const method of this.methods) if (this.askFastify(method, path) !== undefined) return true;
+    return false;
   }
 
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
@@ -155,8 +159,10 @@ export class RouteTable {
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
     const route = { method, path: path === '' ? '/' : path, handler, outside, shapes: shapesOf(path) };
-    refuseCollision(route, this.routes);
+    this.collisions.add(route);
     this.routes.push(route);
+    this.methods.add(route.method === 'ALL' ? 'GET' : route.method);
+    if ('version' in handler) this.versions.push(...[handler.version].flat());
     return outside ? [path, this.gated(handler as AnyFunction), ...further] : args;
   }
 
@@ -190,8 +196,7 @@ export class RouteTable {
   /** The parameters of the route that its router finds; it tells no template. */
   private askFastify(method: string, path: string): ServedRoute['params'] | undefined {
     const router = this.adapter.getInstance<FastifyRouter>();
-    const versions = this.routes.flatMap(({ handler }) => ('version' in handler ? [handler.version].flat() : []));
-    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+    const constraints = this.versions.length === 0 ? [{}] : [{}, { constraints: { version: this.versions } }];
     const found = constraints.map((constraint) => router.findRoute({ method, url: path, ...constraint }));
     const reached = found.find(reachesHandler);
     return reached && (reached.params ?? {});

@@ -20,6 +20,8 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
     'invalid',
     /^(ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
   ],
+  // MariaDB's CHECK, also that of a JSON column: MySQL has another name for its number.
+  ['invalid', /^CONSTRAINT `.+` failed for /],
   ['busy', /^ER_LOCK_/],
 ];
 

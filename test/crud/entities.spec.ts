@@ -102,6 +102,13 @@ class UuidKey {
   name!: string;
 }
 
+/** SQLite does not tell of it when it has made a record. */
+@Entity()
+class UntoldKey {
+  @PrimaryColumn({ type: 'varchar', default: () => 'lower(hex(randomblob(8)))' })
+  id!: string;
+}
+
 @Entity({ name: 'renamed_key' })
 class RenamedKey {
   @PrimaryGeneratedColumn({ name: 'pk_of_it' })
@@ -135,6 +142,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['whose key has another name beside a column id', OtherNameBesideId, [/OtherNameBesideId/, /key/]],
     ['whose id is not generated', NotGenerated, [/NotGenerated/, /generated/, /PrimaryGeneratedColumn/]],
     ['whose text id is not generated', NotGeneratedText, [/NotGeneratedText/, /generated/]],
+    ['whose id the database keeps for itself', UntoldKey, [/UntoldKey/, /generated/, /PrimaryGeneratedColumn/]],
     ['whose id is a relation', KeyIsRelation, [/KeyIsRelation/]],
   ])('[4.8] an entity %s refuses to boot and says how to fix it', async (_what, entity, says) => {
     const { message } = await crudError(platform, {

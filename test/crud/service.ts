@@ -1,10 +1,12 @@
 import type { ModuleMetadata, Provider, Type } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule, type CrudResource } from 'declarest';
-import { DataSource } from 'typeorm';
+import { DataSource, EventSubscriber, type EntitySubscriberInterface } from 'typeorm';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { createDatabase, type DatabaseName } from '../harness/databases.js';
 import { type Platform, type RunningApp, startApp, type StartOptions } from '../harness/platforms.js';
+
+export type DataPath = 'compiled' | 'repository';
 
 export interface CrudParts extends StartOptions {
   database?: DatabaseName;
@@ -13,6 +15,8 @@ export interface CrudParts extends StartOptions {
    * as long as the process lives.
    */
   entities?: Type[];
+  /** How the tables are reached; without it, as `TEST_CRUD_PATH` says, or as the entities have it. */
+  path?: DataPath;
   /** Merged into the data source's options. */
   dataSource?: Partial<TypeOrmModuleOptions>;
   /** The arguments of one `CrudModule.forFeature`, made when everything else is; none leaves the module out. */
@@ -31,6 +35,24 @@ export interface CrudService extends RunningApp {
   send: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
 }
 
+/** Hears everything and does nothing: with it, no access of any entity is compiled. */
+@EventSubscriber()
+export class HearsEverything implements EntitySubscriberInterface {
+  afterLoad(): void {}
+  beforeInsert(): void {}
+  afterInsert(): void {}
+  beforeUpdate(): void {}
+  afterUpdate(): void {}
+  beforeRemove(): void {}
+  afterRemove(): void {}
+  beforeSoftRemove(): void {}
+  afterSoftRemove(): void {}
+}
+
+/** Every suite can be run through TypeORM's repository instead of the compiled statements. */
+const forced = (path: unknown = process.env['TEST_CRUD_PATH']): Type[] =>
+  path === 'repository' ? [HearsEverything] : [];
+
 /** Generated endpoints and nothing else, open to everybody, over a database of their own. */
 export async function startCrud(platform: Platform, parts: CrudParts): Promise<CrudService> {
   const database = await createDatabase(parts.database);
@@ -45,6 +67,7 @@ export async function startCrud(platform: Platform, parts: CrudParts): Promise<C
             ...database.options,
             ...(parts.entities && { autoLoadEntities: false, entities: parts.entities }),
             ...parts.dataSource,
+            subscribers: [...(Object.values(parts.dataSource?.subscribers ?? {}) as Type[]), ...forced(parts.path)],
           } as TypeOrmModuleOptions),
           ...(declared.length > 0 ? [CrudModule.forFeature(...declared)] : []),
           ...imports,
