@@ -46,7 +46,9 @@ export function templateOf(request: HttpRequest): string | undefined {
 /** Every value sent under a header's name: node joins or drops repeated ones in `headers`. */
 export function headerValues(request: HttpRequest, name: string): string[] {
   const raw = request.rawHeaders ?? request.raw?.rawHeaders ?? [];
-  const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
+  const values: string[] = [];
+  for (let index = 0; index < raw.length; index += 2)
+    if (raw[index]?.length === name.length && raw[index]?.toLowerCase() === name) values.push(raw[index + 1] ?? '');
   const merged = request.headers[name];
   return values.length > 0 || merged === undefined ? values : [merged].flat();
 }

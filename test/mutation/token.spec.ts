@@ -66,18 +66,21 @@ describe('tokens that are verified', () => {
 
 describe('the claims of a token', () => {
   const exp = 4_000_000_000;
+  const now = 1_800_000_000;
 
   it.each<[what: string, payload: unknown, email: string]>([
     ['all of them', { ...ANN, exp }, ANN.email],
     ['an empty e-mail', { ...ANN, exp, email: '' }, ''],
     ['no e-mail', { ...ANN, exp, email: undefined }, ''],
     ['an e-mail that is no text', { ...ANN, exp, email: 7 }, ''],
+    ['exp in the next second', { ...ANN, exp: now + 1 }, ANN.email],
+    ['nbf of this second', { ...ANN, exp, nbf: now }, ANN.email],
   ])('[2.5] %s are taken', (_, payload, email) => {
-    expect(claimsOf(payload)).toEqual({ ...ANN, email });
+    expect(claimsOf(payload, now)).toEqual({ ...ANN, email });
   });
 
   it('[2.5] a user may have no role', () => {
-    expect(claimsOf({ ...ANN, exp, roles: [] })?.roles).toEqual([]);
+    expect(claimsOf({ ...ANN, exp, roles: [] }, now)?.roles).toEqual([]);
   });
 
   it.each<[what: string, payload: unknown]>([
@@ -89,6 +92,10 @@ describe('the claims of a token', () => {
     ['exp as a text', { ...ANN, exp: String(exp) }],
     ['exp that never comes', { ...ANN, exp: Number.POSITIVE_INFINITY }],
     ['exp that is no number', { ...ANN, exp: Number.NaN }],
+    ['exp of this second', { ...ANN, exp: now }],
+    ['nbf of the next second', { ...ANN, exp, nbf: now + 1 }],
+    ['nbf as a text', { ...ANN, exp, nbf: String(now) }],
+    ['nbf that is null', { ...ANN, exp, nbf: null }],
     ['no sub', { ...ANN, exp, sub: undefined }],
     ['a sub that is a number', { ...ANN, exp, sub: 1 }],
     ['an empty sub', { ...ANN, exp, sub: '' }],
@@ -97,7 +104,7 @@ describe('the claims of a token', () => {
     ['a role that is no text', { ...ANN, exp, roles: ['USER', 7] }],
     ['roles in an object', { ...ANN, exp, roles: { every: () => true } }],
   ])('[2.5] %s are none', (_, payload) => {
-    expect(claimsOf(payload)).toBeUndefined();
+    expect(claimsOf(payload, now)).toBeUndefined();
   });
 });
 
