@@ -12,6 +12,8 @@ export default {
     'lib/security/rule-doubts.ts',
     'lib/security/rules.ts',
     'lib/auth/bearer-authenticator.ts',
+    'lib/auth/signed-token.ts',
+    'lib/auth/token-cache.ts',
     'lib/auth/tokens.ts',
     'lib/cors/cors-headers.ts',
     'lib/cors/cors.middleware.ts',

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { answerFailure } from '../http/failure.js';
+import { ServerBusy } from './hashing-queue.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError } from './user.repository.js';
 
@@ -22,6 +23,8 @@ export class AuthFailureFilter implements ExceptionFilter {
     const answered: unknown = isTheClients
       ? new BadRequestException(exception.message, { cause: exception })
       : exception;
+    if (exception instanceof ServerBusy)
+      this.host.httpAdapter.setHeader(host.switchToHttp().getResponse(), 'Retry-After', String(exception.retryAfter));
     answerFailure(this.host, answered, host, ({ message }) => ({ success: false, message }));
   }
 }

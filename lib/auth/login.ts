@@ -18,6 +18,7 @@ export class Login {
   /**
    * @throws InvalidUserError where a field is missing or no text
    * @throws InvalidCredentials
+   * @throws ServerBusy
    */
   async login(body: Readonly<Record<string, unknown>>): Promise<AuthUser> {
     const { loginField } = this.options;

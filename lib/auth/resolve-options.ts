@@ -27,6 +27,7 @@ const SETTING_NAMES = [
   'loginMethod',
   'jwtSecret',
   'jwtExpirationHours',
+  'tokenCacheSize',
   'bcryptRounds',
   'registrationFields',
   'defaultAccess',
@@ -50,6 +51,7 @@ export const ASYNC_NAMES = [
 const OWN_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 'lastName', 'active'];
 /** As many as a date of JavaScript can hold, in round figures. */
 const MOST_HOURS = 2_000_000_000;
+const MOST_TOKENS = 1_000_000;
 const at = (name: string): string => `AuthModule option \`${name}\``;
 
 export const isEntity = (target: unknown): boolean =>
@@ -110,6 +112,7 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   const {
     loginMethod = LoginMethod.EMAIL,
     jwtExpirationHours = 24,
+    tokenCacheSize = 0,
     bcryptRounds = 12,
     registrationFields = [],
     defaultAccess,
@@ -131,6 +134,13 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
       `a positive number of hours, at most ${MOST_HOURS}`,
       describe(jwtExpirationHours),
       'give for example 24',
+    );
+  if (!Number.isInteger(tokenCacheSize) || tokenCacheSize < 0 || tokenCacheSize > MOST_TOKENS)
+    throw new InvalidOptionError(
+      at('tokenCacheSize'),
+      `an integer from 0 to ${MOST_TOKENS}`,
+      describe(tokenCacheSize),
+      'give for example 1000, or leave it out to keep none',
     );
   if (!Number.isInteger(bcryptRounds) || bcryptRounds < 4 || bcryptRounds > 31)
     throw new InvalidOptionError(
@@ -171,6 +181,7 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     loginField: loginMethod === LoginMethod.EMAIL ? 'email' : 'username',
     jwtSecret: resolveSecret(settings.jwtSecret),
     jwtExpirationHours,
+    tokenCacheSize,
     bcryptRounds,
     registrationFields: Object.freeze([...registrationFields]),
     defaultAccess,

@@ -9,6 +9,7 @@ import type { UserRepository } from './user.repository.js';
  *
  * @throws InvalidUserError naming every wrong field
  * @throws DuplicateUserError
+ * @throws ServerBusy
  */
 export async function storeUser(
   users: UserRepository,

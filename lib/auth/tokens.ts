@@ -1,7 +1,9 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
+import { signedPayload } from './signed-token.js';
+import { TokenCache } from './token-cache.js';
 
 /** The claims of a token, and no others beside `iat` and `exp`. */
 export interface TokenClaims {
@@ -12,17 +14,25 @@ export interface TokenClaims {
   readonly roles: readonly string[];
 }
 
-const ALGORITHM = 'HS256';
+/** Who a token names, and from when until when, in seconds since 1970. */
+interface KnownToken {
+  readonly claims: TokenClaims;
+  readonly nbf: number;
+  readonly exp: number;
+}
 
-/** Signs and verifies the tokens (JWT, RFC 7519, HS256). */
+/** Signs and verifies the tokens (JWT, RFC 7519, HS256). The only file that knows the JWT library. */
 @Injectable()
 export class Tokens {
+  /** Made once: out of a string it would be made anew on every call. */
   private readonly key: KeyObject;
   private readonly jwt = new JwtService();
+  /** As old as the key, so that no key ever meets what another one has verified. */
+  private readonly cache: TokenCache<KnownToken> | undefined;
 
   constructor(@Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions) {
-    // A key made once: with a string the library tries to read a public key from it on every call.
     this.key = createSecretKey(Buffer.from(options.jwtSecret));
+    if (options.tokenCacheSize > 0) this.cache = new TokenCache(options.tokenCacheSize);
   }
 
   sign({ sub, email, roles }: TokenClaims): string {
@@ -30,50 +40,46 @@ export class Tokens {
       { sub, email, roles },
       {
         secret: this.key as never,
-        algorithm: ALGORITHM,
+        algorithm: 'HS256',
         expiresIn: Math.max(1, Math.round(this.options.jwtExpirationHours * 3600)),
       },
     );
   }
 
-  /** The claims of a valid token; `undefined` for any other (RFC 8725 §3.1: the algorithm is pinned, not read). */
+  /** The claims of a valid token; `undefined` for any other. What is kept is asked for its time on every call. */
   verify(token: string): TokenClaims | undefined {
-    const { header, payload, signature } = COMPACT.exec(token)?.groups ?? {};
-    if (header === undefined || payload === undefined || signature === undefined) return undefined;
-    const expected = createHmac('sha256', this.key).update(`${header}.${payload}`).digest('base64url');
-    // Compared as text: another spelling of the same bytes is another token.
-    if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
-      return undefined;
-    return isHeader(parsed(header)) ? claimsOf(parsed(payload), Math.floor(Date.now() / 1000)) : undefined;
+    const kept = this.cache?.get(token);
+    const known = kept ?? knownToken(signedPayload(token, this.key));
+    if (!known || !isCurrent(known)) return undefined;
+    if (this.cache && !kept) this.cache.set(token, frozen(known));
+    return known.claims;
   }
 }
 
-/** Three parts in base64url without padding (RFC 7515 §3.1, §7.1). */
-const COMPACT = /^(?<header>[\w-]+)\.(?<payload>[\w-]+)\.(?<signature>[\w-]+)$/;
-
-/** @returns `undefined` for what is no JSON */
-function parsed(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
+function knownToken(payload: unknown): KnownToken | undefined {
+  const claims = claimsOf(payload);
+  if (!claims) return undefined;
+  const { exp, nbf = 0 } = payload as { exp: number; nbf?: unknown };
+  return typeof nbf === 'number' ? { claims, nbf, exp } : undefined;
 }
 
-/** RFC 7515 §4.1.11: an extension that is not understood makes the token invalid. */
-const isHeader = (header: unknown): boolean =>
-  typeof header === 'object' && header !== null && 'alg' in header && header.alg === ALGORITHM && !('crit' in header);
+function isCurrent({ nbf, exp }: KnownToken): boolean {
+  const now = Math.floor(Date.now() / 1000);
+  return nbf <= now && now < exp;
+}
 
-/**
- * RFC 7519 §4.1.4 and §4.1.5: `exp`, which is required, and `nbf`.
- *
- * @param now seconds since 1970
- */
-export function claimsOf(payload: unknown, now: number): TokenClaims | undefined {
+/** Later requests get the same claims: none may leave others behind. */
+function frozen(known: KnownToken): KnownToken {
+  Object.freeze(known.claims.roles);
+  Object.freeze(known.claims);
+  return known;
+}
+
+/** Of which form the claims are. That `exp` is there is checked here, when it is is not. */
+export function claimsOf(payload: unknown): TokenClaims | undefined {
   if (typeof payload !== 'object' || payload === null) return undefined;
-  const { sub, email, roles, exp, nbf } = payload as Record<string, unknown>;
-  if (typeof exp !== 'number' || !Number.isFinite(exp) || now >= exp) return undefined;
-  if (nbf !== undefined && (typeof nbf !== 'number' || nbf > now)) return undefined;
+  const { sub, email, roles, exp } = payload as Record<string, unknown>;
+  if (typeof exp !== 'number' || !Number.isFinite(exp)) return undefined;
   if (typeof sub !== 'string' || sub === '') return undefined;
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return undefined;
   return { sub, email: typeof email === 'string' ? email : '', roles };

@@ -24,7 +24,8 @@ export interface NewUser {
 
 /**
  * The users, for the application's own code: how a first administrator comes to be. The same checks and the same
- * hashing as over HTTP, but for `role` and `active`, which a client can never set.
+ * hashing as over HTTP, but for `role` and `active`, which a client can never set. Hashing takes its turn with the logins:
+ * at most 1,000 wait, for 30 s at most, so create many users one after another.
  */
 @Injectable()
 export class UserAccounts {
@@ -38,6 +39,7 @@ export class UserAccounts {
    * @returns the stored user
    * @throws InvalidUserError naming every wrong field
    * @throws DuplicateUserError
+   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed
    */
   create(user: NewUser): Promise<AuthUser> {
     const own = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
@@ -46,7 +48,10 @@ export class UserAccounts {
     return storeUser(this.users, this.passwords, user, checks, [this.options.loginField, 'password']);
   }
 
-  /** @throws InvalidUserError where the password is not acceptable, or there is no such user */
+  /**
+   * @throws InvalidUserError where the password is not acceptable, or there is no such user
+   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed
+   */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
     return this.change(id, { password: await this.passwords.hash(this.checked('password', password) as string) });
   }

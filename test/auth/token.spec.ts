@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
 import { Controller, Get } from '@nestjs/common';
 import { jest } from '@jest/globals';
@@ -209,11 +210,18 @@ const FORGED: [string, () => string][] = [
   ['4,000 dots', () => '.'.repeat(4_000)],
 ];
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+/** What is kept of a token changes no answer. */
+const CACHES = [
+  ['', 0],
+  [' with a cache of tokens', 1_000],
+] as const;
+const VARIANTS = PLATFORMS.flatMap((platform) => CACHES.map(([cached, size]) => [platform, cached, size] as const));
+
+describe.each(VARIANTS)('on %s%s', (platform, _cached, tokenCacheSize) => {
   let shop: Shop;
   let id: string;
   beforeAll(async () => {
-    shop = await startShop(platform, { controllers: [OwnController] });
+    shop = await startShop(platform, { controllers: [OwnController], auth: { tokenCacheSize } });
     const email = 'ann@example.com';
     await shop.register(email);
     const { json } = await request(shop.url, 'POST', '/api/auth/login', { json: { email, password: PASSWORD } });
@@ -346,6 +354,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     );
 
     it.each(FORGED)('[2.5] with %s is 401 with exactly the body of the contract', async (_, token) => {
+      // What was made of this one a moment ago must not be taken for the other.
+      expect(await statuses(`Bearer ${makeToken()}`)).toEqual([200, 200, 200]);
       await expectRefused({ authorization: `Bearer ${token()}` }, INVALID);
     });
 
@@ -426,6 +436,34 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(await at(exp * 1000 - 1)).toEqual([200, 200, 200]);
       expect(await at(exp * 1000)).toEqual([401, 401, 401]);
       expect(await at(exp * 1000 + 1)).toEqual([401, 401, 401]);
+    });
+
+    it('[2.5] that was valid is none as soon as it has expired', async () => {
+      const exp = seconds() + 2;
+      const authorization = `Bearer ${withClaims({ exp })}`;
+      expect(await statuses(authorization)).toEqual([200, 200, 200]);
+      await delay(exp * 1000 - Date.now());
+      expect(await statuses(authorization)).toEqual([401, 401, 401]);
+      await expectRefused({ authorization }, INVALID);
+    });
+
+    it('[2.5] that was refused because it is too early is accepted once it is time', async () => {
+      const nbf = seconds() + 2;
+      const authorization = `Bearer ${withClaims({ nbf })}`;
+      expect(await statuses(authorization)).toEqual([401, 401, 401]);
+      await delay(nbf * 1000 - Date.now());
+      expect(await statuses(authorization)).toEqual([200, 200, 200]);
+    });
+
+    it('[2.5] is the same however often it is sent, and whoever else sends another', async () => {
+      const user = withClaims({ email: 'user@example.com' });
+      const admin = withClaims({ email: 'admin@example.com', roles: ['ADMIN'] });
+      for (let round = 0; round < 3; round += 1) {
+        const [none, all] = await Promise.all(
+          [user, admin].map((token) => request(shop.url, 'GET', '/api/admin/stats', { token })),
+        );
+        expect([none!.status, all!.status, all!.json]).toEqual([403, 200, { seenBy: 'admin@example.com' }]);
+      }
     });
 
     it.each(['admin', 'Admin', ' ADMIN', 'ADMIN ', 'ADMINISTRATOR', 'ADMI', 'USER,ADMIN', '*', ''])(
