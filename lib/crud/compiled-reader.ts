@@ -38,7 +38,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     this.row = compileRow(resource, dataSource.driver);
     const keyed = (query: SelectQueryBuilder<T>): Statement => {
       const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
-      return prepare({ sql, mode: 'slave', named: true });
+      return prepare({ sql, mode: 'slave', named: true, single: true });
     };
     this.byKey = keyed(this.row.select(this.query()));
     this.existsByKey = keyed(this.query().select('1', 'found'));

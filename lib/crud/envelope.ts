@@ -32,11 +32,20 @@ export interface FailureEnvelope {
 }
 
 export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
-  return { success: true, message, data, timestamp: localTimestamp(new Date()), ...(metadata && { metadata }) };
+  return { success: true, message, data, timestamp: localNow(), ...(metadata && { metadata }) };
 }
 
 export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
-  return { success: false, message, timestamp: localTimestamp(new Date()), ...(errors && { errors }) };
+  return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
+}
+
+let latest = { time: Number.NaN, text: '' };
+
+/** Written once for all answers of one millisecond. */
+function localNow(): string {
+  const time = Date.now();
+  if (time !== latest.time) latest = { time, text: localTimestamp(new Date(time)) };
+  return latest.text;
 }
 
 /** `toISOString` speaks in UTC: the offset is added first, and its "Z" is cut off. */

@@ -29,6 +29,8 @@ export interface StatementText {
    * the plan does not depend on them, and a disaster for a search (the plan of a frequent word for a rare one).
    */
   readonly named: boolean;
+  /** It asks for a key: there is one row, or none. */
+  readonly single?: boolean;
 }
 
 /** A driver that is not in the table has no compiled path. */
@@ -48,6 +50,7 @@ export function statementsOf(dataSource: DataSource): ((text: StatementText) => 
 interface SqliteStatement {
   readonly reader: boolean;
   all(...parameters: unknown[]): RawRow[];
+  get(...parameters: unknown[]): RawRow | undefined;
   run(...parameters: unknown[]): { changes: number; lastInsertRowid: unknown };
   safeIntegers(on: boolean): SqliteStatement;
 }
@@ -57,7 +60,7 @@ interface SqliteConnection {
 }
 
 /** The one connection is TypeORM's, so that its transactions hold for the statement too. */
-function prepareSqlite(dataSource: DataSource, { sql }: StatementText): Statement {
+function prepareSqlite(dataSource: DataSource, { sql, single = false }: StatementText): Statement {
   const driver = dataSource.driver as unknown as { databaseConnection?: SqliteConnection };
   let connection: SqliteConnection | undefined;
   let prepared: SqliteStatement | undefined;
@@ -71,7 +74,11 @@ function prepareSqlite(dataSource: DataSource, { sql }: StatementText): Statemen
   };
   const ask = (parameters: readonly unknown[]): Outcome => {
     const statement = prepare();
-    if (statement.reader) return { rows: statement.all(...parameters), affected: 0 };
+    if (statement.reader) {
+      if (!single) return { rows: statement.all(...parameters), affected: 0 };
+      const row = statement.get(...parameters);
+      return { rows: row ? [row] : [], affected: 0 };
+    }
     const { changes, lastInsertRowid } = statement.run(...parameters);
     const key = Number(lastInsertRowid);
     // No bigint: a logger that writes its parameters as JSON would fail.
