@@ -6,14 +6,17 @@ export interface Layer {
 }
 
 interface Level {
-  /** Indices in the stack of the layers that end at this level. */
+  /** Indices in the stack of the layers that begin with this level and may match what is below it. */
   readonly own: number[];
+  /** Of the routes that are this very path. */
+  readonly exact: number[];
   readonly children: Map<string, Level>;
-  /** Of the layers that can match a path which reaches this level and no further, in order. */
-  candidates: readonly number[];
+  /** Of the layers that can match a path which ends here, and one which goes on, in order. */
+  ending: readonly number[];
+  passing: readonly number[];
 }
 
-const level = (): Level => ({ own: [], children: new Map(), candidates: [] });
+const level = (): Level => ({ own: [], exact: [], children: new Map(), ending: [], passing: [] });
 
 /** Literal to path-to-regexp, and in ASCII, where both ways to fold the case are the same. */
 const STATIC = /^[\w\-.~@%]+$/;
@@ -31,7 +34,7 @@ export class PrefixIndex {
     this.size = stack.length;
     this.last = stack.at(-1);
     this.all = stack.map((_, index) => index);
-    for (const [index, layer] of stack.entries()) this.levelOf(layer).own.push(index);
+    for (const [index, layer] of stack.entries()) this.add(index, layer);
     this.complete(this.root, []);
   }
 
@@ -44,34 +47,40 @@ export class PrefixIndex {
   candidates(path: string): readonly number[] {
     if (!PLAIN.test(path)) return this.all;
     let reached = this.root;
-    for (const name of path.slice(1).toLowerCase().split('/')) {
+    const names = path.slice(1).toLowerCase().split('/');
+    for (const [position, name] of names.entries()) {
       const next = reached.children.get(name);
-      if (!next) break;
+      // A slash at the end is no level of its own where Express does not take it for one.
+      if (!next) return names.slice(position).some((rest) => rest !== '') ? reached.passing : reached.ending;
       reached = next;
     }
-    return reached.candidates;
+    return reached.ending;
   }
 
-  private levelOf(layer: Layer): Level {
+  private add(index: number, layer: Layer): void {
+    const { names, isWhole } = staticLevels(layer.rawPath ?? layer.route?.path);
     let found = this.root;
-    for (const name of staticLevels(layer.rawPath ?? layer.route?.path)) {
+    for (const name of names) {
       let next = found.children.get(name);
       if (!next) found.children.set(name, (next = level()));
       found = next;
     }
-    return found;
+    // A middleware matches what is below its path, too.
+    (isWhole && layer.route ? found.exact : found.own).push(index);
   }
 
   private complete(at: Level, above: readonly number[]): void {
-    at.candidates = [...above, ...at.own].toSorted((one, other) => one - other);
-    for (const child of at.children.values()) this.complete(child, at.candidates);
+    const inOrder = (...indices: number[]): readonly number[] => indices.toSorted((one, other) => one - other);
+    at.passing = inOrder(...above, ...at.own);
+    at.ending = inOrder(...at.passing, ...at.exact);
+    for (const child of at.children.values()) this.complete(child, at.passing);
   }
 }
 
-/** None where the path is a list or a regular expression. */
-function staticLevels(path: unknown): string[] {
-  if (typeof path !== 'string' || !path.startsWith('/')) return [];
+/** None where the path is a list or a regular expression. `isWhole` where nothing comes behind them. */
+function staticLevels(path: unknown): { readonly names: readonly string[]; readonly isWhole: boolean } {
+  if (typeof path !== 'string' || !path.startsWith('/')) return { names: [], isWhole: false };
   const levels = path.slice(1).toLowerCase().split('/');
   const dynamic = levels.findIndex((name) => !STATIC.test(name));
-  return dynamic === -1 ? levels : levels.slice(0, dynamic);
+  return dynamic === -1 ? { names: levels, isWhole: true } : { names: levels.slice(0, dynamic), isWhole: false };
 }

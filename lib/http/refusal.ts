@@ -20,3 +20,18 @@ export class AccessRefused extends ForbiddenException {
     });
   }
 }
+
+/**
+ * Makes an exception without its stack: a refusal is no fault, and where it comes from is known. Capturing the stack took
+ * a fifth of the time of a 401, the cheapest request to flood a service with.
+ */
+export function withoutStack<E extends Error>(make: () => E): E {
+  const limit = Error.stackTraceLimit;
+  // Where a hardened process has frozen `Error`, the stack is captured.
+  Reflect.set(Error, 'stackTraceLimit', 0);
+  try {
+    return make();
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+}

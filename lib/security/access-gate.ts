@@ -1,6 +1,6 @@
 import { HttpException, Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
+import { AccessRefused, AuthenticationRequired, withoutStack } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { RouteTable } from '../routing/route-table.js';
 import { decide, DENIED, type Access, type Refusal } from './access.js';
@@ -78,8 +78,8 @@ export class AccessGate {
       const rule = decidingRule(access, refusal);
       httpAdapter.setHeader(response, 'X-Access-Rule', rule ? encodeURI(describeRule(rule)) : 'default');
     }
-    if (refusal.reason === 'forbidden') throw new AccessRefused(refusal.missing);
-    const required = new AuthenticationRequired(authentication.bearerWasSent);
+    if (refusal.reason === 'forbidden') throw withoutStack(() => new AccessRefused(refusal.missing));
+    const required = withoutStack(() => new AuthenticationRequired(authentication.bearerWasSent));
     // Set here too: on the application's own routes its own filters write the answer.
     httpAdapter.setHeader(response, 'WWW-Authenticate', required.challenge);
     throw required;
