@@ -2,7 +2,7 @@
 export type CorsHeaders = readonly (readonly [name: string, value: string])[];
 
 /** What the package itself sends and a page may want to read. */
-const EXPOSED = ['Location', 'WWW-Authenticate'];
+const EXPOSED = ['Location', 'Retry-After', 'WWW-Authenticate'];
 
 /** With one fixed origin, or `*`, the answer is the same for every origin: no `Vary` is needed. */
 export function corsHeaders(allowedOrigin: string): CorsHeaders {

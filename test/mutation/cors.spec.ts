@@ -15,7 +15,7 @@ const HEADERS = (origin: string): [string, string][] => [
   ['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
   ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-Requested-With'],
   ['Access-Control-Max-Age', '600'],
-  ['Access-Control-Expose-Headers', 'Location, WWW-Authenticate'],
+  ['Access-Control-Expose-Headers', 'Location, Retry-After, WWW-Authenticate'],
 ];
 
 describe('the headers of CORS', () => {
