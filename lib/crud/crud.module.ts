@@ -25,7 +25,7 @@ export class CrudModule {
         'give CRUD options or a generated controller',
       );
     const controllers = resources.map(controllerOf);
-    const imports = controllers.map((controller) => repositoryOf(declarationOf(controller) as ResolvedCrudOptions));
+    const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
   }
 }
@@ -41,15 +41,25 @@ function controllerOf(resource: CrudResource): Type<GeneratedController<object>>
   );
 }
 
-/** TypeORM's repository, behind a check that tells what to do when the data source does not know the entity. */
-function repositoryOf(options: ResolvedCrudOptions): DynamicModule {
-  const feature = TypeOrmModule.forFeature([options.entity], options.dataSource);
-  const token = getDataSourceToken(options.dataSource) as string;
-  const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider) => ({
-    ...provider,
-    inject: [{ token, optional: true }],
-    useFactory: (dataSource: DataSource | undefined): unknown =>
-      provider.useFactory(expectKnown(options, dataSource)) as unknown,
-  }));
-  return { ...feature, providers };
+/**
+ * TypeORM's repositories, behind a check that tells what to do when the data source does not know the entity. One module
+ * for each data source: Nest looks through all the modules that are imported for whatever it injects.
+ */
+function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
+  const names = new Set(resources.map(({ dataSource }) => dataSource));
+  return [...names].map((name) => {
+    const byEntity = new Map(
+      resources.filter(({ dataSource }) => dataSource === name).map((options) => [options.entity, options]),
+    );
+    const feature = TypeOrmModule.forFeature([...byEntity.keys()], name);
+    const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
+    const found = (feature.providers ?? []) as FactoryProvider[];
+    const providers = [...byEntity.values()].flatMap((options, index) => {
+      const provider = found[index];
+      const useFactory = (dataSource: DataSource | undefined): unknown =>
+        provider?.useFactory(expectKnown(options, dataSource)) as unknown;
+      return provider ? [{ ...provider, inject, useFactory }] : [];
+    });
+    return { ...feature, providers };
+  });
 }
