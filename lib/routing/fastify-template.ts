@@ -5,6 +5,29 @@
 import { withoutOptionals } from './route-shape.js';
 import type { Route } from './route-table.js';
 
+/** Fastify's instance. */
+export interface FindsRoutes {
+  findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
+}
+interface FoundRoute {
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** Nest's adapter answers 404 where a parameter is empty; the router itself would serve it. */
+const reachesHandler = (found: FoundRoute | null): found is FoundRoute =>
+  found !== null && Object.entries(found.params ?? {}).every(([name, value]) => name === '*' || value !== '');
+
+/** The parameters of the route that the router finds, in any of the versions; it tells no template. */
+export function paramsOnFastify(
+  router: FindsRoutes,
+  { method, path, versions }: { readonly method: string; readonly path: string; readonly versions: readonly unknown[] },
+): Readonly<Record<string, unknown>> | undefined {
+  const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+  const found = constraints.map((constraint) => router.findRoute({ method, url: path, ...constraint }));
+  const reached = found.find(reachesHandler);
+  return reached && (reached.params ?? {});
+}
+
 interface Found {
   readonly method: string;
   readonly path: string;

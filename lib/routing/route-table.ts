@@ -2,14 +2,18 @@
  * The route table of the whole application, as the HTTP adapter was told it: every module's controllers with
  * global prefix and URI version, and what main.ts adds to the adapter. Rules, CORS and boot warnings share it.
  *
- * Nest has no public list of the served routes with their handlers, so the table watches the adapter's own public
- * verb methods (`get`, `post`, …). This is the only file that does; test/routing/route-table.spec.ts tells when it breaks.
+ * Nest has no public list of the served routes with their handlers, so the table watches the verb methods (`get`,
+ * `post`, …) that register them; test/routing/route-table.spec.ts tells when it breaks.
  */
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
-import { answers, routeOnFastify } from './fastify-template.js';
+import { ExpressMounts, type MountedPath } from './express-mounts.js';
+import { watchForeignRoutes } from './fastify-routes.js';
+import { observe } from './observed-method.js';
+import { answers, paramsOnFastify, routeOnFastify, type FindsRoutes } from './fastify-template.js';
 import type { HttpRequest } from '../http/request-facts.js';
+import { readingOf, type RouterReading } from './router-reading.js';
 import { RouteCollisions } from './route-collision.js';
 import { shapesOf, type RouteShape } from './route-shape.js';
 
@@ -23,7 +27,7 @@ export interface Route {
   readonly path: string;
   /** Nest copies the metadata of the controller's method onto it. */
   readonly handler: object;
-  /** Added to the adapter and not by a controller: no guard runs before it. */
+  /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
   readonly outside?: boolean;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
@@ -36,28 +40,14 @@ export interface ServedRoute {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How the platform's router reads a path. */
-export interface RouterReading {
-  readonly caseSensitive: boolean;
-  readonly ignoreTrailingSlash: boolean;
-}
-
-interface FastifyRouter {
-  findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
-  initialConfig: { caseSensitive?: boolean; ignoreTrailingSlash?: boolean };
+interface FastifyRouter extends FindsRoutes {
   hasRequestDecorator(name: string): boolean;
+  after(): PromiseLike<unknown>;
   addHook(name: 'onReady', hook: (done: () => void) => void): void;
 }
-interface FoundRoute {
-  readonly params?: Readonly<Record<string, unknown>>;
-}
 interface ExpressRouter {
-  router: { caseSensitive?: boolean; strict?: boolean; stack: readonly { name: string }[] };
+  router: { stack: readonly { name: string }[] };
 }
-
-/** Nest's adapter answers 404 where a parameter is empty; the router itself would serve it. */
-const reachesHandler = (found: FoundRoute | null): found is FoundRoute =>
-  found !== null && Object.entries(found.params ?? {}).every(([name, value]) => name === '*' || value !== '');
 
 const VERBS = ['all', ...METHODS.map((method) => method.toLowerCase())];
 
@@ -69,12 +59,15 @@ export class RouteTable {
   readonly middlewarePaths: string[] = [];
 
   /** Asked before the handlers outside Nest's routes; `enter` runs the handler. */
-  outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown) => unknown;
+  outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown, at?: MountedPath) => unknown;
 
   private readonly collisions = new RouteCollisions();
   /** One of each that a path may be served for. */
   private readonly methods = new Set<string>();
   private readonly versions: unknown[] = [];
+  private readonly mounts: ExpressMounts | undefined;
+  /** Whether Nest's adapter is registering something just now. */
+  private isNests = false;
   private routing = false;
   private readonly beforeRouting: (() => void)[] = [];
   private readonly matchers = new Map<string, MatchFunction<object>>();
@@ -93,8 +86,25 @@ export class RouteTable {
   }
 
   private constructor(private readonly adapter: Adapter) {
-    for (const verb of VERBS) this.observe(verb, (args) => this.add(verb.toUpperCase(), args));
+    const isFastify = adapter.getType() === 'fastify';
+    // Express's own methods, which the adapter calls: main.ts may call them, too.
+    const registering: object = isFastify ? adapter : adapter.getInstance();
+    for (const verb of VERBS)
+      observe(registering, verb, (call, args) =>
+        this.isNests ? call(args) : this.byNest(() => call(this.add(verb.toUpperCase(), args))),
+      );
     this.observeMiddleware();
+    const isRegistering = (): boolean => this.isNests;
+    if (isFastify)
+      watchForeignRoutes(adapter.getInstance(), isRegistering, ({ handler, ...route }) => {
+        this.record({ ...route, handler, outside: true });
+        return this.gated(handler);
+      });
+    else
+      this.mounts = new ExpressMounts(adapter, this, {
+        isRegistering,
+        registering: (register) => this.byNest(register),
+      });
   }
 
   /** Calls back when Nest begins to bind middleware and routes: behind the body parser, before all of them. */
@@ -110,6 +120,16 @@ export class RouteTable {
     return false;
   }
 
+  /** What serves requests beside Nest's routes, before which no guard runs. */
+  get outsiders(): Route[] {
+    return [...this.routes.filter(({ outside }) => outside), ...(this.mounts?.serving ?? [])];
+  }
+
+  /** When the plugins that main.ts has given to Fastify have added their routes. */
+  async complete(): Promise<void> {
+    if (this.adapter.getType() === 'fastify') await this.adapter.getInstance<FastifyRouter>().after();
+  }
+
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
   find(method: string, path: string): Route | undefined {
     return this.routes.find((route) => answers(route, method) && this.matches(route, path));
@@ -123,20 +143,13 @@ export class RouteTable {
       return route && { route, params };
     }
     const route = this.find(method, path);
-    const found = route && match(route.path, this.matching(decodeURIComponent))(path);
+    if (!route) return this.mounts?.servedBy(path);
+    const found = match(route.path, this.matching(decodeURIComponent))(path);
     return found ? { route, params: found.params as ServedRoute['params'] } : undefined;
   }
 
   get reading(): RouterReading {
-    const adapter = this.adapter as Adapter & { getRouteMatchingOptions?: () => RouterReading };
-    if (adapter.getRouteMatchingOptions) return adapter.getRouteMatchingOptions();
-    // Nest 11 does not tell.
-    if (adapter.getType() === 'fastify') {
-      const { caseSensitive = true, ignoreTrailingSlash = false } = adapter.getInstance<FastifyRouter>().initialConfig;
-      return { caseSensitive, ignoreTrailingSlash };
-    }
-    const { caseSensitive = false, strict = false } = adapter.getInstance<ExpressRouter>().router;
-    return { caseSensitive, ignoreTrailingSlash: !strict };
+    return readingOf(this.adapter);
   }
 
   /** Calls back at boot when `app.enableCors()` was called, in whatever way: the plugin of Fastify is loaded last of all. */
@@ -158,18 +171,24 @@ export class RouteTable {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
-    const route = { method, path: path === '' ? '/' : path, handler, outside, shapes: shapesOf(path) };
-    this.collisions.add(route);
-    this.routes.push(route);
-    this.methods.add(route.method === 'ALL' ? 'GET' : route.method);
+    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
     return outside ? [path, this.gated(handler as AnyFunction), ...further] : args;
   }
 
+  private record(told: Omit<Route, 'shapes'>): Route {
+    const route = { ...told, shapes: shapesOf(told.path) };
+    this.routes.push(route);
+    this.methods.add(route.method === 'ALL' ? 'GET' : route.method);
+    return route;
+  }
+
   private gated(handler: AnyFunction): AnyFunction {
-    return (request, response, ...rest) => {
-      const enter = (): unknown => handler(request, response, ...rest);
-      return this.outsideGate ? this.outsideGate(request as HttpRequest, response, enter) : enter();
+    const gate = (request: unknown, response: unknown, enter: () => unknown): unknown =>
+      this.outsideGate ? this.outsideGate(request as HttpRequest, response, enter) : enter();
+    // Fastify's handlers are called on its instance.
+    return function (this: unknown, request, response, ...rest) {
+      return gate(request, response, () => handler.call(this, request, response, ...rest));
     };
   }
 
@@ -195,20 +214,7 @@ export class RouteTable {
 
   /** The parameters of the route that its router finds; it tells no template. */
   private askFastify(method: string, path: string): ServedRoute['params'] | undefined {
-    const router = this.adapter.getInstance<FastifyRouter>();
-    const constraints = this.versions.length === 0 ? [{}] : [{}, { constraints: { version: this.versions } }];
-    const found = constraints.map((constraint) => router.findRoute({ method, url: path, ...constraint }));
-    const reached = found.find(reachesHandler);
-    return reached && (reached.params ?? {});
-  }
-
-  private observe(name: string, seen: (args: unknown[]) => unknown[]): void {
-    const adapter = this.adapter as unknown as Record<string, AnyFunction | undefined>;
-    const original = adapter[name];
-    if (typeof original !== 'function') return;
-    adapter[name] = function (this: unknown, ...args: unknown[]): unknown {
-      return original.apply(this, seen(args));
-    };
+    return paramsOnFastify(this.adapter.getInstance<FastifyRouter>(), { method, path, versions: this.versions });
   }
 
   private observeMiddleware(): void {
@@ -219,8 +225,18 @@ export class RouteTable {
       const bind = (await original.call(adapter, method)) as (path: string, callback: unknown) => unknown;
       return (path: string, callback: unknown): unknown => {
         this.middlewarePaths.push(path);
-        return bind(path, callback);
+        return this.byNest(() => bind(path, callback));
       };
     };
+  }
+
+  private byNest<T>(register: () => T): T {
+    const before = this.isNests;
+    this.isNests = true;
+    try {
+      return register();
+    } finally {
+      this.isNests = before;
+    }
   }
 }

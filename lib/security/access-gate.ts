@@ -2,6 +2,7 @@ import { HttpException, Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired, withoutStack } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
+import type { MountedPath } from '../routing/express-mounts.js';
 import { RouteTable } from '../routing/route-table.js';
 import { decide, DENIED, type Access, type Refusal } from './access.js';
 import { askPolicies } from './policy.js';
@@ -14,6 +15,11 @@ interface Decision {
   readonly refusal?: Refusal | undefined;
   /** What remains to be asked where nothing refuses. */
   readonly policies?: Promise<Refusal | undefined>;
+}
+
+interface Outside {
+  readonly enter: () => unknown;
+  readonly at: MountedPath | undefined;
 }
 
 /**
@@ -30,21 +36,22 @@ export class AccessGate {
     private readonly host: HttpAdapterHost,
   ) {
     RouteTable.watch(host, (table) => {
-      table.outsideGate = (request, response, enter) => this.admitOutside(request, response, enter);
+      table.outsideGate = (request, response, enter, at) => this.admitOutside(request, response, { enter, at });
     });
   }
 
   /** @throws 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
-  admit(request: HttpRequest, response: unknown, isOutside = false): boolean | Promise<boolean> {
+  admit(request: HttpRequest, response: unknown): boolean | Promise<boolean> {
     const authentication = Authentication.begin(this.authenticator, request);
-    const decided = this.decide(request, authentication, isOutside);
-    if (decided.policies === undefined) return this.enforce(decided, response, authentication);
-    return decided.policies.then((refusal) => this.enforce({ ...decided, refusal }, response, authentication));
+    const { access, refusal, policies } = this.decide(request, authentication, () => this.rules.accessOf(request));
+    const enforce = (refused: Refusal | undefined): boolean =>
+      refused === undefined || this.refuse(access, refused, response, authentication);
+    return policies ? policies.then(enforce) : enforce(refusal);
   }
 
-  private decide(request: HttpRequest, authentication: Authentication, isOutside: boolean): Decision {
+  private decide(request: HttpRequest, authentication: Authentication, accessOf: () => Access): Decision {
     try {
-      const access = isOutside ? this.rules.accessOfOutside(request) : this.rules.accessOf(request);
+      const access = accessOf();
       if (access.kind === 'public') return { access };
       const { principal } = authentication;
       const refusal = decide(access, principal && this.rules.roles.expand(principal.roles));
@@ -61,18 +68,23 @@ export class AccessGate {
   }
 
   /** No filter runs there either: a refusal is answered here. */
-  private async admitOutside(request: HttpRequest, response: unknown, enter: () => unknown): Promise<unknown> {
-    try {
-      await this.admit(request, response, true);
-    } catch (refusal) {
-      if (!(refusal instanceof HttpException)) throw refusal;
-      return this.host.httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus()) as unknown;
-    }
-    return enter();
+  private admitOutside(request: HttpRequest, response: unknown, { enter, at }: Outside): unknown {
+    const authentication = Authentication.begin(this.authenticator, request);
+    const accessOf = (): Access => this.rules.accessOfOutside(request, at);
+    const { access, refusal, policies } = this.decide(request, authentication, accessOf);
+    const enforce = (refused: Refusal | undefined): unknown => {
+      if (refused === undefined || at?.isReached() === false) return enter();
+      try {
+        return this.refuse(access, refused, response, authentication);
+      } catch (exception) {
+        if (!(exception instanceof HttpException)) throw exception;
+        return this.host.httpAdapter.reply(response, exception.getResponse(), exception.getStatus()) as unknown;
+      }
+    };
+    return policies ? policies.then(enforce) : enforce(refusal);
   }
 
-  private enforce({ access, refusal }: Decision, response: unknown, authentication: Authentication): boolean {
-    if (!refusal) return true;
+  private refuse(access: Access, refusal: Refusal, response: unknown, authentication: Authentication): never {
     const { httpAdapter } = this.host;
     if (this.rules.explainsRefusals) {
       const rule = decidingRule(access, refusal);

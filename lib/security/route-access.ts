@@ -3,7 +3,8 @@
  * pattern tells apart what one route serves is the concrete path looked at. Neither grows with the number of rules.
  */
 import { declaredRoute } from '../routing/declared-route.js';
-import type { Route, RouterReading } from '../routing/route-table.js';
+import type { Route } from '../routing/route-table.js';
+import type { RouterReading } from '../routing/router-reading.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access } from './access.js';
 import { decoratedAccess } from './access-decorators.js';
@@ -29,8 +30,9 @@ export interface RouteEntry {
   /** The route's template, or the pattern. */
   readonly path: string;
   readonly access: Access;
-  /** The rule that tells this part of the route apart. */
+  /** The rule that tells this part of the route apart, and the route's template. */
   readonly part?: Rule;
+  readonly of?: string;
 }
 
 export interface DeclaredPolicy {
@@ -181,7 +183,7 @@ function entriesOf(
       return within.map(spelling).includes(spelling(keyOf(other.pattern.levels, other.pattern.tail)));
     });
     const path = keyOf(part.pattern.levels, part.pattern.tail);
-    return { method: route.method, path, access: foldAll([...whole, ...also], true), part };
+    return { method: route.method, path, access: foldAll([...whole, ...also], true), part, of: route.path };
   });
   return [{ ...route, access: foldAll(whole) }, ...parts];
 }

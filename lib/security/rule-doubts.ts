@@ -25,8 +25,9 @@ export function doubtsAbout(
   const ungoverned = ({ entries: all }: RouteAccess): RouteEntry[] =>
     onlyDefault ? [] : all.filter(({ access }) => access.by.length === 0);
   const idle = rules.filter((rule) => !inside.used.has(rule) && !outside.used.has(rule));
-  const partlyPublic = entries.flatMap(({ part }) =>
-    part && !restricts(part) && !coversAlone(part.pattern, entries) ? [part] : [],
+  // Of what is mounted, a file may be public without a route of its own.
+  const partlyPublic = [...inside.entries, ...outside.entries.filter(({ of = '' }) => !of.includes('*'))].flatMap(
+    ({ part }) => (part && !restricts(part) && !coversAlone(part.pattern, entries) ? [part] : []),
   );
   const impossible = entries.filter(({ access }) => !isSatisfiable(access, roles));
   const list = (sentence: (names: string) => string, found: readonly RouteEntry[]): string[] =>
@@ -34,7 +35,7 @@ export function doubtsAbout(
   return [
     ...list((names) => `No rule speaks of ${names}: the default decides there.`, ungoverned(inside)),
     ...list(
-      (names) => `No rule speaks of ${names}, added to the HTTP adapter: anybody gets in there.`,
+      (names) => `No rule speaks of ${names}, which is beside Nest's routes: anybody gets in there.`,
       ungoverned(outside),
     ),
     ...idle.map(

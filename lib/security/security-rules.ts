@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleI
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { pathOf, templateOf, type HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
+import type { MountedPath } from '../routing/express-mounts.js';
 import { RouteTable } from '../routing/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, BASE_ROLE, DENIED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { noteClassAccess } from './access-decorators.js';
@@ -60,6 +61,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
+    await RouteTable.of(this.host.httpAdapter).complete();
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
     const rules = declared.map((rule) => this.enforced(rule));
@@ -83,19 +85,19 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     return lookUp(this.compiled?.inside, request) ?? DENIED;
   }
 
-  /** Of a handler that main.ts added to the adapter, which it may do at any time. */
-  accessOfOutside(request: HttpRequest): Access {
+  /** Of what serves beside Nest's routes, which main.ts may add at any time. */
+  accessOfOutside(request: HttpRequest, at?: MountedPath): Access {
     const { compiled } = this;
     if (!compiled) return DENIED;
-    const known = lookUp(compiled.outside, request);
+    const known = lookUp(compiled.outside, request, at);
     if (known) return known;
     this.compiled = { ...compiled, outside: this.compile(compiled.rules, PUBLIC, true) };
-    return lookUp(this.compiled.outside, request) ?? DENIED;
+    return lookUp(this.compiled.outside, request, at) ?? DENIED;
   }
 
   private compile(rules: readonly Rule[], fallback: Access, outside = false): RouteAccess {
     const table = RouteTable.of(this.host.httpAdapter);
-    const routes = table.routes.filter((route) => Boolean(route.outside) === outside);
+    const routes = outside ? table.outsiders : table.routes.filter((route) => !route.outside);
     return compileRouteAccess(routes, { rules, fallback }, table.reading);
   }
 
@@ -150,10 +152,14 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   }
 }
 
-function lookUp(compiled: RouteAccess | undefined, request: HttpRequest): Access | undefined {
-  const template = templateOf(request);
+function lookUp(compiled: RouteAccess | undefined, request: HttpRequest, at?: MountedPath): Access | undefined {
+  const { template, path, params } = at ?? {
+    template: templateOf(request),
+    path: pathOf(request),
+    params: request.params ?? {},
+  };
   const access = template === undefined ? undefined : compiled?.of(template, request.method);
-  return access?.({ path: pathOf(request), params: request.params ?? {} });
+  return access?.({ path, params });
 }
 
 const isConfig = (value: unknown): boolean =>

@@ -43,9 +43,10 @@ function prepare(app: INestApplication): void {
   for (const guard of guards) stopAt(guard);
   const table = RouteTable.of(httpAdapter);
   const gate = table.outsideGate;
-  table.outsideGate = (request, response, enter) => {
-    const stopped = (): unknown => (noted(request) ? httpAdapter.reply(response, '', 403) : enter());
-    return gate ? gate(request, response, stopped) : stopped();
+  table.outsideGate = (request, response, enter, at) => {
+    const stopped = (): unknown =>
+      at?.isReached() !== false && noted(request) ? httpAdapter.reply(response, '', 403) : enter();
+    return gate ? gate(request, response, stopped, at) : stopped();
   };
   prepared.add(app);
 }

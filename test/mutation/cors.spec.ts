@@ -185,11 +185,14 @@ describe('the routes of a controller', () => {
 
 /** As much of an HTTP adapter as the route table watches. */
 function adapterHost(stack: { name: string }[] = []): HttpAdapterHost {
-  const verbs = ['all', ...METHODS.map((method) => method.toLowerCase())].map((verb) => [verb, () => undefined]);
+  const verbs = ['all', ...METHODS.map((method) => method.toLowerCase())];
+  const none = verbs.map((verb) => [verb, () => undefined]);
+  const express: Record<string, unknown> = { ...Object.fromEntries(none), router: { stack } };
+  const passing = verbs.map((verb) => [verb, (...args: unknown[]) => (express[verb] as Function)(...args)]);
   const httpAdapter = {
-    ...Object.fromEntries(verbs),
+    ...Object.fromEntries(passing),
     getType: () => 'express',
-    getInstance: () => ({ router: { stack } }),
+    getInstance: () => express,
     getRouteMatchingOptions: () => ({ caseSensitive: false, ignoreTrailingSlash: true }),
     createMiddlewareFactory: async () => () => undefined,
   };

@@ -32,7 +32,7 @@ function doubts({ routes = [], outside = [], rules, hierarchy = {}, onlyDefault 
 
 const ungoverned = (names: string): string => `No rule speaks of ${names}: the default decides there.`;
 const ungovernedOutside = (names: string): string =>
-  `No rule speaks of ${names}, added to the HTTP adapter: anybody gets in there.`;
+  `No rule speaks of ${names}, which is beside Nest's routes: anybody gets in there.`;
 const idle = (words: string): string =>
   `${words} matches no route: correct the pattern (global prefix and version included) or remove it.`;
 const partly = (words: string): string =>

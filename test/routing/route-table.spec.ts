@@ -391,8 +391,13 @@ describe.each(PLATFORMS)('the route table on %s', (platform) => {
 
   it('[3.5] is one for each adapter', async () => {
     expect(RouteTable.of(adapterOf(app.app))).toBe(app.table);
-    const other = await startApp(platform, { controllers: [RootController] });
-    const table = RouteTable.of(adapterOf(other.app));
+    let table: RouteTable | undefined;
+    const other = await startApp(
+      platform,
+      { controllers: [RootController] },
+      { configure: (nest) => void (table = RouteTable.of(adapterOf(nest))) },
+    );
+    expect(table).toBe(RouteTable.of(adapterOf(other.app)));
     expect(table).not.toBe(app.table);
     await other.close();
   });

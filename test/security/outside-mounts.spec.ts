@@ -1,0 +1,185 @@
+/** What serves requests beside Nest's routes: static files, sub-applications, routers, plugins. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { accessMatrix, urlSpellings } from 'declarest/testing';
+import express from 'express';
+import { RouteTable } from '../../lib/routing/route-table.js';
+import { explain } from '../../lib/security/explain.js';
+import { SecurityRules } from '../../lib/security/security-rules.js';
+import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
+import { rawTarget } from '../harness/raw-socket.js';
+import { bearer, type Declare, type RuledApp, startRuled, TOKENS, type Who } from './ruled-app.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'declarest-mounts-'));
+mkdirSync(join(folder, 'secret'));
+for (const file of ['open.txt', 'page.html', 'secret/plan.txt']) writeFileSync(join(folder, file), `the file ${file}`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Respond = { send: (text: string) => unknown };
+type Next = () => void;
+const answering = (text: string) => (_request: unknown, response: Respond) => void response.send(text);
+
+const expressOf = (app: INestApplication) => app.getHttpAdapter().getInstance() as express.Express;
+const fastifyOf = (app: INestApplication) => app.getHttpAdapter().getInstance() as Fastify;
+
+/** Everything that `main.ts` may mount, on either platform: what is asked for, and how it gets there. */
+const MOUNTED: Record<Platform, Record<string, (app: INestApplication) => void>> = {
+  express: {
+    '/fn/x': (app) => void app.use('/fn', answering('the function')),
+    '/passing/x': (app) =>
+      void app.use('/passing', (request: unknown, response: Respond, _next: Next) =>
+        answering('the function that may pass on')(request, response),
+      ),
+    '/sub/x': (app) => void app.use('/sub', express().get('/x', answering('the sub-application'))),
+    '/router/x': (app) => void app.use('/router', express.Router().get('/x', answering('the router'))),
+    '/listed/x': (app) => void app.use(['/none', '/listed'], [answering('the list')]),
+    '/rooted/x': (app) => void app.use(express.Router().get('/rooted/x', answering('the router at the root'))),
+    '/direct/x': (app) => void expressOf(app).get('/direct/x', answering('the direct route')),
+    '/instance/x': (app) => void expressOf(app).use('/instance', answering('the instance')),
+    '/adapter/x': (app) => void app.getHttpAdapter().get('/adapter/x', answering('the adapter') as never),
+    '/files/open.txt': (app) =>
+      void (app as unknown as StaticApp).useStaticAssets(folder, { prefix: '/files', extensions: ['html'] }),
+  },
+  fastify: {
+    '/direct/x': (app) => void fastifyOf(app).get('/direct/x', async () => 'the route'),
+    '/wild/x': (app) => void fastifyOf(app).all('/wild/*', async () => 'the wildcard'),
+    '/plugin/x': (app) =>
+      void fastifyOf(app).register(async (plugin) => void plugin.get('/x', async () => 'the plugin'), {
+        prefix: '/plugin',
+      }),
+    '/adapter/x': (app) => void app.getHttpAdapter().get('/adapter/x', answering('the adapter') as never),
+  },
+};
+interface StaticApp {
+  useStaticAssets(folder: string, options?: object): unknown;
+}
+interface Fastify {
+  get(path: string, handler: () => Promise<string>): unknown;
+  all(path: string, handler: () => Promise<string>): unknown;
+  register(plugin: (instance: Fastify) => Promise<void>, options: object): unknown;
+}
+
+const ask = async (app: RuledApp, path: string, who: Who = 'ANYBODY', method = 'GET') => {
+  const { status, body, headers } = await rawTarget(app.port, path, { method, headers: bearer(TOKENS[who]) });
+  return { status, body, challenge: headers['www-authenticate'] };
+};
+
+describe.each(PLATFORMS)('what is mounted beside Nest’s routes on %s', (platform) => {
+  const paths = Object.keys(MOUNTED[platform]);
+  const start = (declare: Declare, more: object = {}): Promise<RuledApp> =>
+    startRuled(platform, {
+      routes: ['GET a', 'GET api/b'],
+      rules: declare,
+      configure: (app) => Object.values(MOUNTED[platform]).forEach((mount) => mount(app)),
+      ...more,
+    });
+
+  it('[3.5] explicit rules govern each before it runs', async () => {
+    const app = await start(({ requireRole }) =>
+      requireRole('ADMIN', ...paths.map((path) => `${path.slice(0, path.lastIndexOf('/'))}/**`)),
+    );
+    for (const path of paths) {
+      expect([path, await ask(app, path)]).toEqual([
+        path,
+        { status: 401, body: '{"error":"Authentication required"}', challenge: 'Bearer' },
+      ]);
+      expect([path, await ask(app, path, 'USER')]).toEqual([
+        path,
+        { status: 403, body: '{"error":"Admin access required"}', challenge: undefined },
+      ]);
+      const { status, body } = await ask(app, path, 'ADMIN');
+      expect([path, status, body.startsWith('the ')]).toEqual([path, 200, true]);
+      expect([path, (await ask(app, path, 'ANYBODY', 'HEAD')).status]).toEqual([path, 401]);
+    }
+    await app.close();
+  });
+
+  it('[3.5] the access matrix finds every row as declared', async () => {
+    const app = await start(({ requireRole, requireAuth }) => {
+      requireAuth('/**');
+      requireRole('ADMIN', '/files/secret/**', '/wild/x', '/router/**');
+    });
+    const rows = await accessMatrix(app.app);
+    expect(rows.filter(({ agrees }) => !agrees)).toEqual([]);
+    expect(rows.length).toBeGreaterThan(3 * paths.length);
+    await app.close();
+  });
+
+  it('[3.4] the default never does, and each is told of', async () => {
+    const app = await start(({ requireAuth }) => requireAuth('/a', '/api/**'));
+    for (const path of paths) expect([path, (await ask(app, path)).status]).toEqual([path, 200]);
+    const [warning, ...others] = linesOf(app.logs, 'warn').filter((line) => line.includes('anybody gets in there'));
+    expect(others).toEqual([]);
+    for (const path of paths)
+      expect(warning).toContain(` /${path.split('/')[1] === 'rooted' ? '{*rest}' : path.split('/')[1]}`);
+    await app.close();
+  });
+
+  it('[3.3] under strict, none may be there without a rule', async () => {
+    await expect(start(({ requireAuth }) => requireAuth('/a', '/api/**'), { auth: { strict: true } })).rejects.toThrow(
+      /anybody gets in there/,
+    );
+    const governed = await start(({ requireAuth }) => requireAuth('/**'), { auth: { strict: true } });
+    expect((await ask(governed, paths[0]!)).status).toBe(401);
+    await governed.close();
+  });
+
+  it('[3.5] a rule for a part of one holds for that part, in every spelling', async () => {
+    const path = platform === 'express' ? '/files/secret/plan.txt' : '/wild/secret';
+    const app = await start(({ requireRole }) => requireRole('ADMIN', `${path}/**`));
+    expect((await ask(app, path, 'ADMIN')).status).toBe(200);
+    expect((await ask(app, platform === 'express' ? '/files/open.txt' : '/wild/open')).status).toBe(200);
+    const entered: string[] = [];
+    for (const spelling of [...urlSpellings(path).map(({ target }) => target), `/x/..${path}`]) {
+      const { status, body } = await ask(app, spelling);
+      if (status === 200 && /plan|wildcard/.test(body)) entered.push(spelling);
+    }
+    // What Fastify's own wildcard is asked for under another name is another thing to it.
+    expect(platform === 'express' ? entered : entered.filter((each) => decodeURIComponent(each) === path)).toEqual([]);
+    await app.close();
+  });
+});
+
+describe('Express', () => {
+  it('[3.6] a path that nothing serves stays 404, and routes keep their own rules', async () => {
+    const limited: string[] = [];
+    const app = await startRuled('express', {
+      routes: ['GET api/a', 'GET api/open'],
+      rules: ({ requireAuth, publicEndpoints }) => {
+        requireAuth('/**');
+        publicEndpoints('/api/open', '/page.html');
+      },
+      auth: { strict: true },
+      configure: (nest) => {
+        nest.use('/api', (request: { originalUrl: string }, _response: unknown, next: Next) => {
+          limited.push(request.originalUrl);
+          next();
+        });
+        nest.use((_request: unknown, _response: unknown, next: Next) => next());
+        (nest as unknown as StaticApp).useStaticAssets(folder, { extensions: ['html'] });
+      },
+    });
+    const statuses = async (...asked: string[]) =>
+      Promise.all(asked.map(async (path) => (await ask(app, path)).status));
+    expect(await statuses('/api/nowhere', '/nowhere', '/secret/none.txt')).toEqual([404, 404, 404]);
+    expect(await statuses('/api/a', '/api/open', '/page.html')).toEqual([401, 200, 200]);
+    expect(await statuses('/open.txt', '/secret/plan.txt', '/page', '/secret')).toEqual([401, 401, 401, 401]);
+    expect((await ask(app, '/open.txt', 'USER')).body).toBe('the file open.txt');
+    const explained = (path: string): unknown[] => {
+      const { route, verdict, decidedBy } = explain(
+        app.app.get(SecurityRules, { strict: false }),
+        RouteTable.of(app.app.get(HttpAdapterHost).httpAdapter),
+        { method: 'GET', path, roles: undefined },
+      );
+      return [route?.path, verdict, decidedBy];
+    };
+    expect(explained('/open.txt')).toEqual(['/{*rest}', 'unauthenticated', 'TestSecurity.requireAuth("/**")']);
+    expect(explained('/nowhere')).toEqual([undefined, 'unrouted', 'default']);
+    // A function that passes on, above routes of Nest's, is a middleware: it runs for everybody.
+    expect(limited.toSorted()).toEqual(['/api/a', '/api/nowhere', '/api/open']);
+    await app.close();
+  });
+});
