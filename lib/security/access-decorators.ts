@@ -47,8 +47,10 @@ function decorate(name: string, effect: Effect): Decorator {
   };
 }
 
+const NONE: readonly DecoratedEffect[] = [];
+
 const decoratedOf = (target: object): readonly DecoratedEffect[] =>
-  (Reflect.getMetadata(DECORATED, target) ?? []) as readonly DecoratedEffect[];
+  (Reflect.getMetadata(DECORATED, target) ?? NONE) as readonly DecoratedEffect[];
 
 /** What the decorators say of a route, read from the handler, onto which Nest copies the metadata of the method. */
 export const decoratedAccess = (handler: object): readonly DecoratedEffect[] =>

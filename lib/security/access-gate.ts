@@ -41,9 +41,11 @@ export class AccessGate {
   }
 
   /** @throws 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
-  admit(request: HttpRequest, response: unknown): boolean | Promise<boolean> {
+  admit(request: HttpRequest, response: unknown, handler: object): boolean | Promise<boolean> {
     const authentication = Authentication.begin(this.authenticator, request);
-    const { access, refusal, policies } = this.decide(request, authentication, () => this.rules.accessOf(request));
+    const { access, refusal, policies } = this.decide(request, authentication, () =>
+      this.rules.accessOf(request, handler),
+    );
     const enforce = (refused: Refusal | undefined): boolean =>
       refused === undefined || this.refuse(access, refused, response, authentication);
     return policies ? policies.then(enforce) : enforce(refusal);

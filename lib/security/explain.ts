@@ -53,7 +53,7 @@ export function explain(rules: SecurityRules, table: RouteTable, question: Quest
   const { params } = served;
   const { method, path: template, outside = false } = served.route;
   const request = { method: question.method, headers: {}, url: path, params, routeOptions: { url: template } };
-  const access = outside ? rules.accessOfOutside(request) : rules.accessOf(request);
+  const access = outside ? rules.accessOfOutside(request) : rules.accessOf(request, served.route.handler);
   const start = outside ? PUBLIC : rules.fallback();
   return {
     ...question,

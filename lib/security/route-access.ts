@@ -2,12 +2,12 @@
  * The decision of each route, compiled at boot. A request looks its route up by template and method; only where a
  * pattern tells apart what one route serves is the concrete path looked at. Neither grows with the number of rules.
  */
-import { declaredRoute } from '../routing/declared-route.js';
+import { declaredRoute, type DeclaredRoute } from '../routing/declared-route.js';
 import type { Route } from '../routing/route-table.js';
 import type { RouterReading } from '../routing/router-reading.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access } from './access.js';
-import { decoratedAccess } from './access-decorators.js';
+import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { exactly, foldAscii, foldWidely, keyOf, keysMatching, relationTo, type Fold } from './pattern.js';
 import { asksForMore, broadestFirst, describeRule, fold, restricts, type Rule } from './rules.js';
@@ -16,8 +16,8 @@ import { asksForMore, broadestFirst, describeRule, fold, restricts, type Rule } 
 export type PathAccess = (concrete: ConcretePath) => Access;
 
 export interface RouteAccess {
-  /** @param template as the router was given it; `undefined` for a route that was not there at boot */
-  of(template: string, method: string): PathAccess | undefined;
+  /** `undefined` for what was not there at boot. @param handler of those at the template, whose decorators may differ */
+  of(template: string, method: string, handler?: object): PathAccess | undefined;
   /** One for each method of each route, and for each path that a pattern tells apart, in order of registration. */
   readonly entries: readonly RouteEntry[];
   /** Rules that speak of some route. */
@@ -48,24 +48,31 @@ export function compileRouteAccess(
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
-  const byTemplate = new Map<string, Map<string, PathAccess>>();
+  const byTemplate = new Map<string, Map<string, Variant[]>>();
   for (const [template, served] of groupByPath(routes)) {
     const related = relatedTo(served, policy.rules, reading);
-    const byMethod = new Map<string, PathAccess>();
+    const byMethod = new Map<string, Variant[]>();
     for (const method of methodsOf(served, related)) {
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
-      const inner = [...ownRules(served, method, governed), ...decoratedRules(served, method, governed)];
-      const governance = governanceOf(governed, inner, policy.fallback);
-      byMethod.set(method, compilePathAccess(template, governance));
-      entries.push(...entriesOf({ method, path: template }, governance));
+      const variants = distinctHandlers(served, method).map((route) => {
+        const inner = [...ownRules(route, method, governed), ...decoratedRules(route, method, governed)];
+        const governance = governanceOf(governed, inner, policy.fallback);
+        entries.push(...entriesOf({ method, path: template }, governance));
+        return { ...saidOf(route.handler), access: compilePathAccess(template, governance) };
+      });
+      byMethod.set(method, variants);
     }
     byTemplate.set(template, byMethod);
   }
   return {
-    of: (template, method) => {
+    of: (template, method, handler) => {
       const byMethod = byTemplate.get(template);
-      return byMethod?.get(governing(method)) ?? byMethod?.get(OTHER);
+      const variants = byMethod?.get(governing(method)) ?? byMethod?.get(OTHER) ?? [];
+      const [first, ...others] = variants;
+      const variant =
+        others.length === 0 ? first : handler && variants.find((each) => saysTheSame(each, saidOf(handler)));
+      return variant?.access;
     },
     entries,
     used,
@@ -114,33 +121,49 @@ function relatedTo(served: readonly Route[], rules: readonly Rule[], reading: Ro
   });
 }
 
-/** What the package says of its own routes, as exact patterns, until the application speaks of the very same path. */
-function ownRules(served: readonly Route[], method: string, governed: readonly Related[]): Rule[] {
-  if (governed.some(({ rule, whole }) => whole && rule.pattern.tail === '')) return [];
-  return served.flatMap((route) => {
-    const access = declaredRoute(route.handler)?.access;
-    if (access === undefined || governing(route.method) !== method) return [];
-    return [{ pattern: patternOf(route, method), effect: { kind: access }, declaredBy: 'declarest' }];
-  });
+/** What is said of a handler itself. Nest copies the metadata onto what the router calls: both tell the very same objects. */
+interface Said {
+  readonly declared: DeclaredRoute | undefined;
+  readonly decorated: readonly DecoratedEffect[];
+}
+interface Variant extends Said {
+  readonly access: PathAccess;
+}
+
+const saidOf = (handler: object): Said => ({ declared: declaredRoute(handler), decorated: decoratedAccess(handler) });
+const saysTheSame = (a: Said, b: Said): boolean => a.declared === b.declared && a.decorated === b.decorated;
+
+/** One route for each thing that is said of handlers of this method. */
+function distinctHandlers(served: readonly Route[], method: string): Route[] {
+  const distinct: Route[] = [];
+  for (const route of served) {
+    if (route.method !== 'ALL' && governing(route.method) !== method) continue;
+    const isKnown = distinct.some(({ handler }) => saysTheSame(saidOf(handler), saidOf(route.handler)));
+    if (!isKnown) distinct.push(route);
+  }
+  return distinct;
+}
+
+/** What the package says of its own route, as an exact pattern, until the application speaks of the very same path. */
+function ownRules(route: Route, method: string, governed: readonly Related[]): Rule[] {
+  const access = declaredRoute(route.handler)?.access;
+  if (access === undefined || governed.some(({ rule, whole }) => whole && rule.pattern.tail === '')) return [];
+  return [{ pattern: patternOf(route, method), effect: { kind: access }, declaredBy: 'declarest' }];
 }
 
 /** What decorators say: behind every URL rule, the class's before the method's. */
-function decoratedRules(served: readonly Route[], method: string, governed: readonly Related[]): Rule[] {
-  return served
-    .filter((route) => route.method === 'ALL' || governing(route.method) === method)
-    .flatMap((route) =>
-      decoratedAccess(route.handler).map(({ effect, declaredBy }) => {
-        const closed = effect.kind === 'public' ? governed.find(({ rule }) => asksForMore(rule)) : undefined;
-        if (closed)
-          throw new InvalidOptionError(
-            declaredBy,
-            'a route that no rule for a role, a policy or nobody restricts',
-            `${method} ${route.path}, which ${describeRule(closed.rule)} restricts`,
-            'take one of the two away',
-          );
-        return { pattern: patternOf(route, method), effect, declaredBy };
-      }),
-    );
+function decoratedRules(route: Route, method: string, governed: readonly Related[]): Rule[] {
+  return decoratedAccess(route.handler).map(({ effect, declaredBy }) => {
+    const closed = effect.kind === 'public' ? governed.find(({ rule }) => asksForMore(rule)) : undefined;
+    if (closed)
+      throw new InvalidOptionError(
+        declaredBy,
+        'a route that no rule for a role, a policy or nobody restricts',
+        `${method} ${route.path}, which ${describeRule(closed.rule)} restricts`,
+        'take one of the two away',
+      );
+    return { pattern: patternOf(route, method), effect, declaredBy };
+  });
 }
 
 const patternOf = ({ path }: Route, method: string): Rule['pattern'] => ({

@@ -25,8 +25,17 @@ export interface Rule {
 
 export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
 
-/** Whether a rule asks for more than a valid token: what `@Public()` may not open. */
-export const asksForMore = ({ effect }: Rule): boolean => effect.kind !== 'public' && effect.kind !== 'authenticated';
+/** Whether a rule is for a role that is enforced; without a list, every one is. */
+export const isEnforced = ({ effect }: Rule, enforcedRoles: readonly string[] | undefined): boolean =>
+  effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
+
+/** A rule for other roles asks for a valid token only. */
+export const asEnforced = (rule: Rule, enforcedRoles: readonly string[] | undefined): Rule =>
+  isEnforced(rule, enforcedRoles) ? rule : { ...rule, effect: { kind: 'authenticated' }, written: rule.effect };
+
+/** Whether a rule asks for more than a valid token, enforced or not: what `@Public()` may not open. */
+export const asksForMore = ({ effect, written = effect }: Rule): boolean =>
+  written.kind !== 'public' && written.kind !== 'authenticated';
 
 /** Folds rules that all match, broadest first, over the access of what no rule speaks of. */
 export function fold(start: Access, rules: readonly Rule[]): Access {

@@ -15,6 +15,6 @@ export class SecurityRulesGuard implements CanActivate {
     // URL rules say nothing of sockets, messages and GraphQL resolvers: those need a guard of their own.
     if (context.getType() !== 'http') return false;
     const http = context.switchToHttp();
-    return this.gate.admit(http.getRequest<HttpRequest>(), http.getResponse());
+    return this.gate.admit(http.getRequest<HttpRequest>(), http.getResponse(), context.getHandler());
   }
 }

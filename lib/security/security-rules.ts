@@ -11,7 +11,7 @@ import { accessRows, accessTable, type AccessRow } from './access-rows.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
 import { compileRouteAccess, type RouteAccess, type RouteEntry } from './route-access.js';
 import { doubtsAbout, type CompiledRules } from './rule-doubts.js';
-import { describeRule, refuseContradictions, type Rule } from './rules.js';
+import { asEnforced, describeRule, isEnforced, refuseContradictions, type Rule } from './rules.js';
 import { declaredRules, SecurityConfig, takeCharge } from './security-config.js';
 
 export interface SecurityOptions {
@@ -64,7 +64,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     await RouteTable.of(this.host.httpAdapter).complete();
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
-    const rules = declared.map((rule) => this.enforced(rule));
+    const rules = declared.map((rule) => asEnforced(rule, this.options.enforcedRoles));
     // The default is Nest's routes' alone: what main.ts adds is public until a rule speaks of it.
     this.compiled = { rules, inside: this.compile(rules, this.fallback()), outside: this.compile(rules, PUBLIC, true) };
     this.report(declared, this.compiled);
@@ -81,18 +81,18 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   }
 
   /** A route that was not there at boot lets nobody in. */
-  accessOf(request: HttpRequest): Access {
-    return lookUp(this.compiled?.inside, request) ?? DENIED;
+  accessOf(request: HttpRequest, handler: object): Access {
+    return lookUp(this.compiled?.inside, request, { handler }) ?? DENIED;
   }
 
   /** Of what serves beside Nest's routes, which main.ts may add at any time. */
   accessOfOutside(request: HttpRequest, at?: MountedPath): Access {
     const { compiled } = this;
     if (!compiled) return DENIED;
-    const known = lookUp(compiled.outside, request, at);
+    const known = lookUp(compiled.outside, request, { at });
     if (known) return known;
     this.compiled = { ...compiled, outside: this.compile(compiled.rules, PUBLIC, true) };
-    return lookUp(this.compiled.outside, request, at) ?? DENIED;
+    return lookUp(this.compiled.outside, request, { at }) ?? DENIED;
   }
 
   private compile(rules: readonly Rule[], fallback: Access, outside = false): RouteAccess {
@@ -120,22 +120,13 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
     return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
   }
 
-  private isEnforced({ effect }: Rule): boolean {
-    const { enforcedRoles } = this.options;
-    return effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
-  }
-
-  private enforced(rule: Rule): Rule {
-    return this.isEnforced(rule) ? rule : { ...rule, effect: { kind: 'authenticated' }, written: rule.effect };
-  }
-
   private report(declared: readonly Rule[], compiled: CompiledRules): void {
     this.logger.log(`Who reaches what:\n${accessTable(this.rows)}`);
     if (this.configs.size === 0 && this.options.defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig is declared: every route that no decorator closes is open. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
-    const lenient = declared.filter((rule) => !this.isEnforced(rule));
+    const lenient = declared.filter((rule) => !isEnforced(rule, this.options.enforcedRoles));
     if (lenient.length > 0)
       this.logger.warn(
         `Roles outside enforcedRoles ask for a valid token only: ${lenient.map(describeRule).join(', ')}.`,
@@ -152,13 +143,17 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   }
 }
 
-function lookUp(compiled: RouteAccess | undefined, request: HttpRequest, at?: MountedPath): Access | undefined {
+function lookUp(
+  compiled: RouteAccess | undefined,
+  request: HttpRequest,
+  { handler, at }: { readonly handler?: object; readonly at?: MountedPath | undefined },
+): Access | undefined {
   const { template, path, params } = at ?? {
     template: templateOf(request),
     path: pathOf(request),
     params: request.params ?? {},
   };
-  const access = template === undefined ? undefined : compiled?.of(template, request.method);
+  const access = template === undefined ? undefined : compiled?.of(template, request.method, handler);
   return access?.({ path, params });
 }
 

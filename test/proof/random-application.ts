@@ -4,7 +4,15 @@ import type { Declaration, DefaultAccess } from './rules-model.js';
 
 export type Platform = 'express' | 'fastify';
 
+/** What a decorator says; `class` before `method`. */
+export interface Said {
+  readonly on: 'class' | 'method';
+  readonly kind: 'public' | 'authenticated' | 'anyRole';
+  readonly roles: readonly string[];
+}
+
 export interface RandomRoute {
+  readonly said: readonly Said[];
   readonly method: string;
   readonly template: string;
   readonly paths: readonly ServedPath[];
@@ -21,6 +29,8 @@ export interface RandomApplication {
   readonly rules: readonly Declaration[];
   readonly byDefault: DefaultAccess;
   readonly hierarchy: Readonly<Record<string, readonly string[]>>;
+  /** `undefined`: every role. */
+  readonly enforced: readonly string[] | undefined;
 }
 
 /** One segment of a template: its literal text, or the name of a parameter behind some text, or all that follows. */
@@ -54,6 +64,7 @@ export function randomApplication(random: Random, platform: Platform): RandomApp
     rules: Array.from({ length: 1 + random.below(9) }, () => randomRule(random, routes)),
     byDefault: random.of(['authenticated', 'authenticated', 'public', 'denied']),
     hierarchy: random.of<RandomApplication['hierarchy']>(HIERARCHIES),
+    enforced: random.of([undefined, undefined, ['ADMIN'], ['EDITOR', 'AUDITOR']]),
   };
 }
 
@@ -64,8 +75,18 @@ function randomRoute(draw: Draw): RandomRoute {
   return {
     method: draw.random.of(METHODS),
     template: template === '' ? '/' : template,
+    said: randomDecorators(draw.random),
     paths: distinct(paths, ({ path }) => path).slice(0, MOST_PATHS),
   };
+}
+
+/** None on most routes. */
+function randomDecorators(random: Random): Said[] {
+  const on = (place: Said['on']): Said[] => {
+    const kind = random.of([undefined, undefined, undefined, 'public', 'authenticated', 'anyRole'] as const);
+    return kind ? [{ on: place, kind, roles: random.shuffled(ROLES).slice(0, 1 + random.below(2)) }] : [];
+  };
+  return [...on('class'), ...on('method')];
 }
 
 function randomSegments({ random, words }: Draw): Segment[] {

@@ -6,8 +6,9 @@ import { shapesOf } from '../../lib/routing/route-shape.js';
 import { type Access, ACCESS_BY_NAME, decide } from '../../lib/security/access.js';
 import { askPolicies } from '../../lib/security/policy.js';
 import { compileRoleHierarchy } from '../../lib/security/role-hierarchy.js';
+import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/security/access-decorators.js';
 import { compileRouteAccess, type RouteAccess } from '../../lib/security/route-access.js';
-import { refuseContradictions, type Rule } from '../../lib/security/rules.js';
+import { asEnforced, refuseContradictions, type Rule } from '../../lib/security/rules.js';
 import { declaredRules, SecurityConfig } from '../../lib/security/security-config.js';
 import { type Random, seeded } from '../security/random.js';
 import {
@@ -25,10 +26,12 @@ import {
   type Answer,
   type Caller,
   contradict,
+  enforce,
   type Declaration,
   fold,
   matchesMethod,
   matchesPath,
+  mayNotBeOpened,
   withIncluded,
 } from './rules-model.js';
 
@@ -71,19 +74,20 @@ class Compiled {
   private readonly expand: (roles: readonly string[]) => readonly string[];
 
   constructor(application: RandomApplication, platform: Platform, rules = application.rules) {
-    const routes = application.routes.map(({ method, template }) => ({
-      method,
-      path: template,
-      handler: () => {},
-      shapes: shapesOf(template),
+    const routes = application.routes.map((route) => ({
+      method: route.method,
+      path: route.template,
+      handler: handlerOf(route),
+      shapes: shapesOf(route.template),
     }));
     const fallback = ACCESS_BY_NAME[application.byDefault];
-    this.access = compileRouteAccess(routes, { rules: declared(rules), fallback }, READINGS[platform]);
+    const enforced = declared(rules).map((rule) => asEnforced(rule, application.enforced));
+    this.access = compileRouteAccess(routes, { rules: enforced, fallback }, READINGS[platform]);
     this.expand = compileRoleHierarchy(application.hierarchy).expand;
   }
 
   at({ route, method, served }: Asked): Ask {
-    return this.answersOf(this.access.of(route.template, method)!(served));
+    return this.answersOf(this.access.of(route.template, method, handlerOf(route))!(served));
   }
 
   /**
@@ -91,9 +95,11 @@ class Compiled {
    * where no row speaks of a part that the path is in.
    */
   reportedAt({ route, method, served: { path } }: Asked): Ask | undefined {
-    const start = this.access.entries.findIndex(
-      (entry) => !entry.part && entry.path === route.template && entry.method === this.rowMethod(route, method),
-    );
+    const isRow = (entry: (typeof this.access.entries)[number]): boolean =>
+      !entry.part && entry.path === route.template && entry.method === this.rowMethod(route, method);
+    // Handlers of which something else is said have a row each.
+    if (this.access.entries.filter(isRow).length > 1) return undefined;
+    const start = this.access.entries.findIndex(isRow);
     const rest = this.access.entries.slice(start + 1);
     const end = rest.findIndex(({ part }) => !part);
     const parts = rest.slice(0, end < 0 ? rest.length : end);
@@ -122,6 +128,30 @@ class Compiled {
 async function withPolicies({ requirements }: Access, satisfies: readonly string[]): Promise<Answer> {
   const principal = { id: 1, email: satisfies.join(), roles: [] };
   return (await askPolicies(requirements, principal, { method: 'GET', headers: {} })) ? 403 : 'allowed';
+}
+
+const handlers = new WeakMap<RandomRoute['said'], object>();
+
+/** A method of a class with these decorators. */
+function handlerOf({ said }: RandomRoute): object {
+  const known = handlers.get(said);
+  if (known) return known;
+  class Controller {
+    handle(): void {}
+  }
+  const descriptor = Object.getOwnPropertyDescriptor(Controller.prototype, 'handle')!;
+  Reflect.defineMetadata('path', '/', Controller.prototype.handle);
+  const decorators = {
+    public: () => Public(),
+    authenticated: () => Authenticated(),
+    anyRole: (roles: readonly string[]) => Roles(...(roles as [string, ...string[]])),
+  };
+  for (const { on, kind, roles } of said)
+    if (on === 'class') decorators[kind](roles)(Controller);
+    else decorators[kind](roles)(Controller.prototype, 'handle', descriptor);
+  noteClassAccess(Controller);
+  handlers.set(said, Controller.prototype.handle);
+  return Controller.prototype.handle;
 }
 
 /** As an application declares them. */
@@ -155,8 +185,11 @@ function declared(declarations: readonly Declaration[]): readonly Rule[] {
   return declaredRules(config);
 }
 
-function modelAt({ rules, byDefault, hierarchy }: RandomApplication, platform: Platform, asked: Asked): Ask {
-  const state = fold(rules, asked.served.path, asked.method, byDefault, READINGS[platform].caseSensitive);
+function modelAt(application: RandomApplication, platform: Platform, asked: Asked): Ask {
+  const { rules, byDefault, hierarchy, enforced } = application;
+  const { path } = asked.served;
+  const { caseSensitive } = READINGS[platform];
+  const state = fold(enforce(rules, enforced), path, asked.method, byDefault, caseSensitive, asked.route.said);
   return (caller) => answer(state, { ...caller, roles: caller.roles && withIncluded(caller.roles, hierarchy) });
 }
 
@@ -220,6 +253,7 @@ const isSpelledOtherwise = (
 const counts = {
   applications: 0,
   refused: 0,
+  refusedDecorators: 0,
   decisions: 0,
   spellings: 0,
   stricter: 0,
@@ -295,6 +329,12 @@ function* smallerOnes<T extends RandomApplication>(application: T): Generator<T>
     }
   }
   if (Object.keys(hierarchy).length > 0) yield { ...application, hierarchy: {} };
+  if (application.enforced) yield { ...application, enforced: undefined };
+  for (const route of routes)
+    for (const each of route.said) {
+      const less = { ...route, said: route.said.filter((other) => other !== each) };
+      yield { ...application, routes: routes.map((other) => (other === route ? less : other)) };
+    }
 }
 
 function written(declaration: Declaration): string {
@@ -305,7 +345,7 @@ function written(declaration: Declaration): string {
 }
 
 function report(
-  { rules, byDefault, hierarchy }: RandomApplication,
+  { rules, byDefault, hierarchy, enforced }: RandomApplication,
   platform: Platform,
   seed: number,
   difference: Difference,
@@ -316,7 +356,8 @@ function report(
     `${platform}, PROOF_SEED=${seed} PROOF_APPLICATIONS=1: ${what}`,
     `  asked    ${method} ${served.path} (parameters ${JSON.stringify(served.params)}) of ${route.method} ${route.template}`,
     `  caller   ${roles ? `token with [${roles.join(', ')}], satisfies [${satisfies?.join(', ')}]` : 'no token'}`,
-    `  default  ${byDefault}; role hierarchy ${JSON.stringify(hierarchy)}`,
+    `  default  ${byDefault}; role hierarchy ${JSON.stringify(hierarchy)}; enforcedRoles ${JSON.stringify(enforced)}`,
+    `  said     ${JSON.stringify(route.said)}`,
     ...rules.map((rule) => `  rule     ${written(rule)}`),
   ].join('\n');
 }
@@ -342,6 +383,38 @@ function withoutContradictions(rules: readonly Declaration[]): { rules: readonly
     else kept.push(rule);
   }
   return { rules: kept, refused };
+}
+
+/** Leaves out a `@Public()` that opens what is restricted, after the library has refused it as well. */
+function withoutRefusedDecorators(application: RandomApplication, platform: Platform): RandomApplication {
+  const routes = application.routes.map((route) => {
+    if (!route.said.some(({ kind }) => kind === 'public')) return route;
+    const restricting = application.rules.filter(
+      (rule) => mayNotBeOpened(rule) && methodsServed(route).some((method) => matchesMethod(rule.pattern, method)),
+    );
+    // A route of every method serves more methods than are tried.
+    const mayBeRestricted = route.method === 'ALL' ? application.rules.some(mayNotBeOpened) : restricting.length > 0;
+    const expected = restricting.some(({ pattern }) =>
+      route.paths.some(({ path }) => matchesPath(pattern, path, READINGS[platform].caseSensitive)),
+    );
+    const isRefused = isRefusedToBoot({ ...application, routes: [route] }, platform);
+    // Not every path that a route serves was drawn: a rule may speak of one that was not.
+    if (expected ? !isRefused : isRefused && !mayBeRestricted)
+      throw new Error(
+        `${isRefused ? 'refused' : 'not refused'}: @Public on ${route.method} ${route.template} beside ${restricting.map(written).join(', ')}`,
+      );
+    if (isRefused) counts.refusedDecorators += 1;
+    return isRefused ? { ...route, said: route.said.filter(({ kind }) => kind !== 'public') } : route;
+  });
+  return { ...application, routes };
+}
+
+function isRefusedToBoot(application: RandomApplication, platform: Platform): boolean {
+  try {
+    return !new Compiled(application, platform);
+  } catch {
+    return true;
+  }
 }
 
 /** How each generated rule lies to each generated route, by the model and the paths that were tried. */
@@ -399,7 +472,7 @@ function* applications(
     const { rules, refused } = withoutContradictions(drawn.rules);
     counts.applications += 1;
     counts.refused += refused;
-    yield { application: { ...drawn, rules }, seed, random };
+    yield { application: withoutRefusedDecorators({ ...drawn, rules }, platform), seed, random };
   }
 }
 
@@ -425,7 +498,7 @@ describe.each(['express', 'fastify'] as const)('random applications as %s reads 
         `${platform}: seed ${SEED}, ${counts.applications} applications, ${counts.decisions} decisions and ` +
           `${counts.permuted} of them in another order of declaration, ${counts.reported} beside their row of the report, ` +
           `${counts.spellings} of other spellings, ` +
-          `${counts.refused} contradictions refused by both, ${differences.length} differences`,
+          `${counts.refused} contradictions and ${counts.refusedDecorators} @Public refused by both, ${differences.length} differences`,
       );
       line(`${platform}: stricter for a path that a rule spells in other letters: ${counts.stricter} decisions`);
       line(`${platform}: ${distribution}`);
@@ -443,6 +516,8 @@ describe.each(['express', 'fastify'] as const)('random applications as %s reads 
       for (const { application, seed, random } of applications(platform)) {
         const added = randomRule(random, application.routes);
         if (added.kind === 'public' || application.rules.some((rule) => contradict(rule, added))) continue;
+        // Refused beside a @Public: nothing is opened.
+        if (isRefusedToBoot({ ...application, rules: [...application.rules, added] }, platform)) continue;
         const differs = async (smaller: RandomApplication): Promise<Difference | undefined> =>
           openedBy(added, smaller, platform);
         if (!(await differs(application))) continue;

@@ -80,6 +80,29 @@ export function compareBreadth(a: string, b: string): number {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
 }
 
+/** What a decorator says of a handler. */
+export interface Decoration {
+  readonly kind: 'public' | 'authenticated' | 'anyRole';
+  readonly roles: readonly string[];
+}
+
+/** §3.2, `enforcedRoles`: "a rule for a role not in the list asks for a valid token only". */
+export const enforce = (declarations: readonly Declaration[], enforced: readonly string[] | undefined): Declaration[] =>
+  declarations.flatMap((declaration): Declaration[] => {
+    if (!enforced || !('roles' in declaration)) return [declaration];
+    const { kind, roles, pattern } = declaration;
+    // Each of them is asked for by itself.
+    const groups = kind === 'allRoles' ? roles.map((role) => [role]) : [roles];
+    return groups.map((group) =>
+      group.some((role) => enforced.includes(role))
+        ? { kind: 'anyRole', roles: group, pattern }
+        : { kind: 'authenticated', pattern },
+    );
+  });
+
+/** README: `@Public()` stops the start "where it would open what asks for a role, a policy or nobody". */
+export const mayNotBeOpened = ({ kind }: Declaration): boolean => kind !== 'public' && kind !== 'authenticated';
+
 /**
  * §3.3: "Public resets to open; auth and role add up." Whoever is let in nowhere (`denyAll`) stays out until a narrower
  * public rule. §3.4: the default is for what no rule matches.
@@ -90,12 +113,15 @@ export function fold(
   method: string,
   byDefault: DefaultAccess,
   caseSensitive: boolean,
+  decorations: readonly Decoration[] = [],
 ): State {
   const matching = declarations
     .filter(({ pattern }) => matchesMethod(pattern, method) && matchesPath(pattern, path, caseSensitive))
     .toSorted((a, b) => compareBreadth(a.pattern, b.pattern));
-  if (matching.length === 0) return BY_DEFAULT[byDefault];
-  return matching.reduce(apply, OPEN);
+  // Decorators are the narrowest rules: they stand behind every pattern, those of the class first.
+  const all = [...matching, ...decorations.map((each): Declaration => ({ ...each, pattern: path }))];
+  if (all.length === 0) return BY_DEFAULT[byDefault];
+  return all.reduce(apply, OPEN);
 }
 
 function apply(state: State, declaration: Declaration): State {

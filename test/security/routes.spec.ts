@@ -543,6 +543,7 @@ describe.each(PLATFORMS)('a request that the boot knew nothing of on %s', (platf
       return () =>
         guard.canActivate({
           getType: () => type,
+          getHandler: () => asking,
           switchToHttp: () => ({ getRequest: () => asked, getResponse: () => ({}) }),
         } as never);
     };
