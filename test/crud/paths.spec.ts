@@ -28,8 +28,11 @@ import {
   Tree,
   TreeChildren,
   TreeParent,
+  ViewColumn,
+  ViewEntity,
   VirtualColumn,
 } from 'typeorm';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { linesOf } from '../harness/platforms.js';
 import { type CrudParts, type CrudService, startCrud } from './service.js';
 
@@ -409,5 +412,69 @@ describe('[4.6] the path of each access, by what an entity declares', () => {
     expect(status).toBe(201);
     expect((await get('/api/days/2026-01-31T09:30:15Z')).json.data).toEqual(json.data);
     await close();
+  });
+
+  it('a view', async () => {
+    @Entity()
+    class Sale {
+      @PrimaryGeneratedColumn()
+      id!: number;
+
+      @Column()
+      amount!: number;
+    }
+    @ViewEntity({ name: 'large_sales', expression: 'SELECT id, amount FROM sale WHERE amount > 10' })
+    class LargeSale {
+      @PrimaryGeneratedColumn()
+      id!: number;
+
+      @ViewColumn()
+      amount!: number;
+    }
+    const { get, logs, dataSource, close } = await startCrud('express', {
+      entities: [Sale, LargeSale],
+      resources: [{ entity: LargeSale, endpoint: '/api/large' }],
+      path: 'compiled',
+    });
+    expect(linesOf(logs, 'debug').find((line) => line.includes('LargeSale: '))).toMatch(
+      /LargeSale: findAll, findById, search, exists through the repository \(a view\)/,
+    );
+    await dataSource.getRepository(Sale).save([{ amount: 5 }, { amount: 50 }]);
+    expect((await get('/api/large')).json.data).toEqual([{ id: 2, amount: 50 }]);
+    expect((await get('/api/large/2')).json.data).toEqual({ id: 2, amount: 50 });
+    await close();
+  });
+
+  it('two data sources decide each for itself', async () => {
+    const entity = thing();
+    const second = new Statements();
+    const service = await startCrud('express', {
+      entities: [entity],
+      resources: [
+        { entity, endpoint: '/api/things' },
+        { entity, endpoint: '/api/others', dataSource: 'second' },
+      ],
+      path: 'compiled',
+      imports: [
+        TypeOrmModule.forRoot({
+          name: 'second',
+          type: 'better-sqlite3',
+          database: ':memory:',
+          entities: [entity],
+          subscribers: [subscriber(['afterLoad'])],
+          synchronize: true,
+          logger: second,
+        }),
+      ],
+    });
+    const [first, other] = linesOf(service.logs, 'debug').filter((line) => line.includes('Thing: '));
+    expect(first).toContain('Thing: findAll, findById, search, exists, create, update, delete compiled');
+    expect(other).toContain(`findAll, findById, search, exists through the repository (${HEARD})`);
+    await service.post('/api/others', { amount: 7 });
+    second.texts.length = 0;
+    expect((await service.get('/api/others')).json.data).toEqual([{ id: 1, amount: 7 }]);
+    expect(second.texts.some((text) => text.startsWith('SELECT'))).toBe(true);
+    expect((await service.get('/api/things')).json.data).toEqual([]);
+    await service.close();
   });
 });
