@@ -349,6 +349,42 @@ describe('decorators behind the rules', () => {
     expect(words(access?.({ path: '/a/y', params: { id: 'y' } }))).toBe('A');
   });
 
+  it('[3.3] of several handlers at one template hold for their own', () => {
+    const [closed, open, said, plain] = [
+      handlerWith(Roles('A')),
+      handlerWith(Public()),
+      declared('public'),
+      (): void => undefined,
+    ];
+    const routes = [
+      ...[closed, open, said, plain, (): void => undefined].map((handler) => route('GET /a', handler)),
+      route('POST /a', handlerWith(Roles('B'))),
+      route('ALL /a', handlerWith(Roles('C'))),
+    ];
+    const access = compiled(routes, []);
+    const at = (method: string, handler?: object) =>
+      words(access.of('/a', method, handler)?.({ path: '/a', params: {} }));
+    expect([closed, open, said, plain].map((handler) => at('GET', handler))).toEqual([
+      'A',
+      'public',
+      'public',
+      'any token',
+    ]);
+    // One that was not there at boot, or is not told.
+    expect([at('GET', handlerWith(Roles('A'))), at('GET')]).toEqual(['no route', 'no route']);
+    expect(at('PUT')).toBe('C');
+    expect(rows(routes, [])).toEqual([
+      'GET /a: A',
+      'GET /a: public',
+      'GET /a: public',
+      'GET /a: any token',
+      'GET /a: C',
+      'POST /a: B',
+      'POST /a: C',
+      'any other method /a: C',
+    ]);
+  });
+
   it('[3.3] know the route they speak of', () => {
     const [entry] = compiled([route('GET /a/b', handlerWith(Roles('A')))], []).entries;
     expect(entry?.access.by).toEqual([

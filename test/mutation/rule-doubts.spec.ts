@@ -87,6 +87,11 @@ describe('what makes rules doubtful', () => {
       [partly('Shop.public("/a/me")')],
     ],
     [
+      'no public rule for a part of what is mounted',
+      { outside: ['GET /a/*rest'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', PUBLIC)] },
+      [],
+    ],
+    [
       'no restriction for a part of a route',
       { routes: ['GET /a/:id'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', roles('A'))] },
       [],

@@ -1,11 +1,13 @@
 import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, type Refusal } from '../../lib/security/access.js';
 import {
+  asEnforced,
   asksForMore,
   broadestFirst,
   decidingRule,
   describeRule,
   type Effect,
   fold,
+  isEnforced,
   refuseContradictions,
   restricts,
   type Rule,
@@ -22,6 +24,30 @@ describe('what the effects of rules are', () => {
   ])('[3.2] %j restricts: %s, asks for more than a token: %s', (effect, closes, more) => {
     expect(restricts(rule('/a', effect))).toBe(closes);
     expect(asksForMore(rule('/a', effect))).toBe(more);
+  });
+});
+
+describe('enforcedRoles', () => {
+  it.each<[effect: Effect, enforced: readonly string[] | undefined, is: boolean]>([
+    [roles('A'), undefined, true],
+    [roles('A'), ['A'], true],
+    [roles('B', 'A'), ['A'], true],
+    [roles('B'), ['A'], false],
+    [roles('B'), [], false],
+    [AUTHENTICATED, [], true],
+    [policy('owner'), [], true],
+    [DENIED, [], true],
+    [PUBLIC, [], true],
+  ])('[3.2] %j under %j is enforced: %s', (effect, enforced, is) => {
+    const written = rule('/a', effect);
+    expect(isEnforced(written, enforced)).toBe(is);
+    expect(asEnforced(written, enforced)).toEqual(
+      is ? written : { ...written, effect: AUTHENTICATED, written: effect },
+    );
+  });
+
+  it('[3.2] what is written still asks for more than a token', () => {
+    expect(asksForMore(asEnforced(rule('/a', roles('B')), ['A']))).toBe(true);
   });
 });
 
