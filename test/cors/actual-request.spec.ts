@@ -185,6 +185,21 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
     expect(corsHeadersOf(answer)).toEqual({});
   });
 
+  it.each([
+    `${ORIGIN}.evil.test`,
+    `${ORIGIN}:8443`,
+    `${ORIGIN}@evil.test`,
+    ORIGIN.replace('https', 'http'),
+    'null',
+    '',
+  ])('[5] says the one allowed origin, whatever looks like it: %s', async (origin) => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const headers = { origin, 'access-control-request-method': 'PUT' };
+      const answer = await request(app.url, method, '/api/gadgets', { headers });
+      expect([method, answer.headers['access-control-allow-origin']]).toEqual([method, ORIGIN]);
+    }
+  });
+
   it('[5] exposes every header that the package itself sends and a page could not read otherwise, and no other', async () => {
     const created = await request(app.url, 'POST', '/api/gadgets', { json: { name: 'another' } });
     const answers = await Promise.all(
