@@ -24,6 +24,7 @@ export { Authenticated, Public, Roles } from './security/access-decorators.js';
 export { AccessReport } from './security/access-report.js';
 export type { AccessRow } from './security/access-rows.js';
 export type { PolicyFunction } from './security/policy.js';
+export type { HttpRequest } from './http/request-facts.js';
 export type { RoleHierarchy } from './security/role-hierarchy.js';
 
 // Generated operations

@@ -8,8 +8,9 @@
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
-import { ExpressMounts, type MountedPath } from './express-mounts.js';
-import { watchForeignRoutes } from './fastify-routes.js';
+import { watchLayers } from './express-layers.js';
+import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
+import { Mounts, type MountedPath } from './mounts.js';
 import { observe } from './observed-method.js';
 import { answers, paramsOnFastify, routeOnFastify, type FindsRoutes } from './fastify-template.js';
 import type { HttpRequest } from '../http/request-facts.js';
@@ -49,6 +50,12 @@ interface ExpressRouter {
   router: { stack: readonly { name: string }[] };
 }
 
+type RouteArguments = [path: string, handler: AnyFunction, ...further: unknown[]];
+
+/** As Nest and most of main.ts register one; what else the router takes is seen by the router's watch. */
+const isRoute = (args: unknown[]): args is RouteArguments =>
+  typeof args[0] === 'string' && typeof args[1] === 'function';
+
 const VERBS = ['all', ...METHODS.map((method) => method.toLowerCase())];
 
 export class RouteTable {
@@ -65,7 +72,7 @@ export class RouteTable {
   /** One of each that a path may be served for. */
   private readonly methods = new Set<string>();
   private readonly versions: unknown[] = [];
-  private readonly mounts: ExpressMounts | undefined;
+  private readonly mounts = new Mounts(this);
   /** Whether Nest's adapter is registering something just now. */
   private isNests = false;
   private routing = false;
@@ -88,23 +95,21 @@ export class RouteTable {
   private constructor(private readonly adapter: Adapter) {
     const isFastify = adapter.getType() === 'fastify';
     // Express's own methods, which the adapter calls: main.ts may call them, too.
-    const registering: object = isFastify ? adapter : adapter.getInstance();
     for (const verb of VERBS)
-      observe(registering, verb, (call, args) =>
-        this.isNests ? call(args) : this.byNest(() => call(this.add(verb.toUpperCase(), args))),
+      observe(isFastify ? adapter : adapter.getInstance(), verb, (call, args) =>
+        this.isNests || !isRoute(args) ? call(args) : this.byNest(() => call(this.add(verb.toUpperCase(), args))),
       );
     this.observeMiddleware();
-    const isRegistering = (): boolean => this.isNests;
-    if (isFastify)
-      watchForeignRoutes(adapter.getInstance(), isRegistering, ({ handler, ...route }) => {
-        this.record({ ...route, handler, outside: true });
-        return this.gated(handler);
+    for (const name of ['setNotFoundHandler', 'setErrorHandler'])
+      observe(adapter, name, (call, args) => this.byNest(() => call(args)));
+    const nests = { isRegistering: () => this.isNests, registering: <T>(register: () => T) => this.byNest(register) };
+    if (isFastify) {
+      watchForeignRoutes(adapter.getInstance(), nests.isRegistering, {
+        found: (route) => void this.record({ ...route, outside: true }),
+        gate: (request, reply, enter) => this.ask(request, reply, enter),
       });
-    else
-      this.mounts = new ExpressMounts(adapter, this, {
-        isRegistering,
-        registering: (register) => this.byNest(register),
-      });
+      watchMiddleware(adapter, this.mounts, nests);
+    } else watchLayers(adapter, this.mounts, nests);
   }
 
   /** Calls back when Nest begins to bind middleware and routes: behind the body parser, before all of them. */
@@ -122,7 +127,7 @@ export class RouteTable {
 
   /** What serves requests beside Nest's routes, before which no guard runs. */
   get outsiders(): Route[] {
-    return [...this.routes.filter(({ outside }) => outside), ...(this.mounts?.serving ?? [])];
+    return [...this.routes.filter(({ outside }) => outside), ...this.mounts.serving];
   }
 
   /** When the plugins that main.ts has given to Fastify have added their routes. */
@@ -140,12 +145,18 @@ export class RouteTable {
     if (this.adapter.getType() === 'fastify') {
       const params = this.askFastify(method, path);
       const route = params && routeOnFastify(this.routes, { method, path, params });
-      return route && { route, params };
+      return route ? { route, params } : this.mounts.servedBy(method, path);
     }
     const route = this.find(method, path);
-    if (!route) return this.mounts?.servedBy(path);
+    if (!route) return this.mounts.servedBy(method, path);
     const found = match(route.path, this.matching(decodeURIComponent))(path);
     return found ? { route, params: found.params as ServedRoute['params'] } : undefined;
+  }
+
+  /** What is mounted does not count. */
+  hasRouteFor(method: string, path: string): boolean {
+    const found = this.adapter.getType() === 'fastify' ? this.askFastify(method, path) : this.find(method, path);
+    return found !== undefined;
   }
 
   get reading(): RouterReading {
@@ -165,15 +176,13 @@ export class RouteTable {
   }
 
   /** @returns the arguments with which the route is to be registered */
-  private add(method: string, args: unknown[]): unknown[] {
-    const [path, handler, ...further] = args;
-    if (typeof path !== 'string' || typeof handler !== 'function') return args;
+  private add(method: string, [path, handler, ...further]: RouteArguments): unknown[] {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
     this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    return outside ? [path, this.gated(handler as AnyFunction), ...further] : args;
+    return [path, outside ? this.gated(handler) : handler, ...further];
   }
 
   private record(told: Omit<Route, 'shapes'>): Route {
@@ -184,12 +193,11 @@ export class RouteTable {
   }
 
   private gated(handler: AnyFunction): AnyFunction {
-    const gate = (request: unknown, response: unknown, enter: () => unknown): unknown =>
-      this.outsideGate ? this.outsideGate(request as HttpRequest, response, enter) : enter();
-    // Fastify's handlers are called on its instance.
-    return function (this: unknown, request, response, ...rest) {
-      return gate(request, response, () => handler.call(this, request, response, ...rest));
-    };
+    return (request, response, ...rest) => this.ask(request, response, () => handler(request, response, ...rest));
+  }
+
+  private ask(request: unknown, response: unknown, enter: () => unknown): unknown {
+    return this.outsideGate ? this.outsideGate(request as HttpRequest, response, enter) : enter();
   }
 
   private beginRouting(): void {

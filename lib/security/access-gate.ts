@@ -2,7 +2,7 @@ import { HttpException, Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired, withoutStack } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import type { MountedPath } from '../routing/express-mounts.js';
+import type { MountedPath } from '../routing/mounts.js';
 import { RouteTable } from '../routing/route-table.js';
 import { decide, DENIED, type Access, type Refusal } from './access.js';
 import { askPolicies } from './policy.js';
@@ -75,7 +75,9 @@ export class AccessGate {
     const accessOf = (): Access => this.rules.accessOfOutside(request, at);
     const { access, refusal, policies } = this.decide(request, authentication, accessOf);
     const enforce = (refused: Refusal | undefined): unknown => {
-      if (refused === undefined || at?.isReached() === false) return enter();
+      if (refused === undefined) return enter();
+      // Never entered without leave, also where it is not expected to serve anything.
+      if (at && !at.isReached()) return at.pass();
       try {
         return this.refuse(access, refused, response, authentication);
       } catch (exception) {

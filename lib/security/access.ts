@@ -32,8 +32,8 @@ export const ACCESS_BY_NAME: Readonly<Record<DefaultAccess, Access>> = {
 /** Why a request is refused; `undefined` where it is not. */
 export type Refusal =
   | { readonly reason: 'unauthenticated' }
-  /** `missing` any of the roles, or the name of a policy; nothing where nobody gets in. */
-  | { readonly reason: 'forbidden'; readonly missing?: readonly string[] };
+  /** `missing` any of the roles, or the name of a policy, which a role may have too; nothing where nobody gets in. */
+  | { readonly reason: 'forbidden'; readonly missing?: readonly string[]; readonly byPolicy?: true };
 
 /** Decides on the roles of a valid token, or on `undefined` where there is none. Policies are asked afterwards. */
 export function decide(access: Access, roles: readonly string[] | undefined): Refusal | undefined {

@@ -25,7 +25,7 @@ export async function askPolicies(
     } catch {
       // A policy that cannot tell does not let in.
     }
-    return { reason: 'forbidden', missing: [name] };
+    return { reason: 'forbidden', missing: [name], byPolicy: true };
   }
   return undefined;
 }

@@ -60,10 +60,10 @@ function requirementsOf(effects: readonly Effect[]): Requirement[] {
 /** The rule that refuses, or the last to speak where none does; `undefined` where it is the default. */
 export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
   if (refusal?.reason !== 'forbidden') return by.at(-1);
-  const { missing } = refusal;
+  const { missing, byPolicy = false } = refusal;
   return by.findLast(({ effect }) => {
-    if (effect.kind === 'roles') return missing?.join('\n') === effect.anyOf.join('\n');
-    if (effect.kind === 'policy') return missing?.join('\n') === effect.policy.name;
+    if (effect.kind === 'roles') return !byPolicy && missing?.join('\n') === effect.anyOf.join('\n');
+    if (effect.kind === 'policy') return byPolicy && missing?.join('\n') === effect.policy.name;
     return effect.kind === 'denied' && missing === undefined;
   });
 }

@@ -101,6 +101,7 @@ describe('an access in words', () => {
 describe('policies', () => {
   const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
   const request = { method: 'GET', headers: {} };
+  const refusedBy = (name: string): Refusal => ({ reason: 'forbidden', missing: [name], byPolicy: true });
   const ask = (...requirements: Requirement[]) => askPolicies(requirements, principal, request);
   const answering = (name: string, answer: unknown): Requirement => ({
     policy: policyOf(name, () => answer as boolean),
@@ -121,7 +122,7 @@ describe('policies', () => {
     ['an object', {}],
     ['a promise of 1', Promise.resolve(1)],
   ])('[3.2] %s refuses', async (_, answer) => {
-    expect(await ask(answering('owner', answer))).toEqual(forbidden('owner'));
+    expect(await ask(answering('owner', answer))).toEqual(refusedBy('owner'));
   });
 
   it('[3.2] a throw and a rejection refuse', async () => {
@@ -131,15 +132,15 @@ describe('policies', () => {
     const rejected = policyOf('team', async () => {
       throw new Error('down');
     });
-    expect(await ask({ policy: thrown })).toEqual(forbidden('owner'));
-    expect(await ask({ policy: rejected })).toEqual(forbidden('team'));
+    expect(await ask({ policy: thrown })).toEqual(refusedBy('owner'));
+    expect(await ask({ policy: rejected })).toEqual(refusedBy('team'));
   });
 
   it('[3.2] every policy is asked, the first that refuses names itself, roles are no policies', async () => {
     expect(await ask()).toBeUndefined();
     expect(await ask(anyOf('A'))).toBeUndefined();
     expect(await ask(anyOf('A'), answering('one', true), answering('two', false), answering('three', false))).toEqual(
-      forbidden('two'),
+      refusedBy('two'),
     );
   });
 

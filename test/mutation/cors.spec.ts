@@ -187,7 +187,10 @@ describe('the routes of a controller', () => {
 function adapterHost(stack: { name: string }[] = []): HttpAdapterHost {
   const verbs = ['all', ...METHODS.map((method) => method.toLowerCase())];
   const none = verbs.map((verb) => [verb, () => undefined]);
-  const express: Record<string, unknown> = { ...Object.fromEntries(none), router: { stack } };
+  const express: Record<string, unknown> = {
+    ...Object.fromEntries(none),
+    router: { stack: stack.map(({ name }) => ({ name, handle: () => undefined, rawPath: '/' })) },
+  };
   const passing = verbs.map((verb) => [verb, (...args: unknown[]) => (express[verb] as Function)(...args)]);
   const httpAdapter = {
     ...Object.fromEntries(passing),

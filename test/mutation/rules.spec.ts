@@ -110,13 +110,14 @@ describe('the deciding rule', () => {
     rule('/a/b/c', AUTHENTICATED),
   ];
   const forbidden = (...missing: string[]): Refusal => ({ reason: 'forbidden', missing });
+  const refusedBy = (policyName: string): Refusal => ({ reason: 'forbidden', missing: [policyName], byPolicy: true });
 
   it.each<[what: string, refusal: Refusal | undefined, index: number]>([
     ['the last where it lets in', undefined, 5],
     ['the last where there is no token', { reason: 'unauthenticated' }, 5],
     ['the narrowest that asks for the missing role', forbidden('A'), 4],
     ['the one that asks for any of the missing roles', forbidden('B', 'C'), 2],
-    ['the policy that refused', forbidden('owner'), 3],
+    ['the policy that refused', refusedBy('owner'), 3],
   ])('[3.3] is %s', (_, refusal, index) => {
     expect(decidingRule(fold(ANY_TOKEN, RULES), refusal)).toBe(RULES[index]);
   });
@@ -135,6 +136,15 @@ describe('the deciding rule', () => {
   it('[3.3] takes several missing roles for no policy of a like name', () => {
     const rules = [rule('/**', roles('B', 'C')), rule('/a', policy('BC'))];
     expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('B', 'C'))).toBe(rules[0]);
+  });
+
+  it('[3.3] tells a role from a policy of the same name, whichever is narrower', () => {
+    const rules = [rule('/**', roles('owner')), rule('/a', policy('owner'))];
+    expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('owner'))).toBe(rules[0]);
+    expect(decidingRule(fold(ANY_TOKEN, rules), refusedBy('owner'))).toBe(rules[1]);
+    const turned = [rule('/**', policy('owner')), rule('/a', roles('owner'))];
+    expect(decidingRule(fold(ANY_TOKEN, turned), forbidden('owner'))).toBe(turned[1]);
+    expect(decidingRule(fold(ANY_TOKEN, turned), refusedBy('owner'))).toBe(turned[0]);
   });
 
   it('[3.3] with a role that nobody missed is no rule that denies', () => {
