@@ -18,7 +18,7 @@ const OF_ROUTE = Symbol('declarest.accessOfRoute');
 
 /**
  * Opens a handler, or all of a controller, that a broad `requireAuth` closed. Refuses to boot where it would open what
- * asks for a role; a class's never opens a method's `@Roles`.
+ * asks for a role, its class's `@Roles` among it; a class's never opens a method's `@Roles`.
  */
 export const Public = (): Decorator => decorate('Public', { kind: 'public' });
 
@@ -42,6 +42,15 @@ function decorate(name: string, effect: Effect): Decorator {
     const decorated = (descriptor?.value ?? target) as object;
     const owner = descriptor ? `${target.constructor.name}.${String(property)}` : (target as { name: string }).name;
     const earlier = (Reflect.getOwnMetadata(DECORATED, decorated) ?? []) as readonly DecoratedEffect[];
+    // As of two URL rules of one pattern: else the order in which they are written would decide.
+    const opposite = earlier.find((each) => (each.effect.kind === 'public') !== (effect.kind === 'public'));
+    if (opposite)
+      throw new InvalidOptionError(
+        `@${name} on ${owner}`,
+        'what is either public or restricted',
+        opposite.declaredBy,
+        'keep one of the two',
+      );
     // Decorators run from the lowest up: the order in which they are written is kept.
     Reflect.defineMetadata(DECORATED, [{ effect, declaredBy: `@${name} on ${owner}` }, ...earlier], decorated);
   };

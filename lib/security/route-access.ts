@@ -5,12 +5,11 @@
 import { declaredRoute, type DeclaredRoute } from '../routing/declared-route.js';
 import type { Route } from '../routing/route-table.js';
 import type { RouterReading } from '../routing/router-reading.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access } from './access.js';
 import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { exactly, foldAscii, foldWidely, keyOf, keysMatching, relationTo, type Fold } from './pattern.js';
-import { asksForMore, broadestFirst, describeRule, fold, restricts, type Rule } from './rules.js';
+import { broadestFirst, fold, refuseToOpen, restricts, type Rule } from './rules.js';
 
 /** Who gets in at this path, which the route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
@@ -153,17 +152,12 @@ function ownRules(route: Route, method: string, governed: readonly Related[]): R
 
 /** What decorators say: behind every URL rule, the class's before the method's. */
 function decoratedRules(route: Route, method: string, governed: readonly Related[]): Rule[] {
-  return decoratedAccess(route.handler).map(({ effect, declaredBy }) => {
-    const closed = effect.kind === 'public' ? governed.find(({ rule }) => asksForMore(rule)) : undefined;
-    if (closed)
-      throw new InvalidOptionError(
-        declaredBy,
-        'a route that no rule for a role, a policy or nobody restricts',
-        `${method} ${route.path}, which ${describeRule(closed.rule)} restricts`,
-        'take one of the two away',
-      );
-    return { pattern: patternOf(route, method), effect, declaredBy };
-  });
+  const pattern = patternOf(route, method);
+  const said = decoratedAccess(route.handler).map((each): Rule => ({ ...each, pattern }));
+  const broader = governed.map(({ rule }) => rule);
+  for (const [index, rule] of said.entries())
+    refuseToOpen(rule, [...broader, ...said.slice(0, index)], `${method} ${route.path}`);
+  return said;
 }
 
 const patternOf = ({ path }: Route, method: string): Rule['pattern'] => ({

@@ -94,6 +94,18 @@ export function refuseContradictions(rules: readonly Rule[]): void {
   }
 }
 
+/** Refuses a `@Public()` that would open what broader rules restrict, URL rules and the class's decorators alike. */
+export function refuseToOpen({ effect, declaredBy }: Rule, broader: readonly Rule[], route: string): void {
+  const closed = effect.kind === 'public' ? broader.find(asksForMore) : undefined;
+  if (closed)
+    throw new InvalidOptionError(
+      declaredBy,
+      'a route that no rule for a role, a policy or nobody restricts',
+      `${route}, which ${describeRule(closed)} restricts`,
+      'take one of the two away',
+    );
+}
+
 /** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")`, as it was declared. */
 export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
   if (declaredBy.startsWith('@')) return declaredBy;

@@ -9,6 +9,7 @@ import {
   fold,
   isEnforced,
   refuseContradictions,
+  refuseToOpen,
   restricts,
   type Rule,
 } from '../../lib/security/rules.js';
@@ -48,6 +49,25 @@ describe('enforcedRoles', () => {
 
   it('[3.2] what is written still asks for more than a token', () => {
     expect(asksForMore(asEnforced(rule('/a', roles('B')), ['A']))).toBe(true);
+  });
+});
+
+describe('what @Public() may not open', () => {
+  it.each<[effects: Effect[], opened: Effect, refused: boolean]>([
+    [[], PUBLIC, false],
+    [[AUTHENTICATED, PUBLIC], PUBLIC, false],
+    [[roles('A')], PUBLIC, true],
+    [[DENIED, PUBLIC], PUBLIC, true],
+    [[policy('owner')], PUBLIC, true],
+    [[roles('A')], roles('B'), false],
+  ])('[3.3] of broader %j, %j is refused: %s', (effects, opened, refused) => {
+    const [narrow, ...broader] = [opened, ...effects].map((effect) => rule('/a', effect)) as [Rule, ...Rule[]];
+    const sentence = refusalOf(() => refuseToOpen(narrow, broader, 'GET /a'));
+    if (refused)
+      expect(sentence).toMatch(
+        /^Shop\.public: expected a route that no rule for a role, a policy or nobody restricts, got GET \/a, which Shop\.\w+\(.+\) restricts; take one of the two away\.?$/,
+      );
+    else expect(sentence).not.toContain('expected');
   });
 });
 

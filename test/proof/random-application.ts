@@ -1,18 +1,14 @@
 /** Random applications for the proof: routes, rules over them, and the concrete paths that the routes serve. */
 import type { Random } from '../security/random.js';
-import type { Declaration, DefaultAccess } from './rules-model.js';
+import type { Declaration, Decoration, DefaultAccess } from './rules-model.js';
 
 export type Platform = 'express' | 'fastify';
 
-/** What a decorator says; `class` before `method`. */
-export interface Said {
-  readonly on: 'class' | 'method';
-  readonly kind: 'public' | 'authenticated' | 'anyRole';
-  readonly roles: readonly string[];
-}
-
 export interface RandomRoute {
-  readonly said: readonly Said[];
+  /** What decorators say: `class` before `method`. */
+  readonly said: readonly Decoration[];
+  /** One of the package's own, which declares who gets in. */
+  readonly own?: OwnRoute;
   readonly method: string;
   readonly template: string;
   readonly paths: readonly ServedPath[];
@@ -24,7 +20,11 @@ export interface ServedPath {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+export type OwnRoute = 'register' | 'login' | 'me';
+
 export interface RandomApplication {
+  /** Of the package's own routes; `undefined` where there are none. */
+  readonly authBasePath: string | undefined;
   readonly routes: readonly RandomRoute[];
   readonly rules: readonly Declaration[];
   readonly byDefault: DefaultAccess;
@@ -55,12 +55,16 @@ interface Draw {
 
 export function randomApplication(random: Random, platform: Platform): RandomApplication {
   const draw: Draw = { random, platform, words: ['api', ...random.shuffled(WORDS).slice(0, 3)] };
-  const routes = distinct(
+  const drawn = distinct(
     Array.from({ length: 1 + random.below(5) }, () => randomRoute(draw)),
     ({ method, template }) => `${method} ${template}`,
   );
+  // No other word is "auth": no other route serves these paths.
+  const authBasePath = random.of([undefined, undefined, undefined, '/auth', '/api/auth', '/api/auth']);
+  const routes = authBasePath === undefined ? drawn : [...drawn, ownRoute(random, authBasePath)];
   return {
     routes,
+    authBasePath,
     rules: Array.from({ length: 1 + random.below(9) }, () => randomRule(random, routes)),
     byDefault: random.of(['authenticated', 'authenticated', 'public', 'denied']),
     hierarchy: random.of<RandomApplication['hierarchy']>(HIERARCHIES),
@@ -80,12 +84,20 @@ function randomRoute(draw: Draw): RandomRoute {
   };
 }
 
-/** None on most routes. */
-function randomDecorators(random: Random): Said[] {
-  const on = (place: Said['on']): Said[] => {
-    const kind = random.of([undefined, undefined, undefined, 'public', 'authenticated', 'anyRole'] as const);
-    return kind ? [{ on: place, kind, roles: random.shuffled(ROLES).slice(0, 1 + random.below(2)) }] : [];
-  };
+/** One of them: a path that rules either name or miss leaves fewer pairs of another kind. */
+function ownRoute(random: Random, base: string): RandomRoute {
+  const own = random.of<OwnRoute>(['register', 'login', 'me']);
+  const template = `${base}/${own}`;
+  return { own, method: own === 'me' ? 'GET' : 'POST', template, said: [], paths: [{ path: template, params: {} }] };
+}
+
+/** None on most routes, two at one place on some. */
+function randomDecorators(random: Random): Decoration[] {
+  const on = (place: Decoration['on']): Decoration[] =>
+    Array.from({ length: random.of([0, 0, 0, 0, 1, 1, 1, 2]) }, () => {
+      const kind = random.of(['public', 'authenticated', 'anyRole'] as const);
+      return { on: place, kind, roles: random.shuffled(ROLES).slice(0, 1 + random.below(2)) };
+    });
   return [...on('class'), ...on('method')];
 }
 

@@ -2,6 +2,7 @@
  * The compiled decision against the naive model, over random applications. `npm run proof:rules` is the full run;
  * a failing application is printed small, with the PROOF_SEED that repeats it alone.
  */
+import { authController } from '../../lib/auth/auth.controller.js';
 import { shapesOf } from '../../lib/routing/route-shape.js';
 import { type Access, ACCESS_BY_NAME, decide } from '../../lib/security/access.js';
 import { askPolicies } from '../../lib/security/policy.js';
@@ -32,7 +33,9 @@ import {
   matchesMethod,
   matchesPath,
   mayNotBeOpened,
+  refuseEachOther,
   withIncluded,
+  withOwnRules,
 } from './rules-model.js';
 
 const APPLICATIONS = Number(process.env['PROOF_APPLICATIONS'] ?? 300);
@@ -132,8 +135,11 @@ async function withPolicies({ requirements }: Access, satisfies: readonly string
 
 const handlers = new WeakMap<RandomRoute['said'], object>();
 
-/** A method of a class with these decorators. */
-function handlerOf({ said }: RandomRoute): object {
+const auth = authController({ authBasePath: '/auth', registration: true } as Parameters<typeof authController>[0]);
+
+/** The package's own one, or a method of a class with these decorators. */
+function handlerOf({ own, said }: RandomRoute): object {
+  if (own) return (auth.prototype as Record<typeof own, object>)[own];
   const known = handlers.get(said);
   if (known) return known;
   class Controller {
@@ -186,10 +192,11 @@ function declared(declarations: readonly Declaration[]): readonly Rule[] {
 }
 
 function modelAt(application: RandomApplication, platform: Platform, asked: Asked): Ask {
-  const { rules, byDefault, hierarchy, enforced } = application;
+  const { rules, byDefault, hierarchy, enforced, authBasePath } = application;
   const { path } = asked.served;
   const { caseSensitive } = READINGS[platform];
-  const state = fold(enforce(rules, enforced), path, asked.method, byDefault, caseSensitive, asked.route.said);
+  const all = authBasePath === undefined ? rules : withOwnRules(rules, authBasePath, caseSensitive);
+  const state = fold(enforce(all, enforced), path, asked.method, byDefault, caseSensitive, asked.route.said);
   return (caller) => answer(state, { ...caller, roles: caller.roles && withIncluded(caller.roles, hierarchy) });
 }
 
@@ -254,6 +261,7 @@ const counts = {
   applications: 0,
   refused: 0,
   refusedDecorators: 0,
+  refusedBesideDecorators: 0,
   decisions: 0,
   spellings: 0,
   stricter: 0,
@@ -394,14 +402,18 @@ function withoutRefusedDecorators(application: RandomApplication, platform: Plat
     );
     // A route of every method serves more methods than are tried.
     const mayBeRestricted = route.method === 'ALL' ? application.rules.some(mayNotBeOpened) : restricting.length > 0;
-    const expected = restricting.some(({ pattern }) =>
-      route.paths.some(({ path }) => matchesPath(pattern, path, READINGS[platform].caseSensitive)),
-    );
+    const refuses = refuseEachOther(route.said);
+    if (refuses) counts.refusedBesideDecorators += 1;
+    const expected =
+      refuses ||
+      restricting.some(({ pattern }) =>
+        route.paths.some(({ path }) => matchesPath(pattern, path, READINGS[platform].caseSensitive)),
+      );
     const isRefused = isRefusedToBoot({ ...application, routes: [route] }, platform);
     // Not every path that a route serves was drawn: a rule may speak of one that was not.
     if (expected ? !isRefused : isRefused && !mayBeRestricted)
       throw new Error(
-        `${isRefused ? 'refused' : 'not refused'}: @Public on ${route.method} ${route.template} beside ${restricting.map(written).join(', ')}`,
+        `${isRefused ? 'refused' : 'not refused'}: @Public on ${route.method} ${route.template} that says ${JSON.stringify(route.said)}, beside ${restricting.map(written).join(', ')}`,
       );
     if (isRefused) counts.refusedDecorators += 1;
     return isRefused ? { ...route, said: route.said.filter(({ kind }) => kind !== 'public') } : route;
@@ -498,7 +510,7 @@ describe.each(['express', 'fastify'] as const)('random applications as %s reads 
         `${platform}: seed ${SEED}, ${counts.applications} applications, ${counts.decisions} decisions and ` +
           `${counts.permuted} of them in another order of declaration, ${counts.reported} beside their row of the report, ` +
           `${counts.spellings} of other spellings, ` +
-          `${counts.refused} contradictions and ${counts.refusedDecorators} @Public refused by both, ${differences.length} differences`,
+          `${counts.refused} contradictions and ${counts.refusedDecorators} @Public refused by both (${counts.refusedBesideDecorators} beside other decorators), ${differences.length} differences`,
       );
       line(`${platform}: stricter for a path that a rule spells in other letters: ${counts.stricter} decisions`);
       line(`${platform}: ${distribution}`);

@@ -82,6 +82,7 @@ export function compareBreadth(a: string, b: string): number {
 
 /** What a decorator says of a handler. */
 export interface Decoration {
+  readonly on: 'class' | 'method';
   readonly kind: 'public' | 'authenticated' | 'anyRole';
   readonly roles: readonly string[];
 }
@@ -101,7 +102,44 @@ export const enforce = (declarations: readonly Declaration[], enforced: readonly
   });
 
 /** README: `@Public()` stops the start "where it would open what asks for a role, a policy or nobody". */
-export const mayNotBeOpened = ({ kind }: Declaration): boolean => kind !== 'public' && kind !== 'authenticated';
+export const mayNotBeOpened = ({ kind }: Pick<Declaration, 'kind'>): boolean =>
+  kind !== 'public' && kind !== 'authenticated';
+
+/**
+ * Decorators are rules. Of one place they are the same pattern, so §3.3 refuses both public and restricted; and a
+ * method's `@Public()` would open what its class's `@Roles()` restricts.
+ */
+export const refuseEachOther = (decorations: readonly Decoration[]): boolean =>
+  decorations
+    .filter(({ kind }) => kind === 'public')
+    .some((opening) =>
+      decorations.some((other) =>
+        opening.on === other.on ? other.kind !== 'public' : opening.on === 'method' && mayNotBeOpened(other),
+      ),
+    );
+
+/** §3.4: register and login are public and `me` authenticated, "as exact patterns". */
+export const ownRules = (base: string): Declaration[] => [
+  { kind: 'public', pattern: `POST ${base}/register` },
+  { kind: 'public', pattern: `POST ${base}/login` },
+  { kind: 'authenticated', pattern: `GET ${base}/me` },
+];
+
+/** §3.4: "an application's rule for the very same path replaces them", in the letters that the router takes for the same. */
+export function withOwnRules(
+  declarations: readonly Declaration[],
+  base: string,
+  caseSensitive: boolean,
+): Declaration[] {
+  const asRead = (text: string): string => (caseSensitive ? text : text.toLowerCase());
+  const isReplaced = (own: Declaration): boolean =>
+    declarations.some(
+      ({ pattern }) =>
+        asRead(pathOf(pattern)) === asRead(pathOf(own.pattern)) &&
+        methodsOf(own.pattern).every((method) => matchesMethod(pattern, method)),
+    );
+  return [...declarations, ...ownRules(base).filter((own) => !isReplaced(own))];
+}
 
 /**
  * §3.3: "Public resets to open; auth and role add up." Whoever is let in nowhere (`denyAll`) stays out until a narrower
@@ -119,7 +157,7 @@ export function fold(
     .filter(({ pattern }) => matchesMethod(pattern, method) && matchesPath(pattern, path, caseSensitive))
     .toSorted((a, b) => compareBreadth(a.pattern, b.pattern));
   // Decorators are the narrowest rules: they stand behind every pattern, those of the class first.
-  const all = [...matching, ...decorations.map((each): Declaration => ({ ...each, pattern: path }))];
+  const all = [...matching, ...decorations.map(({ kind, roles }): Declaration => ({ kind, roles, pattern: path }))];
   if (all.length === 0) return BY_DEFAULT[byDefault];
   return all.reduce(apply, OPEN);
 }
