@@ -19,6 +19,27 @@ const saidOf = (controller: { prototype: object }, name: string): string[] =>
   );
 
 describe('decorators of access', () => {
+  it.each([
+    ['Public', Public, Roles('A')],
+    ['Public', Public, Authenticated()],
+    ['Roles', () => Roles('A'), Public()],
+    ['Authenticated', Authenticated, Public()],
+  ])('[3.3] @%s beside its opposite throws where it is written', (name, decorate, opposite) => {
+    const sentence = refusalOf(() => {
+      class Shop {
+        @decorate()
+        @opposite
+        list(): void {}
+      }
+      return Shop;
+    });
+    expect(sentence).toMatch(
+      new RegExp(
+        `^@${name} on Shop\\.list: expected what is either public or restricted, got @\\w+ on Shop\\.list; keep one of the two`,
+      ),
+    );
+  });
+
   it('[3.3] say what they ask for, and where they stand, in the order in which they are written', () => {
     class Shop {
       @Public()
