@@ -20,15 +20,15 @@ const saidOf = (controller: { prototype: object }, name: string): string[] =>
 
 describe('decorators of access', () => {
   it.each([
-    ['Public', Public, Roles('A')],
-    ['Public', Public, Authenticated()],
-    ['Roles', () => Roles('A'), Public()],
-    ['Authenticated', Authenticated, Public()],
+    ['Public', Public, () => Roles('A')],
+    ['Public', Public, Authenticated],
+    ['Roles', () => Roles('A'), Public],
+    ['Authenticated', Authenticated, Public],
   ])('[3.3] @%s beside its opposite throws where it is written', (name, decorate, opposite) => {
     const sentence = refusalOf(() => {
       class Shop {
         @decorate()
-        @opposite
+        @opposite()
         list(): void {}
       }
       return Shop;

@@ -7,7 +7,7 @@ import {
   DENIED as NOBODY,
   describeAccess,
 } from '../../lib/security/access.js';
-import { Authenticated, Public, Roles } from '../../lib/security/access-decorators.js';
+import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/security/access-decorators.js';
 import { accessRows, accessTable } from '../../lib/security/access-rows.js';
 import { compileRouteAccess } from '../../lib/security/route-access.js';
 import { describeRule, type Rule } from '../../lib/security/rules.js';
@@ -383,6 +383,18 @@ describe('decorators behind the rules', () => {
       'POST /a: C',
       'any other method /a: C',
     ]);
+  });
+
+  it('[3.3] a class’s @Public() stands before its method’s @Roles(), which nothing opens', () => {
+    class Shop {
+      list(): void {}
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, 'list')!;
+    Reflect.defineMetadata('path', '/', descriptor.value as object);
+    Roles('A')(Shop.prototype, 'list', descriptor);
+    Public()(Shop);
+    noteClassAccess(Shop);
+    expect(rows([route('GET /a', descriptor.value as object)], [])).toEqual(['GET /a: A']);
   });
 
   it('[3.3] know the route they speak of', () => {

@@ -71,6 +71,13 @@ describe('what @Public() may not open', () => {
   });
 });
 
+it('[3.2] of two policies, the one that refuses is the rule that decided', () => {
+  const by = [rule('/a', policy('owner')), rule('/a', policy('hours'))];
+  const access: Access = { kind: 'authenticated', requirements: [], by };
+  const decided = (name: string) => decidingRule(access, { reason: 'forbidden', missing: [name], byPolicy: true });
+  expect(['owner', 'hours', 'ownerhours', 'other'].map(decided)).toEqual([by[0], by[1], undefined, undefined]);
+});
+
 describe('the fold from broad to narrow', () => {
   const owner = policy('owner');
   const asked = (effects: Effect[], start: Access = ANY_TOKEN) =>
