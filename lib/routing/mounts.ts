@@ -4,6 +4,7 @@
  */
 import { match, type MatchFunction, type ParamData } from 'path-to-regexp';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { answers } from './fastify-template.js';
 import { shapesOf } from './route-shape.js';
 import type { Route, RouteTable, ServedRoute } from './route-table.js';
 import { hasFile, type StaticFiles } from './static-files.js';
@@ -79,14 +80,12 @@ export class Mounts {
 
   /** What would serve a path that no route serves. */
   servedBy(method: string, path: string): ServedRoute | undefined {
-    const route = this.all.find(
-      (mount) =>
-        !this.isMiddleware(mount) &&
-        mount.methods().some((each) => each === 'ALL' || each === method || (method === 'HEAD' && each === 'GET')) &&
-        paramsAt(mount, path) &&
-        mount.couldServe(path),
-    );
-    return route && { route, params: paramsAt(route, path) ?? {} };
+    for (const route of this.all) {
+      if (this.isMiddleware(route) || !route.methods().some((each) => answers({ method: each }, method))) continue;
+      const params = paramsAt(route, path);
+      if (params && route.couldServe(path)) return { route, params };
+    }
+    return undefined;
   }
 
   /** A function that takes `next`, mounted above routes of Nest's, is there for them. */
