@@ -21,8 +21,8 @@ export const machine = () =>
 
 /**
  * Keeps the load's processor from falling asleep while it waits for answers. On a virtual machine waking it is paid for
- * by the server, as a part of its write, and the slower a server is the more often: it made everybody's figures uncertain
- * by a half, and those of the frameworks up to 15 microseconds too large.
+ * by the server, as a part of its write, and the slower a server is the more often: a GET by id of declarest on Fastify
+ * came to 87 microseconds instead of 61, with medians half above the least of nine rounds.
  */
 export function stayAwake() {
   if (!canPin || !isThere('chrt', ['--version'])) return;
