@@ -8,6 +8,7 @@ import type { Listed, RecordReader } from './record-store.js';
 import type { Resource } from './resource.js';
 import type { Statement, StatementText } from './statement.js';
 import { containing } from './text-search.js';
+import type { UnreadRecord } from './unread.js';
 
 type Prepare = (text: StatementText) => Statement;
 
@@ -35,7 +36,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     private readonly prepare: Prepare,
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
-    this.row = compileRow(resource, dataSource.driver);
+    this.row = compileRow(resource, dataSource);
     const keyed = (query: SelectQueryBuilder<T>): Statement => {
       const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
       return prepare({ sql, mode: 'slave', named: true, single: true });
@@ -51,17 +52,17 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     if (page) {
       const [counted] = (await selection.count.run(parameters)).rows;
       const { rows } = await selection.page.run([...parameters, page.size, (page.page - 1) * page.size]);
-      return { records: rows.map(this.row.recordOf), metadata: pagination(page, Number(counted?.['total'])) };
+      return { records: this.row.all(rows), metadata: pagination(page, Number(counted?.['total'])) };
     }
     const most = this.resource.options.maxListSize;
-    if (most === undefined) return { records: (await selection.all.run(parameters)).rows.map(this.row.recordOf) };
+    if (most === undefined) return { records: this.row.all((await selection.all.run(parameters)).rows) };
     const { rows } = await selection.page.run([...parameters, most + 1, 0]);
-    return { records: rows.slice(0, most).map(this.row.recordOf), metadata: { truncated: rows.length > most } };
+    return { records: this.row.all(rows.slice(0, most)), metadata: { truncated: rows.length > most } };
   }
 
-  async one(key: unknown): Promise<T | undefined> {
+  async one(key: unknown): Promise<UnreadRecord<T> | undefined> {
     const [row] = (await this.byKey.run([key])).rows;
-    return row && this.row.recordOf(row);
+    return row && this.row.one(row);
   }
 
   async exists(key: unknown): Promise<boolean> {

@@ -23,6 +23,7 @@ import { envelope, type Envelope } from './envelope.js';
 import { parseListQuery, parseSearchQuery, RawQuery, type ListQuery } from './list-query.js';
 import { operationsFor, rememberDeclaration } from './declared-resources.js';
 import type { Operations } from './operations.js';
+import { UnreadEnvelope } from './unread.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
 export interface GeneratedController<T extends object> {
@@ -104,14 +105,14 @@ function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<Gener
 
     async findAll(query: ListQuery): Promise<Envelope<T[]>> {
       const { records, metadata } = await operationsOf(this).list(parseListQuery(query, options.enablePagination));
-      return envelope(`${name} list`, records, metadata);
+      return new UnreadEnvelope(`${name} list`, records, metadata);
     }
 
     async search(query: ListQuery): Promise<Envelope<T[]>> {
       const { records, metadata } = await operationsOf(this).list(
         parseSearchQuery(query, options.enablePagination, options.searchableFields),
       );
-      return envelope(`${name} search`, records, metadata);
+      return new UnreadEnvelope(`${name} search`, records, metadata);
     }
 
     async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
@@ -120,21 +121,21 @@ function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<Gener
     }
 
     async findById(id: string): Promise<Envelope<T>> {
-      return envelope(`${name} found`, await operationsOf(this).get(id));
+      return new UnreadEnvelope(`${name} found`, await operationsOf(this).get(id));
     }
 
     /** @param locate where the route is the generated one; an override passes the answer on */
     async create(body: JsonObject, locate?: Locate): Promise<Envelope<T>> {
       const record = await operationsOf(this).create(body);
-      const { id } = record as { id: string | number };
-      const answer = envelope(`${name} created`, record);
+      const id = record.id();
+      const answer = new UnreadEnvelope(`${name} created`, record);
       if (typeof locate !== 'function') return markCreated(answer, id);
       locate(id);
       return answer;
     }
 
     async update(id: string, body: JsonObject): Promise<Envelope<T>> {
-      return envelope(`${name} updated`, await operationsOf(this).replace(id, body));
+      return new UnreadEnvelope(`${name} updated`, await operationsOf(this).replace(id, body));
     }
 
     async delete(id: string): Promise<Envelope<null>> {

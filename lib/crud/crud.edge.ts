@@ -12,6 +12,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { readBrokenEscapes } from '../http/broken-escapes.js';
 import { answerFailure } from '../http/failure.js';
+import { sendJsonTexts } from '../http/json-text.js';
 import { deferUnreadableBodies } from '../http/unreadable-body.js';
 import {
   isUnbounded,
@@ -47,6 +48,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     this.controllers.forEach(prepareController);
     deferUnreadableBodies(host, 'own routes');
     readBrokenEscapes(host);
+    sendJsonTexts(host);
   }
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */

@@ -31,8 +31,8 @@ export interface FailureEnvelope {
   readonly errors?: readonly FieldError[];
 }
 
-export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
-  return { success: true, message, data, timestamp: localNow(), ...(metadata && { metadata }) };
+export function envelope<T>(message: string, data: T): Envelope<T> {
+  return { success: true, message, data, timestamp: localNow() };
 }
 
 export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
@@ -42,7 +42,7 @@ export function failureEnvelope(message: string, errors?: readonly FieldError[])
 let latest = { time: Number.NaN, text: '' };
 
 /** Written once for all answers of one millisecond. */
-function localNow(): string {
+export function localNow(): string {
   const time = Date.now();
   if (time !== latest.time) latest = { time, text: localTimestamp(new Date(time)) };
   return latest.text;

@@ -13,6 +13,7 @@ import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
 import { RecordStore, type Listed } from './record-store.js';
 import type { Resource } from './resource.js';
+import type { UnreadRecord } from './unread.js';
 
 export class Operations<T extends object> {
   readonly store: RecordStore<T>;
@@ -37,7 +38,7 @@ export class Operations<T extends object> {
   }
 
   /** @throws 400 where the id is none, 404 where no record has it */
-  get(id: string): Promise<T> {
+  get(id: string): Promise<UnreadRecord<T>> {
     return this.record(this.readId(id), id);
   }
 
@@ -48,7 +49,7 @@ export class Operations<T extends object> {
   }
 
   /** @throws 400 naming every wrong field, 409 */
-  async create(body: JsonObject): Promise<T> {
+  async create(body: JsonObject): Promise<UnreadRecord<T>> {
     const { sent, errors } = this.readBody(body);
     const checked = checkNew(this.resource.schema, sent);
     const entity = fill(this.repository.create(), checked);
@@ -64,12 +65,12 @@ export class Operations<T extends object> {
    *
    * @throws 400 naming every wrong field, 404, 409
    */
-  async replace(id: string, body: JsonObject): Promise<T> {
+  async replace(id: string, body: JsonObject): Promise<UnreadRecord<T>> {
     const key = this.readId(id);
     const { sent, errors } = this.readBody(body);
     const needsCurrent =
       this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
-    const current = needsCurrent ? await this.record(key, id) : undefined;
+    const current = needsCurrent ? (await this.record(key, id)).read() : undefined;
     const blank = this.repository.create();
     const checked = checkReplacement(this.resource.schema, sent, {
       current: (field) => current && valueIn(current, field),
@@ -113,7 +114,7 @@ export class Operations<T extends object> {
     return this.resource.schema.name;
   }
 
-  private async record(key: unknown, id: string): Promise<T> {
+  private async record(key: unknown, id: string): Promise<UnreadRecord<T>> {
     const found = await this.asked(() => this.store.reader.one(key));
     if (!found) throw this.missing(id);
     return found;

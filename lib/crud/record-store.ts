@@ -13,9 +13,10 @@ import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 import type { Resource } from './resource.js';
 import { statementsOf } from './statement.js';
+import type { Unread, UnreadRecord } from './unread.js';
 
 export interface Listed<T> {
-  readonly records: T[];
+  readonly records: Unread<T[]>;
   readonly metadata?: ListMetadata;
 }
 
@@ -23,7 +24,7 @@ export interface Listed<T> {
 export interface RecordReader<T> {
   /** In the order of the primary key. */
   list(request: ListRequest): Promise<Listed<T>>;
-  one(key: unknown): Promise<T | undefined>;
+  one(key: unknown): Promise<UnreadRecord<T> | undefined>;
   exists(key: unknown): Promise<boolean>;
 }
 

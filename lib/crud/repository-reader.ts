@@ -6,6 +6,7 @@ import { pagination } from './envelope.js';
 import { PARAMETER, RECORD, selectMatching } from './record-selection.js';
 import type { Listed, RecordReader } from './record-store.js';
 import type { Resource } from './resource.js';
+import { alreadyRead, type UnreadRecord } from './unread.js';
 
 export class RepositoryReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
@@ -24,9 +25,11 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
     return page ? this.page(query, page) : this.whole(query);
   }
 
-  async one(key: unknown): Promise<T | undefined> {
+  async one(key: unknown): Promise<UnreadRecord<T> | undefined> {
     const row = await this.row(key);
-    return row && this.projection.recordOf(row);
+    if (!row) return undefined;
+    const record = this.projection.recordOf(row);
+    return { ...alreadyRead(record), id: () => (record as { id: string | number }).id };
   }
 
   exists(key: unknown): Promise<boolean> {
@@ -59,13 +62,13 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   private async page(query: SelectQueryBuilder<T>, page: Page): Promise<Listed<T>> {
     const total = await query.getCount();
     const rows = await this.rows(query.offset((page.page - 1) * page.size).limit(page.size));
-    return { records: rows.map(this.projection.recordOf), metadata: pagination(page, total) };
+    return { records: alreadyRead(rows.map(this.projection.recordOf)), metadata: pagination(page, total) };
   }
 
   private async whole(query: SelectQueryBuilder<T>): Promise<Listed<T>> {
     const most = this.resource.options.maxListSize;
     const rows = await this.rows(most === undefined ? query : query.limit(most + 1));
-    const records = rows.slice(0, most).map(this.projection.recordOf);
+    const records = alreadyRead(rows.slice(0, most).map(this.projection.recordOf));
     return most === undefined ? { records } : { records, metadata: { truncated: rows.length > most } };
   }
 }

@@ -1,19 +1,23 @@
-/** From a row of the driver to the record a client sees, compiled once for a resource: no entity stands between. */
+/** From rows of the driver to what a client sees, compiled once for a resource: no entity stands between. */
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import { RECORD } from './record-selection.js';
 import type { Resource } from './resource.js';
+import { compileJson } from './row-json.js';
 import type { RawRow } from './statement.js';
+import type { Unread, UnreadRecord } from './unread.js';
 
 export interface RowProjection<T extends object> {
   /** Selects the readable fields, each by an alias of its own. */
   select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T>;
-  readonly recordOf: (row: RawRow) => T;
+  one(row: RawRow): UnreadRecord<T>;
+  all(rows: readonly RawRow[]): Unread<T[]>;
 }
 
 export function compileRow<T extends object>(
   { schema, options }: Resource<T>,
-  driver: DataSource['driver'],
+  dataSource: DataSource,
 ): RowProjection<T> {
+  const { driver } = dataSource;
   const columns = schema.fields
     .filter((field) => field.readable)
     .map((field, index) => ({ ...field, alias: `c${index}`, name: field.path[0] ?? '' }));
@@ -23,6 +27,7 @@ export function compileRow<T extends object>(
     return {
       alias,
       name,
+      column,
       read: (raw: unknown): unknown => {
         if (raw === null || raw === undefined) return null;
         const value: unknown = hydrates ? driver.prepareHydratedValue(raw, column) : raw;
@@ -33,6 +38,13 @@ export function compileRow<T extends object>(
   // Records of one constructor are objects of one shape. The class stays the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
+  const recordOf = (row: RawRow): T => {
+    const record = new Record();
+    for (const { alias, name, read } of readers) record[name] = read(row[alias]);
+    return record as T;
+  };
+  const jsonOf = compileJson(readers, Record.prototype as object, dataSource);
+  const id = readers[columns.findIndex(({ column }) => column === schema.id.column)];
 
   return {
     select(query) {
@@ -43,10 +55,14 @@ export function compileRow<T extends object>(
         else query.addSelect(`${RECORD}.${property}`, alias);
       return query;
     },
-    recordOf(row) {
-      const record = new Record();
-      for (const { alias, name, read } of readers) record[name] = read(row[alias]);
-      return record as T;
-    },
+    one: (row) => ({
+      read: () => recordOf(row),
+      json: () => jsonOf?.(row),
+      id: () => id?.read(row[id.alias]) as string | number,
+    }),
+    all: (rows) => ({
+      read: () => rows.map(recordOf),
+      json: () => jsonOf && `[${rows.map(jsonOf).join(',')}]`,
+    }),
   };
 }

@@ -1,0 +1,74 @@
+/**
+ * Answers that know their own JSON. They are objects to whoever looks at them, such as an interceptor; to the platform,
+ * which would walk through them, they are a text.
+ */
+import { HttpAdapterHost } from '@nestjs/core';
+import { declaredRoute } from '../routing/declared-route.js';
+import { RouteTable } from '../routing/route-table.js';
+
+/** The method that tells the JSON, or `undefined` where the object has to be walked through after all. */
+export const JSON_TEXT = Symbol('declarest.jsonText');
+
+interface Telling {
+  [JSON_TEXT]?(): string | undefined;
+}
+
+const textOf = (body: unknown): string | undefined => (body as Telling | null | undefined)?.[JSON_TEXT]?.();
+
+/** To be called from the constructor of a provider, before any route exists. */
+export function sendJsonTexts(host: HttpAdapterHost): void {
+  RouteTable.watch(host, (table) => {
+    const { httpAdapter } = host;
+    if (telling.has(httpAdapter)) return;
+    telling.add(httpAdapter);
+    if (httpAdapter.getType() === 'fastify') tellFastify(table, httpAdapter.getInstance<FastifyInstance>());
+    else tellExpress(httpAdapter.getInstance<ExpressApplication>());
+  });
+}
+
+const telling = new WeakSet<object>();
+
+interface ExpressResponse {
+  get(name: string): unknown;
+  set(name: string, value: string): unknown;
+  send(body: string): unknown;
+}
+interface ExpressApplication {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly response: { json(this: ExpressResponse, body: unknown): unknown };
+}
+
+/** Those that change how Express writes JSON. */
+const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
+
+/** On the prototype of its responses: a middleware that puts a `json` of its own before it still sees the object. */
+function tellExpress({ response, settings }: ExpressApplication): void {
+  const { json } = response;
+  response.json = function (body): unknown {
+    const text = JSON_SETTINGS.some((name) => settings[name]) ? undefined : textOf(body);
+    if (text === undefined) return json.call(this, body);
+    if (!this.get('Content-Type')) this.set('Content-Type', 'application/json');
+    return this.send(text);
+  };
+}
+
+interface FastifyRoute {
+  readonly url: string;
+  schema?: { readonly response?: unknown };
+  serializerCompiler?: unknown;
+}
+interface FastifyInstance {
+  addHook(name: 'onRoute', hook: (options: FastifyRoute) => void): void;
+}
+
+/** As Fastify's documentation gives a route a serializer of its own: hooks, and serializers that are set elsewhere, stay before it. */
+function tellFastify(table: RouteTable, instance: FastifyInstance): void {
+  instance.addHook('onRoute', (options) => {
+    // The adapter may wrap the handler; the table has just been told of the one that Nest gave it.
+    const route = table.routes.at(-1);
+    const isOurs = route !== undefined && route.path === options.url && declaredRoute(route.handler) !== undefined;
+    if (!isOurs || options.schema?.response || options.serializerCompiler) return;
+    options.schema = { ...options.schema, response: { '2xx': {} } };
+    options.serializerCompiler = () => (body: unknown) => textOf(body) ?? JSON.stringify(body);
+  });
+}
