@@ -21,30 +21,31 @@ export interface UnreadRecord<T> extends Unread<T> {
 /** What has been made already. */
 export const alreadyRead = <T>(value: T): Unread<T> => ({ read: () => value, json: () => undefined });
 
-const UNREAD = Symbol('declarest.unread');
+const HELD = Symbol('declarest.held');
 
 /** An envelope whose `data` is made when it is asked for; copied, changed, logged or written as JSON, it is as any other. */
 export class UnreadEnvelope<T> implements Envelope<T> {
-  readonly success = true;
-  readonly message: string;
+  declare readonly success: true;
+  declare readonly message: string;
   declare readonly data: T;
-  readonly timestamp: string;
+  declare readonly timestamp: string;
   declare readonly metadata?: ListMetadata;
-  /** What `data` will be made of. Not enumerable, so that a copy has none, and not private, so that a proxy finds it. */
-  declare readonly [UNREAD]: Unread<T> | undefined;
+  /** Not enumerable, so that a copy has none, and not private, so that a proxy finds it. */
+  declare readonly [HELD]: { unread: Unread<T> | undefined; data: T | undefined };
 
   constructor(message: string, unread: Unread<T>, metadata?: ListMetadata) {
+    this.success = true;
     this.message = message;
     // A property of its own: `{ ...envelope }` has it, too.
     Object.defineProperty(this, 'data', DATA);
     this.timestamp = localNow();
     if (metadata) this.metadata = metadata;
-    Object.defineProperty(this, UNREAD, { value: unread, writable: true });
+    Object.defineProperty(this, HELD, { value: { unread, data: undefined } });
   }
 
   /** The rest is written as it is by now: an interceptor may have changed it. */
   [JSON_TEXT](): string | undefined {
-    const data = this[UNREAD]?.json();
+    const data = this[HELD].unread?.json();
     if (data === undefined) return undefined;
     let text = '';
     for (const name of Object.keys(this)) {
@@ -59,19 +60,18 @@ export class UnreadEnvelope<T> implements Envelope<T> {
   }
 }
 
-/** From the first look on, `data` is a property like the others. */
-function settle(envelope: UnreadEnvelope<unknown>, data: unknown): unknown {
-  Object.defineProperties(envelope, { [UNREAD]: { value: undefined }, data: { value: data, writable: true } });
-  return data;
-}
-
 const DATA: PropertyDescriptor & ThisType<UnreadEnvelope<unknown>> = {
   enumerable: true,
   configurable: true,
   get() {
-    return settle(this, this[UNREAD]?.read());
+    const held = this[HELD];
+    if (held.unread) held.data = held.unread.read();
+    held.unread = undefined;
+    return held.data;
   },
   set(data: unknown) {
-    settle(this, data);
+    const held = this[HELD];
+    held.unread = undefined;
+    held.data = data;
   },
 };

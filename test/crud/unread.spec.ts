@@ -1,0 +1,287 @@
+import { inspect } from 'node:util';
+import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor, Provider } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { CrudController } from 'declarest';
+import { map } from 'rxjs';
+import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { JSON_TEXT } from '../../lib/http/json-text.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type CrudParts, type CrudService, startCrud } from './service.js';
+
+enum Level {
+  Low = 1,
+  High = 2,
+}
+
+@Entity()
+class Lamp {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  name!: string;
+
+  @Column({ type: 'float', nullable: true })
+  price!: number | null;
+
+  @Column({ default: 0 })
+  stock!: number;
+
+  @Column({ type: 'integer', default: 0 })
+  sold!: number;
+
+  @Column({ default: true })
+  active!: boolean;
+
+  @Column({ type: 'simple-enum', enum: Level, default: Level.Low })
+  level!: Level;
+
+  @CreateDateColumn()
+  createdAt!: Date;
+}
+
+/** Its class has the last word on its JSON. */
+@Entity()
+class Secretive {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  name!: string;
+
+  toJSON(): object {
+    return { hidden: this.name.length };
+  }
+}
+
+class LampsController extends CrudController({ entity: Lamp, endpoint: '/lamps', enablePagination: true }) {}
+class SecretiveController extends CrudController({ entity: Secretive, endpoint: '/secretive', maxListSize: 10 }) {}
+
+type Answer = { message: string; data: unknown; timestamp: string; [JSON_TEXT](): string | undefined };
+const withInterceptor = (change: (answer: Answer) => unknown): Provider[] => [
+  {
+    provide: APP_INTERCEPTOR,
+    useValue: {
+      intercept: (_: ExecutionContext, next: CallHandler<Answer>) => next.handle().pipe(map(change)),
+    } satisfies NestInterceptor,
+  },
+];
+const firstOf = (data: unknown): Lamp => [data].flat()[0] as Lamp;
+
+/** What an interceptor may do to an answer, and what is then sent instead of the name and of `message`. */
+const INTERCEPTORS: readonly [string, (answer: Answer) => unknown, (body: never) => unknown, unknown][] = [
+  ['changes a record', ({ ...answer }) => ((firstOf(answer.data).name = 'changed'), answer), nameOf, 'changed'],
+  ['changes a record in place', (answer) => ((firstOf(answer.data).name = 'changed'), answer), nameOf, 'changed'],
+  ['gives other data', (answer) => ((answer.data = { name: 'other' }), answer), nameOf, 'other'],
+  ['copies the answer', (answer) => ({ ...answer, copied: 1 }), (body: object) => 'copied' in body, true],
+  ['adds to the answer', (answer) => Object.assign(answer, { added: 1 }), (body: object) => 'added' in body, true],
+  ['takes from the answer', (answer) => (Reflect.deleteProperty(answer, 'data'), answer), nameOf, undefined],
+  ['changes the message', (answer) => ((answer.message = 'new'), answer), ({ message }: Answer) => message, 'new'],
+  ['freezes the answer', (answer) => Object.freeze(answer), nameOf, 'Desk "lamp" é'],
+  ['freezes the answer and looks', (answer) => Object.freeze(answer).data && answer, nameOf, 'Desk "lamp" é'],
+  ['answers with the data alone', ({ data }) => ({ data }), nameOf, 'Desk "lamp" é'],
+  ['answers through a proxy', (answer) => new Proxy(answer, {}), nameOf, 'Desk "lamp" é'],
+];
+const TEXTS = ['', 'a "b"\n', '\ud83d\ude00', '\ud83d', '5', '-0', '007', '1e3', 'true', 'null', '[1]', '{"a":1}'];
+const NUMBERS = [0, -1, 1.5, -2e-7, 1e21, 9_007_199_254_740_991, 9_007_199_254_740_993n, 2n ** 62n];
+const DAYS = [
+  '2026-02-28',
+  '2024-02-29',
+  '2023-02-29',
+  '2026-04-30',
+  '2026-04-31',
+  '2026-13-01',
+  '2026-00-01',
+  '0000-01-01',
+];
+const TIMES = ['24:00:00', '23:59:60', '23:60:00', '10:00', '10:00:00.1', '10:00:00.123', '10:00:00.1234', '10:00:00Z'];
+const MOMENTS = [
+  ...DAYS.flatMap((day) => [day, `${day} 10:00:00`, `${day}T10:00:00Z`, ` ${day} 10:00:00`, `1${day} 10:00:00`]),
+  ...TIMES.flatMap((time) => [`2026-01-31 ${time}`, `2026-01-31 ${time}+02:00`, `2026-01-31 ${time} `]),
+];
+/** By column. */
+const STORED = {
+  name: [...TEXTS, ...NUMBERS, Buffer.from('bytes')],
+  price: [null, ...TEXTS, ...NUMBERS],
+  stock: [...TEXTS, ...NUMBERS],
+  sold: [...TEXTS, ...NUMBERS],
+  level: ['1', '2'],
+  active: [0, 1, 2, -1, 1.5, ...TEXTS],
+  createdAt: [...MOMENTS, ...TEXTS, ...NUMBERS],
+};
+
+function nameOf({ data }: { data?: unknown }): unknown {
+  return data === undefined ? undefined : firstOf(data).name;
+}
+
+describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platform) => {
+  let service: CrudService;
+  const start = async (parts: CrudParts = {}): Promise<CrudService> => {
+    service = await startCrud(platform, {
+      entities: [Lamp, Secretive],
+      path: 'compiled',
+      imports: [],
+      controllers: [LampsController, SecretiveController],
+      ...parts,
+    });
+    await service.dataSource.getRepository(Lamp).save({ name: 'Desk "lamp" é', price: 1.5 });
+    return service;
+  };
+  afterEach(() => service.close());
+
+  it('are as objects to whoever asks, and as JSON to the byte what the objects are', async () => {
+    await start();
+    const controller = service.app.get(LampsController);
+    for (const ask of [() => controller.findById('1'), () => controller.findAll({} as never)]) {
+      const text = ((await ask()) as unknown as Answer)[JSON_TEXT]();
+      expect(typeof text).toBe('string');
+      const answer = await ask();
+      expect(Object.keys(answer).slice(0, 4)).toEqual(['success', 'message', 'data', 'timestamp']);
+      expect(inspect(answer)).toContain("name: 'Desk");
+      const untimed = (json: string | undefined): unknown => json?.replace(/"timestamp":"[^"]*"/, '');
+      expect(untimed(JSON.stringify(answer))).toBe(untimed(text));
+      expect(firstOf(answer.data)).toBeInstanceOf(Lamp);
+      expect(firstOf(answer.data).createdAt).toBeInstanceOf(Date);
+      expect(answer.data).toBe(answer.data);
+      // Whoever has looked may have changed it.
+      expect((answer as unknown as Answer)[JSON_TEXT]()).toBeUndefined();
+    }
+  });
+
+  it('are that whatever stands in the table', async () => {
+    await start();
+    const controller = service.app.get(LampsController);
+    // SQLite takes any value in any column.
+    for (const [column, values] of Object.entries(STORED))
+      for (const value of values) {
+        await service.dataSource.query(`UPDATE lamp SET "${column}" = ?`, [value]);
+        const answer = await controller.findById('1');
+        const text = (answer as unknown as Answer)[JSON_TEXT]() ?? '';
+        expect([column, value, text]).toEqual([column, value, JSON.stringify(answer)]);
+      }
+  });
+
+  it.each(INTERCEPTORS)('an interceptor that %s is heard', async (_, change, seen, expected) => {
+    await start({ providers: withInterceptor(change) });
+    for (const path of ['/lamps/1', '/lamps?page=1&size=5'])
+      expect(seen((await service.get(path)).json as never)).toEqual(expected);
+    const updated = await service.put('/lamps/1', { name: 'Desk "lamp" é', price: 2 });
+    expect(seen(updated.json as never)).toEqual(expected);
+  });
+
+  it('the class of an entity writes itself', async () => {
+    await start();
+    const created = await service.post('/secretive', { name: 'four' });
+    expect([created.json.data, created.headers['location']]).toEqual([{ hidden: 4 }, '/secretive/1']);
+    expect((await service.get('/secretive')).json.data).toEqual([{ hidden: 4 }]);
+  });
+
+  it('are sent with the same headers, asked for with GET and with HEAD', async () => {
+    await start();
+    const plain = await start({ providers: withInterceptor((answer) => ({ ...answer })) });
+    const { headers, text } = await plain.get('/lamps/1');
+    await plain.close();
+    await start();
+    const sent = await service.get('/lamps/1');
+    const head = await service.send('HEAD', '/lamps/1');
+    const named = ({ date: _date, etag, ...others }: Record<string, string>): object => ({ ...others, etag: !!etag });
+    expect(named(sent.headers)).toEqual(named(headers));
+    expect(named(head.headers)).toEqual(named(headers));
+    expect([head.text, sent.text.length]).toEqual(['', text.length]);
+  });
+});
+
+/** What the tests call of Express and of Fastify. */
+interface Framework {
+  set(name: string, value: unknown): void;
+  addHook(name: string, hook: (...args: never[]) => unknown): void;
+  setReplySerializer(serialize: (body: object) => string): void;
+}
+interface Reply {
+  serializer(serialize: (body: object) => string): void;
+}
+
+describe('[4.2] what else writes JSON is asked as ever', () => {
+  let service: CrudService;
+  const start = async (
+    platform: 'express' | 'fastify',
+    configure: (app: INestApplication) => void,
+    parts: CrudParts = {},
+  ): Promise<CrudService> => {
+    service = await startCrud(platform, {
+      entities: [Lamp],
+      path: 'compiled',
+      controllers: [LampsController],
+      configure,
+      ...parts,
+    });
+    await service.dataSource.getRepository(Lamp).save({ name: 'Desk', price: 1.5 });
+    return service;
+  };
+  afterEach(() => service.close());
+  const instanceOf = (app: INestApplication): Framework => app.getHttpAdapter().getInstance() as Framework;
+
+  it.each([
+    ['json spaces', 2, '{\n  "success": true'],
+    ['json replacer', (_: string, value: unknown) => (value === 'Desk' ? 'replaced' : value), '"name":"replaced"'],
+    ['json escape', true, '"message":"Lamp found"'],
+  ])('the setting "%s" of Express', async (name, value, expected) => {
+    await start('express', (app) => void instanceOf(app).set(name, value));
+    expect((await service.get('/lamps/1')).text).toContain(expected);
+  });
+
+  it('a middleware on Express that puts its own `json` before the one of the response', async () => {
+    const seen: unknown[] = [];
+    await start('express', (app) => {
+      app.use((_request: unknown, response: { json(body: unknown): unknown }, next: () => void) => {
+        const json = response.json.bind(response);
+        response.json = (body) => (seen.push((body as { data: Lamp }).data.name), json(body));
+        next();
+      });
+    });
+    expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+    expect(seen).toEqual(['Desk']);
+  });
+
+  it.each([
+    [
+      'a preSerialization hook',
+      (instance: Framework) =>
+        instance.addHook('preSerialization', async (_request: unknown, _reply: unknown, body: object) => ({
+          ...body,
+          hooked: 1,
+        })),
+      '"hooked":1',
+    ],
+    [
+      'setReplySerializer',
+      (instance: Framework) => instance.setReplySerializer((body: object) => JSON.stringify({ wrapped: body })),
+      '{"wrapped":{"success":true',
+    ],
+    [
+      'reply.serializer',
+      (instance: Framework) =>
+        instance.addHook('preHandler', async (_: unknown, reply: Reply) => {
+          reply.serializer((body: object) => JSON.stringify({ own: body }));
+        }),
+      '{"own":{"success":true',
+    ],
+  ])('%s of Fastify', async (_, configure, expected) => {
+    await start('fastify', (app) => void configure(instanceOf(app)));
+    expect((await service.get('/lamps/1')).text).toContain(expected);
+  });
+
+  it.each(['before', 'after'])('a response schema that somebody gives to the route on Fastify, %s', async (when) => {
+    const hook = (options: { url: string; schema?: object; serializerCompiler?: unknown }): void => {
+      if (options.url !== '/lamps/:id') return;
+      options.schema = { response: { 200: { type: 'object', properties: { message: { type: 'string' } } } } };
+      delete options.serializerCompiler;
+    };
+    const adapter = new FastifyAdapter();
+    const add = (): unknown => adapter.getInstance().addHook('onRoute', hook);
+    if (when === 'before') add();
+    await start('fastify', () => void (when === 'after' && add()), { adapter });
+    expect((await service.get('/lamps/1')).json).toEqual({ message: 'Lamp found' });
+  });
+});
