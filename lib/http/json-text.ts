@@ -2,6 +2,7 @@
  * Answers that know their own JSON. They are objects to whoever looks at them, such as an interceptor; to the platform,
  * which would walk through them, they are a text.
  */
+import type { ServerResponse } from 'node:http';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { RouteTable } from '../routing/route-table.js';
@@ -28,28 +29,48 @@ export function sendJsonTexts(host: HttpAdapterHost): void {
 
 const telling = new WeakSet<object>();
 
-interface ExpressResponse {
-  get(name: string): unknown;
-  set(name: string, value: string): unknown;
-  send(body: string): unknown;
+interface ExpressResponse extends ServerResponse {
+  json(this: ExpressResponse, body: unknown): unknown;
+  send(this: ExpressResponse, body: string): unknown;
 }
 interface ExpressApplication {
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly response: { json(this: ExpressResponse, body: unknown): unknown };
+  readonly response: ExpressResponse;
 }
+type EtagOf = (body: string, encoding: 'utf8') => string | undefined;
 
 /** Those that change how Express writes JSON. */
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 
 /** On the prototype of its responses: a middleware that puts a `json` of its own before it still sees the object. */
 function tellExpress({ response, settings }: ExpressApplication): void {
-  const { json } = response;
+  const { json, send } = response;
   response.json = function (body): unknown {
     const text = JSON_SETTINGS.some((name) => settings[name]) ? undefined : textOf(body);
     if (text === undefined) return json.call(this, body);
-    if (!this.get('Content-Type')) this.set('Content-Type', 'application/json');
+    if (this.send === send && isPlain(this)) return endWith(this, text, settings['etag fn'] as EtagOf | undefined);
+    if (!this.getHeader('Content-Type')) this.setHeader('Content-Type', 'application/json');
     return this.send(text);
   };
+}
+
+/** Whether there is nothing for Express's `send` to decide, which parses and writes the type, and asks for every header. */
+const isPlain = (response: ExpressResponse): boolean =>
+  (response.statusCode === 200 || response.statusCode === 201) &&
+  response.req.method !== 'HEAD' &&
+  !DECIDING_HEADERS.some((name) => response.hasHeader(name)) &&
+  !CONDITIONS.some((name) => response.req.headers[name] !== undefined);
+
+const DECIDING_HEADERS = ['content-type', 'transfer-encoding', 'etag'];
+const CONDITIONS = ['if-none-match', 'if-modified-since'];
+
+/** What `send` does. It writes the head and a buffer; a text goes out with the head, as one. */
+function endWith(response: ExpressResponse, text: string, etagOf: EtagOf | undefined): ExpressResponse {
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  const etag = etagOf?.(text, 'utf8');
+  if (etag) response.setHeader('ETag', etag);
+  return response.end(text, 'utf8');
 }
 
 interface FastifyRoute {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor, Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
@@ -242,6 +243,42 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     });
     expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
     expect(seen).toEqual(['Desk']);
+  });
+
+  it('a middleware on Express that puts its own `send` before the one of the response', async () => {
+    const seen: unknown[] = [];
+    await start('express', (app) => {
+      app.use((_request: unknown, response: { send(body: unknown): unknown }, next: () => void) => {
+        const send = response.send.bind(response);
+        response.send = (body) => (seen.push(typeof body), send(body));
+        next();
+      });
+    });
+    expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+    expect(seen).toEqual(['string']);
+  });
+
+  it('the headers on Express that somebody has set already, and those that were asked for', async () => {
+    await start('express', (app) => {
+      app.use((request: { url: string }, response: ServerResponse, next: () => void) => {
+        if (request.url.includes('etag')) response.setHeader('ETag', '"fixed"');
+        if (request.url.includes('type')) response.setHeader('Content-Type', 'application/vnd.api+json');
+        next();
+      });
+    });
+    const known = { 'if-none-match': '"fixed"' };
+    const unchanged = await service.send('GET', '/lamps/1?etag', { headers: known });
+    expect([unchanged.status, unchanged.text, unchanged.headers['etag']]).toEqual([304, '', '"fixed"']);
+    expect((await service.get('/lamps/1?etag')).headers['etag']).toBe('"fixed"');
+    expect((await service.get('/lamps/1?type')).headers['content-type']).toContain('application/vnd.api+json');
+    const own = await service.get('/lamps/1');
+    expect(own.headers['etag']).toMatch(/^W\/"/);
+    expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.text)));
+    instanceOf(service.app).set('etag', false);
+    expect((await service.get('/lamps/1')).headers['etag']).toBeUndefined();
+    instanceOf(service.app).set('etag', (body: string) => `"${body.length}"`);
+    const { headers, text } = await service.get('/lamps/1');
+    expect(headers['etag']).toBe(`"${text.length}"`);
   });
 
   it.each([
