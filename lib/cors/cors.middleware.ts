@@ -26,6 +26,7 @@ import { unservedGroups } from './routes-of.js';
  */
 export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddleware> {
   const headers = corsHeaders(allowedOrigin.length === 0 ? '*' : checkOrigin(allowedOrigin[0]));
+  const preflight = Object.fromEntries(headers);
 
   @Injectable()
   class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
@@ -39,10 +40,9 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       const isPreflight = request.method === 'OPTIONS';
       // A group bound to a wildcard holds paths that have no route: those fall through to the 404.
       if (isPreflight && !this.routes.serves(pathOf(request))) return next();
+      if (isPreflight) return void response.writeHead(204, preflight).end();
       for (const [name, value] of headers) response.setHeader(name, value);
-      if (!isPreflight) return next();
-      response.statusCode = 204;
-      response.end();
+      next();
     }
 
     onApplicationBootstrap(): void {

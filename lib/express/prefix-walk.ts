@@ -1,10 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import { PrefixIndex, type Layer } from './prefix-index.js';
+import { PrefixIndex, type Matching } from '../routing/prefix-index.js';
+
+/** A layer of Express's router: a route, or a middleware at a path. */
+interface Layer {
+  readonly route?: { readonly path: unknown } | undefined;
+  /** Since version 2.3 of the router; before, only a route tells its path. */
+  readonly rawPath?: unknown;
+}
 
 export interface Router {
   readonly stack: readonly Layer[];
   handle(request: IncomingMessage, response: unknown, done: unknown): void;
 }
+
+type LayerIndex = PrefixIndex<Layer>;
+const indexOf = ({ stack }: Router): LayerIndex => new PrefixIndex(stack, matching);
+const matching = ({ rawPath, route }: Layer): Matching => ({ path: rawPath ?? route?.path, isRoute: !!route });
 
 /**
  * Has Express's router walk over those of its layers only that can match the request. Matching, order, parameters and
@@ -12,8 +23,8 @@ export interface Router {
  */
 export function walkByPrefix(router: Router): void {
   const { handle } = router;
-  let index = new PrefixIndex(router.stack);
-  const current = (): PrefixIndex => (index.describes(router.stack) ? index : (index = new PrefixIndex(router.stack)));
+  let index = indexOf(router);
+  const current = (): LayerIndex => (index.describes(router.stack) ? index : (index = indexOf(router)));
   // Everything else than the stack is the router's; views of one constructor are objects of one shape.
   const View = function View(this: { stack: readonly Layer[] }, stack: readonly Layer[]) {
     this.stack = stack;
@@ -32,14 +43,14 @@ class PrefixWalk implements Layer {
   readonly route = undefined;
   readonly stack: Layer[] = [this];
   private path: string | undefined;
-  private index: PrefixIndex | undefined;
+  private index: LayerIndex | undefined;
   private candidates: readonly number[] = [];
   private position = 0;
   private last = -1;
 
   constructor(
     private readonly router: Router,
-    private readonly current: () => PrefixIndex,
+    private readonly current: () => LayerIndex,
   ) {}
 
   match(path: string): false {
@@ -53,7 +64,7 @@ class PrefixWalk implements Layer {
     return false;
   }
 
-  private look(path: string, index: PrefixIndex): void {
+  private look(path: string, index: LayerIndex): void {
     this.path = path;
     this.index = index;
     this.candidates = index.candidates(path);

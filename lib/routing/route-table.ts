@@ -7,8 +7,8 @@
  */
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
-import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
 import { watchLayers } from './express-layers.js';
+import { ExpressMatching } from './express-matching.js';
 import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
 import { Mounts, type MountedPath } from './mounts.js';
 import { observe } from './observed-method.js';
@@ -77,7 +77,7 @@ export class RouteTable {
   private isNests = false;
   private routing = false;
   private readonly beforeRouting: (() => void)[] = [];
-  private readonly matchers = new Map<string, MatchFunction<object>>();
+  private readonly onExpress = new ExpressMatching(this.routes, () => this.reading);
 
   /** One table for each adapter, so that two applications in one process never mix. */
   static of(adapter: Adapter): RouteTable {
@@ -120,7 +120,7 @@ export class RouteTable {
 
   /** Whether the application has a route, of any method, for this path. */
   serves(path: string): boolean {
-    if (this.adapter.getType() !== 'fastify') return this.routes.some((route) => this.matches(route, path));
+    if (this.adapter.getType() !== 'fastify') return this.onExpress.matching(path).length > 0;
     for (const method of this.methods) if (this.askFastify(method, path) !== undefined) return true;
     return false;
   }
@@ -137,7 +137,7 @@ export class RouteTable {
 
   /** The route that Express will choose for this request; the first that matches, in order of registration. */
   find(method: string, path: string): Route | undefined {
-    return this.routes.find((route) => answers(route, method) && this.matches(route, path));
+    return this.onExpress.matching(path).find((route) => answers(route, method));
   }
 
   /** The route that either platform will choose for this request, with its parameters as the handler will see them. */
@@ -149,8 +149,7 @@ export class RouteTable {
     }
     const route = this.find(method, path);
     if (!route) return this.mounts.servedBy(method, path);
-    const found = match(route.path, this.matching(decodeURIComponent))(path);
-    return found ? { route, params: found.params as ServedRoute['params'] } : undefined;
+    return { route, params: this.onExpress.paramsOf(route, path) };
   }
 
   /** What is mounted does not count. */
@@ -203,21 +202,6 @@ export class RouteTable {
   private beginRouting(): void {
     this.routing = true;
     for (const callback of this.beforeRouting.splice(0)) callback();
-  }
-
-  /** Compiles a template as Express's own router does. */
-  private matches(route: Route, path: string): boolean {
-    let matcher = this.matchers.get(route.path);
-    if (!matcher) {
-      matcher = match(route.path, this.matching(false));
-      this.matchers.set(route.path, matcher);
-    }
-    return matcher(path) !== false;
-  }
-
-  private matching(decode: false | ((text: string) => string)): MatchOptions {
-    const { caseSensitive, ignoreTrailingSlash } = this.reading;
-    return { sensitive: caseSensitive, trailing: ignoreTrailingSlash, decode };
   }
 
   /** The parameters of the route that its router finds; it tells no template. */

@@ -1,17 +1,17 @@
-/** A layer of Express's router: a route, or a middleware at a path. */
-export interface Layer {
-  readonly route?: { readonly path: unknown } | undefined;
-  /** Since version 2.3 of the router; before, only a route tells its path. */
-  readonly rawPath?: unknown;
+/** What a path-to-regexp template or a prefix matches. */
+export interface Matching {
+  readonly path: unknown;
+  /** Whether it matches the path alone, and not what is below it. */
+  readonly isRoute: boolean;
 }
 
 interface Level {
-  /** Indices in the stack of the layers that begin with this level and may match what is below it. */
+  /** Places in the stack of what begins with this level and may match what is below it. */
   readonly own: number[];
   /** Of the routes that are this very path. */
   readonly exact: number[];
   readonly children: Map<string, Level>;
-  /** Of the layers that can match a path which ends here, and one which goes on, in order. */
+  /** Of what can match a path which ends here, and one which goes on, in order. */
   ending: readonly number[];
   passing: readonly number[];
 }
@@ -23,23 +23,26 @@ const STATIC = /^[\w\-.~@%]+$/;
 /** A path that Express reads as it stands. */
 const PLAIN = /^\/[\w\-.~@%:,;=/]*$/;
 
-/** Which layers of a stack can match a path, by the levels they begin with. It leaves out what cannot, and decides nothing. */
-export class PrefixIndex {
+/** What in a stack can match a path, by the levels it begins with. It leaves out what cannot, and decides nothing. */
+export class PrefixIndex<T> {
   private readonly root = level();
   private readonly all: readonly number[];
   private readonly size: number;
-  private readonly last: Layer | undefined;
+  private readonly last: T | undefined;
 
-  constructor(private readonly stack: readonly Layer[]) {
+  constructor(
+    private readonly stack: readonly T[],
+    read: (each: T) => Matching,
+  ) {
     this.size = stack.length;
     this.last = stack.at(-1);
     this.all = stack.map((_, index) => index);
-    for (const [index, layer] of stack.entries()) this.add(index, layer);
+    for (const [index, each] of stack.entries()) this.add(index, read(each));
     this.complete(this.root, []);
   }
 
   /** Whether it still tells the truth: routes may be added at any time. */
-  describes(stack: readonly Layer[]): boolean {
+  describes(stack: readonly T[]): boolean {
     return stack === this.stack && stack.length === this.size && stack[this.size - 1] === this.last;
   }
 
@@ -57,16 +60,15 @@ export class PrefixIndex {
     return reached.ending;
   }
 
-  private add(index: number, layer: Layer): void {
-    const { names, isWhole } = staticLevels(layer.rawPath ?? layer.route?.path);
+  private add(index: number, { path, isRoute }: Matching): void {
+    const { names, isWhole } = staticLevels(path);
     let found = this.root;
     for (const name of names) {
       let next = found.children.get(name);
       if (!next) found.children.set(name, (next = level()));
       found = next;
     }
-    // A middleware matches what is below its path, too.
-    (isWhole && layer.route ? found.exact : found.own).push(index);
+    (isWhole && isRoute ? found.exact : found.own).push(index);
   }
 
   private complete(at: Level, above: readonly number[]): void {
