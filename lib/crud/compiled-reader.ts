@@ -2,7 +2,7 @@
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import { pagination } from './envelope.js';
 import type { ListRequest, Term } from './list-query.js';
-import { compileRow, type RowProjection } from './row-projection.js';
+import type { RowProjection } from './row-projection.js';
 import { PARAMETER, RECORD, selectMatching } from './record-selection.js';
 import type { Listed, RecordReader } from './record-store.js';
 import type { Resource } from './resource.js';
@@ -25,7 +25,6 @@ const MOST_SELECTIONS = 64;
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
-  private readonly row: RowProjection<T>;
   private readonly byKey: Statement;
   private readonly existsByKey: Statement;
   private readonly selections = new Map<string, Selection>();
@@ -33,10 +32,10 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   constructor(
     private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
+    private readonly row: RowProjection<T>,
     private readonly prepare: Prepare,
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
-    this.row = compileRow(resource, dataSource);
     const keyed = (query: SelectQueryBuilder<T>): Statement => {
       const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
       return prepare({ sql, mode: 'slave', named: true, single: true });

@@ -7,8 +7,10 @@ import type { DataSource, Repository } from 'typeorm';
 import type { ColumnMetadata } from '../schema/column-kind.js';
 import type { Field } from '../schema/entity-schema.js';
 import type { Checked } from '../schema/record-input.js';
-import type { RecordWriter } from './record-store.js';
+import type { RecordWriter, Written } from './record-store.js';
 import type { Resource } from './resource.js';
+import { compileReturnedRow, type ReturnedRow } from './returned-row.js';
+import type { RowProjection } from './row-projection.js';
 import { PARAMETER } from './record-selection.js';
 import type { Statement, StatementText } from './statement.js';
 
@@ -29,15 +31,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly places: ReadonlyMap<ColumnMetadata, number>;
   private readonly statements = new Map<string, Statement>();
   private readonly namedShapes = new Set<string>();
+  private readonly returned: ReturnedRow<T> | undefined;
   private readonly deletion: Statement;
 
   constructor(
     resource: Resource<T>,
     private readonly dataSource: DataSource,
+    row: RowProjection<T>,
     private readonly prepare: (text: StatementText) => Statement,
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
     const { metadata } = this.repository;
+    this.returned = compileReturnedRow(row, metadata, dataSource);
     this.idColumn = resource.schema.id.column;
     this.inserted = metadata.columns.filter(({ isInsert }) => isInsert);
     this.generated = this.inserted.filter(
@@ -49,7 +54,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.expectCompilable(resource.schema.fields);
   }
 
-  async insert(entity: T): Promise<unknown> {
+  async insert(entity: T): Promise<Written<T> & { key: unknown }> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
     const sent: ColumnMetadata[] = [];
@@ -63,11 +68,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const shape = `insert ${sent.map((column) => this.places.get(column)).join()}`;
     const statement = this.statementOf(shape, values.length, () => this.insertion(sent));
     const { rows, insertedKey } = await statement.run(values);
-    return this.idColumn.getEntityValue(entity) ?? rows[0]?.[this.idColumn.databaseName] ?? insertedKey;
+    const [row] = rows;
+    if (row && this.returned) return this.returned.written(row);
+    return { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey };
   }
 
-  async update(key: unknown, entity: T, checked: Checked): Promise<void> {
-    if (checked.values.size === 0) return;
+  async update(key: unknown, entity: T, checked: Checked): Promise<Written<T>> {
+    if (checked.values.size === 0) return {};
     const values: unknown[] = [];
     let shape = 'update';
     for (const [{ column }, value] of checked.values) {
@@ -77,7 +84,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     values.push(key);
     const statement = this.statementOf(shape, values.length, () => this.replacement([...checked.values]));
-    await statement.run(values);
+    const [row] = (await statement.run(values)).rows;
+    return row && this.returned ? this.returned.written(row) : {};
   }
 
   async remove(key: unknown): Promise<boolean> {
@@ -91,6 +99,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .values(placeholders(columns) as never)
       .updateEntity(false)
       .setParameters(named(columns.length));
+    if (this.returned) return followedBy(this.returned.sql('insert', query.alias), query);
     return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
   }
 
@@ -98,11 +107,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const columns = values.filter(([, value]) => typeof value !== 'function').map(([{ column }]) => column);
     const defaults = values.filter(([, value]) => typeof value === 'function');
     const set = Object.fromEntries(defaults.map(([{ property }, sql]) => [property, sql]));
-    return this.repository
+    const query = this.repository
       .createQueryBuilder()
       .update()
       .set({ ...placeholders(columns), ...set } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
+    return this.returned ? followedBy(this.returned.sql('update', this.repository.metadata.tableName), query) : query;
   }
 
   private removal(): Query {
@@ -161,6 +171,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return { run: places.every((place, at) => place === at) ? run : (values) => run(places.map((at) => values[at])) };
   }
 }
+
+const followedBy = (end: string, query: Query): Query => ({
+  getQueryAndParameters: () => {
+    const [sql, bound] = query.getQueryAndParameters();
+    return [sql + end, bound];
+  },
+});
 
 const nameOf = (place: number): string => `${PARAMETER}${place}`;
 

@@ -11,7 +11,7 @@ import { checkNew, checkReplacement, compileInput, type Checked } from '../schem
 import { askDatabase } from './ask-database.js';
 import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
-import { RecordStore, type Listed } from './record-store.js';
+import { RecordStore, type Listed, type Written } from './record-store.js';
 import type { Resource } from './resource.js';
 import type { UnreadRecord } from './unread.js';
 
@@ -54,8 +54,8 @@ export class Operations<T extends object> {
     const checked = checkNew(this.resource.schema, sent);
     const entity = fill(this.repository.create(), checked);
     this.refuse(await this.wrongFields(entity, checked, errors));
-    const key = await this.asked(() => this.store.writer('create').insert(entity));
-    const stored = await this.asked(() => this.store.reader.one(key));
+    const { key, record } = await this.asked(() => this.store.writer('create').insert(entity));
+    const stored = this.asRead(record) ?? (await this.asked(() => this.store.reader.one(key)));
     if (!stored) throw new ConflictException(`${this.name} was deleted by somebody else as soon as it was created`);
     return stored;
   }
@@ -81,11 +81,12 @@ export class Operations<T extends object> {
     // A record that is not there is told before what is wrong with its replacement.
     if (wrong.length > 0 && !current) await this.record(key, id);
     this.refuse(wrong);
-    await this.asked(() => this.store.writer('update').update(key, changes, checked)).catch(async (error: unknown) => {
+    const update = (): Promise<Written<T>> => this.store.writer('update').update(key, changes, checked);
+    const { record } = await this.asked(update).catch(async (error: unknown) => {
       if (!current) await this.record(key, id);
       throw error;
     });
-    return this.record(key, id);
+    return this.asRead(record) ?? this.record(key, id);
   }
 
   /**
@@ -108,6 +109,11 @@ export class Operations<T extends object> {
     const { default: value } = column;
     if (typeof value === 'string') return () => `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
     return () => this.dataSource.driver.normalizeDefault(column) ?? 'NULL';
+  }
+
+  /** What a statement gave back, unless somebody wants to hear of what is read. */
+  private asRead(record: UnreadRecord<T> | undefined): UnreadRecord<T> | undefined {
+    return this.store.goesThroughRepository('read') ? undefined : record;
   }
 
   private get name(): string {

@@ -12,6 +12,7 @@ import type { ListRequest } from './list-query.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 import type { Resource } from './resource.js';
+import { compileRow } from './row-projection.js';
 import { statementsOf } from './statement.js';
 import type { Unread, UnreadRecord } from './unread.js';
 
@@ -28,11 +29,16 @@ export interface RecordReader<T> {
   exists(key: unknown): Promise<boolean>;
 }
 
+/** What a statement tells of the record that it has written. */
+export interface Written<T> {
+  /** The record, where the statement gave it back. */
+  readonly record?: UnreadRecord<T> | undefined;
+}
+
 export interface RecordWriter<T> {
-  /** @returns the key of the new record */
-  insert(entity: T): Promise<unknown>;
+  insert(entity: T): Promise<Written<T> & { readonly key: unknown }>;
   /** Sets the fields of `checked`, which the entity holds. One statement, so that of two at once one stands whole. */
-  update(key: unknown, entity: T, checked: Checked): Promise<void>;
+  update(key: unknown, entity: T, checked: Checked): Promise<Written<T>>;
   /** @returns whether there was a record */
   remove(key: unknown): Promise<boolean>;
 }
@@ -83,9 +89,10 @@ export class RecordStore<T extends object> {
     if (!prepare || featureOf(this.dataSource.getMetadata(this.resource.options.entity), this.dataSource))
       return undefined;
     try {
+      const row = compileRow(this.resource, this.dataSource);
       return {
-        reader: new CompiledReader(this.resource, this.dataSource, prepare),
-        writer: new CompiledWriter(this.resource, this.dataSource, prepare),
+        reader: new CompiledReader(this.resource, this.dataSource, row, prepare),
+        writer: new CompiledWriter(this.resource, this.dataSource, row, prepare),
       };
     } catch {
       return undefined;

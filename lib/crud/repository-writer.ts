@@ -16,16 +16,16 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     this.repository = dataSource.getRepository(resource.options.entity);
   }
 
-  async insert(entity: T): Promise<unknown> {
+  async insert(entity: T): Promise<{ key: unknown }> {
     const { identifiers } = await this.repository
       .createQueryBuilder()
       .insert()
       .values(entity as never)
       .execute();
-    return this.exactKey(identifiers[0]?.['id']);
+    return { key: await this.exactKey(identifiers[0]?.['id']) };
   }
 
-  async update(key: unknown, entity: T, { values }: Checked): Promise<void> {
+  async update(key: unknown, entity: T, { values }: Checked): Promise<object> {
     if (values.size > 0)
       await this.repository
         .createQueryBuilder()
@@ -33,6 +33,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
         .set(entity as never)
         .where({ id: key })
         .execute();
+    return {};
   }
 
   async remove(key: unknown): Promise<boolean> {

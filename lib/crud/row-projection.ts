@@ -9,6 +9,8 @@ import type { Unread, UnreadRecord } from './unread.js';
 export interface RowProjection<T extends object> {
   /** Selects the readable fields, each by an alias of its own. */
   select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T>;
+  /** The same for `RETURNING`, on a database where no column is read as text. */
+  readonly returning: string;
   one(row: RawRow): UnreadRecord<T>;
   all(rows: readonly RawRow[]): Unread<T[]>;
 }
@@ -55,6 +57,7 @@ export function compileRow<T extends object>(
         else query.addSelect(`${RECORD}.${property}`, alias);
       return query;
     },
+    returning: columns.map(({ alias, column }) => `${driver.escape(column.databaseName)} AS "${alias}"`).join(', '),
     one: (row) => ({
       read: () => recordOf(row),
       json: () => jsonOf?.(row),

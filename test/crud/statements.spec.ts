@@ -94,11 +94,13 @@ describe.each(DATABASES)('on %s', (database) => {
     await service.get('/api/items/1');
     await service.del('/api/items/1');
     const seen = logger.lines.map(([what, sql, parameters]) => [what, sql.split(' ')[0], parameters]);
+    // PostgreSQL gives the row back.
+    const reread = (id: number): unknown[] => (database === 'postgres' ? [] : [['query', 'SELECT', [id]]]);
     expect(seen.filter(([what]) => what === 'query')).toEqual([
       ['query', 'INSERT', ['other', 7]],
-      ['query', 'SELECT', [2]],
+      ...reread(2),
       ['query', 'UPDATE', ['new', 8, 1]],
-      ['query', 'SELECT', [1]],
+      ...reread(1),
       ['query', 'SELECT', [1]],
       ['query', 'DELETE', [1]],
     ]);
