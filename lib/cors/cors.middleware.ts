@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { DirectMiddleware } from '../routing/direct-middleware.js';
 import { RouteTable } from '../routing/route-table.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
@@ -29,20 +30,20 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
   const preflight = Object.fromEntries(headers);
 
   @Injectable()
-  class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
-    private readonly routes: RouteTable;
-
+  class CorsMiddleware extends DirectMiddleware implements OnApplicationBootstrap {
     constructor(@Inject(HttpAdapterHost) host: HttpAdapterHost) {
-      this.routes = RouteTable.of(host.httpAdapter);
+      super(RouteTable.of(host.httpAdapter));
     }
 
-    use(request: HttpRequest, response: ServerResponse, next: () => void): void {
-      const isPreflight = request.method === 'OPTIONS';
+    passes(request: HttpRequest, response: ServerResponse): boolean {
+      if (request.method !== 'OPTIONS') {
+        for (const [name, value] of headers) response.setHeader(name, value);
+        return true;
+      }
       // A group bound to a wildcard holds paths that have no route: those fall through to the 404.
-      if (isPreflight && !this.routes.serves(pathOf(request))) return next();
-      if (isPreflight) return void response.writeHead(204, preflight).end();
-      for (const [name, value] of headers) response.setHeader(name, value);
-      next();
+      if (!this.routes.serves(pathOf(request))) return true;
+      response.writeHead(204, preflight).end();
+      return false;
     }
 
     onApplicationBootstrap(): void {

@@ -9,6 +9,7 @@ import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { watchLayers } from './express-layers.js';
 import { ExpressMatching } from './express-matching.js';
+import { FastifyMiddleware } from './fastify-middleware.js';
 import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
 import { Mounts, type MountedPath } from './mounts.js';
 import { observe } from './observed-method.js';
@@ -46,10 +47,8 @@ interface FastifyRouter extends FindsRoutes {
   after(): PromiseLike<unknown>;
   addHook(name: 'onReady', hook: (done: () => void) => void): void;
 }
-interface ExpressRouter {
-  router: { stack: readonly { name: string }[] };
-}
 
+type Express = { router: { stack: readonly { name: string }[] } };
 type RouteArguments = [path: string, handler: AnyFunction, ...further: unknown[]];
 
 /** As Nest and most of main.ts register one; what else the router takes is seen by the router's watch. */
@@ -68,6 +67,8 @@ export class RouteTable {
   /** Asked before the handlers outside Nest's routes; `enter` runs the handler. */
   outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown, at?: MountedPath) => unknown;
 
+  /** On Fastify. */
+  readonly direct?: FastifyMiddleware;
   private readonly collisions = new RouteCollisions();
   /** One of each that a path may be served for. */
   private readonly methods = new Set<string>();
@@ -99,7 +100,6 @@ export class RouteTable {
       observe(isFastify ? adapter : adapter.getInstance(), verb, (call, args) =>
         this.isNests || !isRoute(args) ? call(args) : this.byNest(() => call(this.add(verb.toUpperCase(), args))),
       );
-    this.observeMiddleware();
     for (const name of ['setNotFoundHandler', 'setErrorHandler'])
       observe(adapter, name, (call, args) => this.byNest(() => call(args)));
     const nests = { isRegistering: () => this.isNests, registering: <T>(register: () => T) => this.byNest(register) };
@@ -109,7 +109,9 @@ export class RouteTable {
         gate: (request, reply, enter) => this.ask(request, reply, enter),
       });
       watchMiddleware(adapter, this.mounts, nests);
+      this.direct = new FastifyMiddleware(adapter as never, nests.registering);
     } else watchLayers(adapter, this.mounts, nests);
+    this.observeMiddleware();
   }
 
   /** Calls back when Nest begins to bind middleware and routes: behind the body parser, before all of them. */
@@ -170,7 +172,7 @@ export class RouteTable {
         if (instance.hasRequestDecorator('corsPreflightEnabled')) callback();
         done();
       });
-    } else if (this.adapter.getInstance<ExpressRouter>().router.stack.some(({ name }) => name === 'corsMiddleware'))
+    } else if (this.adapter.getInstance<Express>().router.stack.some(({ name }) => name === 'corsMiddleware'))
       callback();
   }
 
@@ -210,16 +212,14 @@ export class RouteTable {
   }
 
   private observeMiddleware(): void {
-    const adapter = this.adapter as unknown as { createMiddlewareFactory(method: number): unknown };
-    const original = adapter.createMiddlewareFactory;
-    adapter.createMiddlewareFactory = async (method): Promise<unknown> => {
+    observe(this.adapter, 'createMiddlewareFactory', async (call, args) => {
       this.beginRouting();
-      const bind = (await original.call(adapter, method)) as (path: string, callback: unknown) => unknown;
+      const bind = (await call(args)) as AnyFunction;
       return (path: string, callback: unknown): unknown => {
         this.middlewarePaths.push(path);
         return this.byNest(() => bind(path, callback));
       };
-    };
+    });
   }
 
   private byNest<T>(register: () => T): T {

@@ -1,0 +1,196 @@
+/**
+ * Runs the package's own middleware on Fastify from one hook. Nest binds middleware through middie, which copies nine
+ * properties onto node's request for every request: most of what such a middleware costs.
+ *
+ * Nest still matches the paths: what it would give to middie is caught, and asked instead. As soon as middie gets
+ * anything else, it gets what was caught first, so that everything runs in the order in which it was declared. Where
+ * Nest, middie or Fastify are not as they are known here, Nest's own binding stays.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Probe, type DirectMiddleware } from './direct-middleware.js';
+import { contextsOf, isBehindMiddie, isMiddieEmpty, type AnyFunction, type Context } from './fastify-contexts.js';
+import { observe } from './observed-method.js';
+
+type Bind = (path: string, handler: AnyFunction) => unknown;
+type Factory = (method: number) => Promise<Bind>;
+/** Node's request as middie hands it to middleware. */
+type RawRequest = IncomingMessage & { method: string; url: string; originalUrl: string };
+/** As Nest gives it to middie: it calls Nest's handler where the path matches, and otherwise goes on. */
+type Matcher = (request: RawRequest, response: ServerResponse, next: () => void) => void;
+type Hook = (request: { readonly raw: RawRequest }, reply: { readonly raw: ServerResponse }, done: () => void) => void;
+
+interface Root extends Context {
+  addHook(name: 'onRequest', hook: Hook): void;
+  addHook(name: 'onRegister', hook: (context: Context) => void): void;
+  addHook(name: 'onReady', hook: (done: () => void) => void): void;
+}
+interface Adapter {
+  createMiddlewareFactory: Factory;
+  getInstance(): Root;
+  /** Of versions of Nest that bind middleware in every context of Fastify; the hook runs in every one. */
+  readonly middieContexts?: unknown;
+}
+
+/** The arguments for middie. */
+type Caught = readonly [path: string, matcher: Matcher];
+
+/** Bound one after the other. */
+interface Group {
+  readonly middleware: DirectMiddleware;
+  readonly matchers: Matcher[];
+}
+
+export class FastifyMiddleware {
+  private readonly root: Root;
+  private readonly caught: Caught[] = [];
+  private readonly groups: Group[] = [];
+  /** Whether middie has nothing to run. */
+  private isAlone = false;
+  private hasMatched = false;
+  private lastBound: DirectMiddleware | undefined;
+
+  /** @param registering runs what registers on behalf of Nest */
+  constructor(
+    private readonly adapter: Adapter,
+    private readonly registering: <T>(register: () => T) => T,
+  ) {
+    this.root = adapter.getInstance();
+    const factory = adapter.createMiddlewareFactory;
+    observe(adapter, 'createMiddlewareFactory', async (call, args) => {
+      const middleware = this.lastBound;
+      this.lastBound = undefined;
+      const bind = (await call(args)) as Bind;
+      if (!middleware) return bind;
+      const catching = await this.catching(factory, args).catch(() => undefined);
+      return (path: string, handler: AnyFunction): unknown => {
+        const caught = this.isAlone && Probe.leads(handler, middleware) ? catching?.(path, handler) : undefined;
+        return caught ? this.add(middleware, caught) : bind(path, handler);
+      };
+    });
+    if (this.root.use) this.begin();
+    else
+      observe(adapter, 'init', async (call, args) => {
+        await call(args);
+        this.begin();
+      });
+  }
+
+  /** Nest registers a middleware one `await` after it has bound its method: any later, somebody else had bound it. */
+  noteBound(middleware: DirectMiddleware): void {
+    this.lastBound = middleware;
+    queueMicrotask(() =>
+      queueMicrotask(() => {
+        this.lastBound = undefined;
+      }),
+    );
+  }
+
+  private begin(): void {
+    const { root, hook } = this;
+    if (!Array.isArray(this.adapter.middieContexts) || !isMiddieEmpty(root)) return;
+    this.isAlone = true;
+    this.watch(root);
+    root.addHook('onRequest', hook);
+    root.addHook('onRegister', (context) => this.watch(context));
+    root.addHook('onReady', (done) => {
+      // What stands between the two hooks would run before the middleware instead of behind it.
+      if (!contextsOf(root).every((context) => isBehindMiddie(context, hook))) this.handOver();
+      done();
+    });
+  }
+
+  private watch(context: Context): void {
+    observe(context, 'use', (call, args) => {
+      this.handOver();
+      return call(args);
+    });
+  }
+
+  /** Gives middie what was caught, as Nest would have done. */
+  private handOver(): void {
+    if (!this.isAlone) return;
+    this.isAlone = false;
+    const [root, ...contexts] = contextsOf(this.root);
+    this.registering(() => {
+      for (const [path, matcher] of this.caught) {
+        root?.use?.(path, matcher);
+        // Middie gives a context what the root has when it is made; before a path it would put the context's prefix.
+        for (const context of contexts) if (Object.hasOwn(context, 'use')) context.use?.(matcher);
+      }
+    });
+  }
+
+  /** Nest's own binding, with an empty function in the place of middie's. */
+  private async catching(
+    factory: Factory,
+    args: unknown[],
+  ): Promise<(path: string, handler: AnyFunction) => Caught | undefined> {
+    const calls: unknown[][] = [];
+    const use = (...call: unknown[]): void => void calls.push(call);
+    const instance: unknown = Object.create(this.root, { use: { value: use } });
+    const adapter: unknown = Object.create(this.adapter, {
+      instance: { value: instance },
+      middieContexts: { value: [] },
+    });
+    const bind = (await Reflect.apply(factory, adapter, args)) as Bind;
+    return (path, handler) => {
+      try {
+        bind(path, (...call) => (this.isAlone ? this.match() : handler(...call)));
+        const [caught, ...further] = calls.splice(0);
+        return caught && further.length === 0 && isForMiddie(caught) && this.answersAtOnce(caught[1])
+          ? caught
+          : undefined;
+      } catch {
+        // Nest's own binding says what is wrong with the path.
+        return undefined;
+      }
+    };
+  }
+
+  /** Whether it works where it is, and without waiting for anything. */
+  private answersAtOnce(matcher: Matcher): boolean {
+    let goesOn = false;
+    this.hasMatched = false;
+    matcher({ url: '/', originalUrl: '/' } as RawRequest, {} as ServerResponse, () => {
+      goesOn = true;
+    });
+    return goesOn !== this.hasMatched;
+  }
+
+  private match(): void {
+    this.hasMatched = true;
+  }
+
+  private add(middleware: DirectMiddleware, caught: Caught): void {
+    this.caught.push(caught);
+    const last = this.groups.at(-1);
+    if (last?.middleware === middleware) last.matchers.push(caught[1]);
+    else this.groups.push({ middleware, matchers: [caught[1]] });
+  }
+
+  private readonly hook: Hook = ({ raw: request }, { raw: response }, done) => {
+    if (this.isAlone && this.groups.length > 0) {
+      // As middie does; Nest matches by it.
+      request.originalUrl = request.url;
+      for (const { middleware, matchers } of this.groups)
+        if (this.isMatched(matchers, request, response) && !middleware.passes(request, response)) return;
+    }
+    done();
+  };
+
+  private isMatched(matchers: readonly Matcher[], request: RawRequest, response: ServerResponse): boolean {
+    this.hasMatched = false;
+    for (const matcher of matchers) {
+      matcher(request, response, goOn);
+      if (this.hasMatched) break;
+    }
+    // Where Nest matches instead of middie it cuts the path off, as middie does.
+    request.url = request.originalUrl;
+    return this.hasMatched;
+  }
+}
+
+const goOn = (): void => {};
+
+const isForMiddie = (args: unknown[]): args is [string, Matcher] =>
+  args.length === 2 && typeof args[0] === 'string' && typeof args[1] === 'function';
