@@ -21,7 +21,6 @@ type Hook = (request: { readonly raw: RawRequest }, reply: { readonly raw: Serve
 
 interface Root extends Context {
   addHook(name: 'onRequest', hook: Hook): void;
-  addHook(name: 'onRegister', hook: (context: Context) => void): void;
   addHook(name: 'onReady', hook: (done: () => void) => void): void;
 }
 interface Adapter {
@@ -58,7 +57,6 @@ export class FastifyMiddleware {
     const factory = adapter.createMiddlewareFactory;
     observe(adapter, 'createMiddlewareFactory', async (call, args) => {
       const middleware = this.lastBound;
-      this.lastBound = undefined;
       const bind = (await call(args)) as Bind;
       if (!middleware) return bind;
       const catching = await this.catching(factory, args).catch(() => undefined);
@@ -90,8 +88,14 @@ export class FastifyMiddleware {
     if (!Array.isArray(this.adapter.middieContexts) || !isMiddieEmpty(root)) return;
     this.isAlone = true;
     this.watch(root);
+    // Middie decorates every context when it is made, also that of a plugin which is waiting already: a hook of ours
+    // would come after it.
+    observe(root, 'decorate', (call, args) => {
+      const context = call(args);
+      if (args[0] === 'use') this.watch(context as Context);
+      return context;
+    });
     root.addHook('onRequest', hook);
-    root.addHook('onRegister', (context) => this.watch(context));
     root.addHook('onReady', (done) => {
       // What stands between the two hooks would run before the middleware instead of behind it.
       if (!contextsOf(root).every((context) => isBehindMiddie(context, hook))) this.handOver();
