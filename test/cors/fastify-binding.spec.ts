@@ -23,7 +23,14 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RouteTable } from '../../lib/routing/route-table.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS, startApp, type Platform, type RunningApp, type StartOptions } from '../harness/platforms.js';
+import {
+  linesOf,
+  PLATFORMS,
+  startApp,
+  type Platform,
+  type RunningApp,
+  type StartOptions,
+} from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';
 import { allCorsHeaders, corsHeadersOf, ORIGIN, preflight, startGadgets } from './gadget-app.js';
 
@@ -141,14 +148,24 @@ describe('[5] cors() alone on Fastify', () => {
   });
 
   it('[5] the last group that matches wins, and a preflight ends at the first', async () => {
-    const app = await start('fastify', (consumer) => {
+    const complaints: string[] = [];
+    const logger = { level: 'warn', stream: { write: (line: string) => void complaints.push(line) } };
+    const bind: Bind = (consumer) => {
       consumer.apply(cors(ORIGIN)).forRoutes('places', 'places/:id');
       consumer.apply(cors(OTHER)).forRoutes('places');
-    });
+    };
+    const app = await start('fastify', bind, { adapter: new FastifyAdapter({ logger }) });
     expect(inMiddie(app)).toBe(0);
     expect([await originOf(app, '/places'), await originOf(app, '/places/1')]).toEqual([OTHER, ORIGIN]);
     const { headers } = await request(app.url, 'OPTIONS', '/places', { headers: preflight() });
     expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(complaints).toEqual([]);
+    await app.close();
+  });
+
+  it("[5] leaves node's request as it is where there is no group", async () => {
+    const app = await start('fastify', () => {});
+    expect((await request(app.url, 'GET', '/places')).json).toEqual({ url: '/places' });
     await app.close();
   });
 
