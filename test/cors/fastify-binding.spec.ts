@@ -23,14 +23,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RouteTable } from '../../lib/routing/route-table.js';
 import { request } from '../harness/client.js';
-import {
-  linesOf,
-  PLATFORMS,
-  startApp,
-  type Platform,
-  type RunningApp,
-  type StartOptions,
-} from '../harness/platforms.js';
+import { PLATFORMS, startApp, type Platform, type RunningApp, type StartOptions } from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';
 import { allCorsHeaders, corsHeadersOf, ORIGIN, preflight, startGadgets } from './gadget-app.js';
 
@@ -148,18 +141,14 @@ describe('[5] cors() alone on Fastify', () => {
   });
 
   it('[5] the last group that matches wins, and a preflight ends at the first', async () => {
-    const complaints: string[] = [];
-    const logger = { level: 'warn', stream: { write: (line: string) => void complaints.push(line) } };
-    const bind: Bind = (consumer) => {
+    const app = await start('fastify', (consumer) => {
       consumer.apply(cors(ORIGIN)).forRoutes('places', 'places/:id');
       consumer.apply(cors(OTHER)).forRoutes('places');
-    };
-    const app = await start('fastify', bind, { adapter: new FastifyAdapter({ logger }) });
+    });
     expect(inMiddie(app)).toBe(0);
     expect([await originOf(app, '/places'), await originOf(app, '/places/1')]).toEqual([OTHER, ORIGIN]);
     const { headers } = await request(app.url, 'OPTIONS', '/places', { headers: preflight() });
     expect(headers['access-control-allow-origin']).toBe(ORIGIN);
-    expect(complaints).toEqual([]);
     await app.close();
   });
 
