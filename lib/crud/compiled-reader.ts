@@ -25,8 +25,8 @@ const MOST_SELECTIONS = 64;
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
-  private readonly byKey: Statement;
-  private readonly existsByKey: Statement;
+  private byKey?: Statement;
+  private existsByKey?: Statement;
   private readonly selections = new Map<string, Selection>();
 
   constructor(
@@ -36,12 +36,12 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     private readonly prepare: Prepare,
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
-    const keyed = (query: SelectQueryBuilder<T>): Statement => {
-      const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
-      return prepare({ sql, mode: 'slave', named: true, single: true });
-    };
-    this.byKey = keyed(this.row.select(this.query()));
-    this.existsByKey = keyed(this.query().select('1', 'found'));
+  }
+
+  /** At boot rather than at a request: the statements can be made, whatever the names in them are. */
+  expectCompilable(): void {
+    this.byKey = this.keyed(this.row.select(this.query()));
+    this.existsByKey = this.keyed(this.query().select('1', 'found'));
     this.selectionOf([]);
   }
 
@@ -60,16 +60,23 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   async one(key: unknown): Promise<UnreadRecord<T> | undefined> {
+    this.byKey ??= this.keyed(this.row.select(this.query()));
     const [row] = (await this.byKey.run([key])).rows;
     return row && this.row.one(row);
   }
 
   async exists(key: unknown): Promise<boolean> {
+    this.existsByKey ??= this.keyed(this.query().select('1', 'found'));
     return (await this.existsByKey.run([key])).rows.length > 0;
   }
 
   private query(): SelectQueryBuilder<T> {
     return this.repository.createQueryBuilder(RECORD);
+  }
+
+  private keyed(query: SelectQueryBuilder<T>): Statement {
+    const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
+    return this.prepare({ sql, mode: 'slave', named: true, single: true });
   }
 
   private selectionOf(terms: readonly Term[]): Selection {

@@ -32,10 +32,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly statements = new Map<string, Statement>();
   private readonly namedShapes = new Set<string>();
   private readonly returned: ReturnedRow<T> | undefined;
-  private readonly deletion: Statement;
+  private deletion?: Statement;
 
   constructor(
-    resource: Resource<T>,
+    private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
     row: RowProjection<T>,
     private readonly prepare: (text: StatementText) => Statement,
@@ -50,8 +50,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
         isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
     );
     this.places = new Map(metadata.columns.map((column, place) => [column, place]));
+  }
+
+  /** At boot rather than at a request: whatever its names are, every field gets its own value. */
+  expectCompilable(): void {
+    const { fields } = this.resource.schema;
+    const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
+    const inserted = [...this.generated, ...sent];
+    this.statement(this.insertion(inserted), inserted.length);
+    const updated = fields.filter(({ updatable }) => updatable).map((field): [Field, unknown] => [field, undefined]);
+    if (updated.length > 0) this.statement(this.replacement(updated), updated.length + 1);
     this.deletion = this.statement(this.removal(), 1);
-    this.expectCompilable(resource.schema.fields);
   }
 
   async insert(entity: T): Promise<Written<T> & { key: unknown }> {
@@ -89,6 +98,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   async remove(key: unknown): Promise<boolean> {
+    this.deletion ??= this.statement(this.removal(), 1);
     return (await this.deletion.run([key])).affected > 0;
   }
 
@@ -137,15 +147,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
 
   private persistent(column: ColumnMetadata, entity: T): unknown {
     return this.dataSource.driver.preparePersistentValue(column.getEntityValue(entity), column);
-  }
-
-  /** At boot rather than at a request: whatever its names are, every field gets its own value. */
-  private expectCompilable(fields: readonly Field[]): void {
-    const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
-    const inserted = [...this.generated, ...sent];
-    this.statement(this.insertion(inserted), inserted.length);
-    const updated = fields.filter(({ updatable }) => updatable).map((field): [Field, unknown] => [field, undefined]);
-    if (updated.length > 0) this.statement(this.replacement(updated), updated.length + 1);
   }
 
   private statementOf(shape: string, count: number, query: () => Query): Statement {

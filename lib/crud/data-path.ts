@@ -83,6 +83,22 @@ export function featureOf(metadata: EntityMetadata, dataSource: DataSource): str
   return FEATURES.find(([, declares]) => declares(metadata, dataSource))?.[0];
 }
 
+/**
+ * Whether every name is a plain word, which no statement can hold otherwise than as it is: the query builder finds each
+ * by what stands around a word, and puts values by words that nobody else has. Of any other name only the statement
+ * itself tells. A word that every object knows, such as `constructor`, may be mistaken where values are held by names.
+ */
+export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata): boolean {
+  const names = [...columns, ...relations].map(({ propertyName }) => propertyName);
+  return (
+    tablePath.split('.').every(isWord) &&
+    columns.every(({ databaseName }) => isWord(databaseName)) &&
+    names.every((name) => isWord(name) && !(name in Object.prototype))
+  );
+}
+
+const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
+
 function listenerOf({ listeners }: EntityMetadata, hooks: readonly Hook[]): string | undefined {
   const heard = listeners.find(({ type }) => hooks.includes(hookOf(type)));
   return heard && `its @${capitalized(hookOf(heard.type))} listener`;

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Checked } from '../schema/record-input.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
-import { featureOf, reasonsForRepository, type Access, type Reasons } from './data-path.js';
+import { featureOf, hasPlainNames, reasonsForRepository, type Access, type Reasons } from './data-path.js';
 import type { ListMetadata } from './envelope.js';
 import type { ListRequest } from './list-query.js';
 import { RepositoryReader } from './repository-reader.js';
@@ -86,14 +86,15 @@ export class RecordStore<T extends object> {
 
   private compile(): RecordStore<T>['compiled'] {
     const prepare = statementsOf(this.dataSource);
-    if (!prepare || featureOf(this.dataSource.getMetadata(this.resource.options.entity), this.dataSource))
-      return undefined;
+    const metadata = this.dataSource.getMetadata(this.resource.options.entity);
+    if (!prepare || featureOf(metadata, this.dataSource)) return undefined;
     try {
       const row = compileRow(this.resource, this.dataSource);
-      return {
-        reader: new CompiledReader(this.resource, this.dataSource, row, prepare),
-        writer: new CompiledWriter(this.resource, this.dataSource, row, prepare),
-      };
+      const reader = new CompiledReader(this.resource, this.dataSource, row, prepare);
+      const writer = new CompiledWriter(this.resource, this.dataSource, row, prepare);
+      // Of plain names each statement is made when it is first asked for: 500 resources would wait for 4,000 of them.
+      if (!hasPlainNames(metadata)) for (const each of [reader, writer]) each.expectCompilable();
+      return { reader, writer };
     } catch {
       return undefined;
     }
