@@ -7,6 +7,7 @@ export default {
     'lib/security/path-readings.ts',
     'lib/security/pattern.ts',
     'lib/security/policy.ts',
+    'lib/security/related-rules.ts',
     'lib/security/role-hierarchy.ts',
     'lib/security/route-access.ts',
     'lib/security/rule-doubts.ts',

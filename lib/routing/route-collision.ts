@@ -35,11 +35,16 @@ function nodeOf(root: Node, levels: readonly Level[]): Node {
   return node;
 }
 
-function overlapping({ children, routes }: Node, levels: readonly Level[]): Route[] {
-  const [level, ...rest] = levels;
-  if (levels.length === 0) return routes;
-  const next = level === undefined ? [...children.values()] : [children.get(level), children.get(undefined)];
-  return next.flatMap((child) => (child ? overlapping(child, rest) : []));
+function overlapping(root: Node, levels: readonly Level[]): Route[] {
+  let nodes = [root];
+  for (const level of levels) {
+    const below: Node[] = [];
+    for (const { children } of nodes)
+      for (const child of level === undefined ? children.values() : [children.get(level), children.get(undefined)])
+        if (child) below.push(child);
+    nodes = below;
+  }
+  return nodes.flatMap(({ routes }) => routes);
 }
 
 function refuseCollision(route: Route, other: Route): void {

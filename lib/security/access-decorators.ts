@@ -63,7 +63,9 @@ const decoratedOf = (target: object): readonly DecoratedEffect[] =>
 
 /** What the decorators say of a route, read from the handler, onto which Nest copies the metadata of the method. */
 export const decoratedAccess = (handler: object): readonly DecoratedEffect[] =>
-  (Reflect.getMetadata(OF_ROUTE, handler) ?? decoratedOf(handler)) as readonly DecoratedEffect[];
+  (Reflect.getOwnMetadata(OF_ROUTE, handler) ??
+    Reflect.getOwnMetadata(DECORATED, handler) ??
+    NONE) as readonly DecoratedEffect[];
 
 /**
  * Before the routes are registered: notes on each method what its class says, because a handler knows its method only.

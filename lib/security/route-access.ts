@@ -8,7 +8,8 @@ import type { RouterReading } from '../routing/router-reading.js';
 import type { Access } from './access.js';
 import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
-import { exactly, foldAscii, foldWidely, keyOf, keysMatching, relationTo, type Fold } from './pattern.js';
+import { exactly, foldWidely, keyOf, keysMatching, type Fold } from './pattern.js';
+import { compileRelated, type Related } from './related-rules.js';
 import { broadestFirst, fold, refuseToOpen, restricts, type Rule } from './rules.js';
 
 /** Who gets in at this path, which the route serves. */
@@ -48,17 +49,19 @@ export function compileRouteAccess(
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
   const byTemplate = new Map<string, Map<string, Variant[]>>();
+  const relatedTo = compileRelated(policy.rules, reading);
   for (const [template, served] of groupByPath(routes)) {
-    const related = relatedTo(served, policy.rules, reading);
+    const related = relatedTo(served[0]?.shapes ?? []);
     const byMethod = new Map<string, Variant[]>();
     for (const method of methodsOf(served, related)) {
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
-      const variants = distinctHandlers(served, method).map((route) => {
-        const inner = [...ownRules(route, method, governed), ...decoratedRules(route, method, governed)];
+      const variants = distinctlySaid(served, method).map((said) => {
+        const pattern = patternOf(template, method);
+        const inner = [...ownRules(said, pattern, governed), ...decoratedRules(said, pattern, governed)];
         const governance = governanceOf(governed, inner, policy.fallback);
         entries.push(...entriesOf({ method, path: template }, governance));
-        return { ...saidOf(route.handler), access: compilePathAccess(template, governance) };
+        return { ...said, access: compilePathAccess(template, governance) };
       });
       byMethod.set(method, variants);
     }
@@ -88,7 +91,11 @@ const governs = ({ pattern }: Rule, method: string): boolean =>
 
 function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   const groups = new Map<string, Route[]>();
-  for (const route of routes) groups.set(route.path, [...(groups.get(route.path) ?? []), route]);
+  for (const route of routes) {
+    const known = groups.get(route.path);
+    if (known) known.push(route);
+    else groups.set(route.path, [route]);
+  }
   return groups;
 }
 
@@ -96,28 +103,6 @@ function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
 function methodsOf(served: readonly Route[], related: readonly Related[]): Set<string> {
   const named = related.flatMap(({ rule }) => rule.pattern.methods);
   return new Set(served.flatMap(({ method }) => (method === 'ALL' ? [...named, OTHER] : governing(method))));
-}
-
-interface Related {
-  readonly rule: Rule;
-  /** Whether the rule speaks of everything the route serves. */
-  readonly whole: boolean;
-  /** Whether it does so in the router's own letters, as a permission must. */
-  readonly exact: boolean;
-}
-
-/** A restriction is compared without regard to case; a permission as the router compares. */
-function relatedTo(served: readonly Route[], rules: readonly Rule[], reading: RouterReading): Related[] {
-  const shapes = served.flatMap((route) => route.shapes);
-  const permissionFold = reading.caseSensitive ? exactly : foldAscii;
-  return rules.flatMap((rule) => {
-    const fold = restricts(rule) ? foldWidely : permissionFold;
-    const relation = relationTo(rule.pattern, shapes, fold);
-    if (relation === 'disjoint') return [];
-    const whole = relation === 'covers';
-    const exact = whole && (fold === permissionFold || relationTo(rule.pattern, shapes, permissionFold) === 'covers');
-    return [{ rule, whole, exact }];
-  });
 }
 
 /** What is said of a handler itself. Nest copies the metadata onto what the router calls: both tell the very same objects. */
@@ -132,35 +117,34 @@ interface Variant extends Said {
 const saidOf = (handler: object): Said => ({ declared: declaredRoute(handler), decorated: decoratedAccess(handler) });
 const saysTheSame = (a: Said, b: Said): boolean => a.declared === b.declared && a.decorated === b.decorated;
 
-/** One route for each thing that is said of handlers of this method. */
-function distinctHandlers(served: readonly Route[], method: string): Route[] {
-  const distinct: Route[] = [];
+/** Each thing that is said of handlers of this method, once. */
+function distinctlySaid(served: readonly Route[], method: string): Said[] {
+  const distinct: Said[] = [];
   for (const route of served) {
     if (route.method !== 'ALL' && governing(route.method) !== method) continue;
-    const isKnown = distinct.some(({ handler }) => saysTheSame(saidOf(handler), saidOf(route.handler)));
-    if (!isKnown) distinct.push(route);
+    const said = saidOf(route.handler);
+    if (!distinct.some((each) => saysTheSame(each, said))) distinct.push(said);
   }
   return distinct;
 }
 
 /** What the package says of its own route, as an exact pattern, until the application speaks of the very same path. */
-function ownRules(route: Route, method: string, governed: readonly Related[]): Rule[] {
-  const access = declaredRoute(route.handler)?.access;
+function ownRules({ declared }: Said, pattern: Rule['pattern'], governed: readonly Related[]): Rule[] {
+  const access = declared?.access;
   if (access === undefined || governed.some(({ rule, whole }) => whole && rule.pattern.tail === '')) return [];
-  return [{ pattern: patternOf(route, method), effect: { kind: access }, declaredBy: 'declarest' }];
+  return [{ pattern, effect: { kind: access }, declaredBy: 'declarest' }];
 }
 
 /** What decorators say: behind every URL rule, the class's before the method's. */
-function decoratedRules(route: Route, method: string, governed: readonly Related[]): Rule[] {
-  const pattern = patternOf(route, method);
-  const said = decoratedAccess(route.handler).map((each): Rule => ({ ...each, pattern }));
+function decoratedRules({ decorated }: Said, pattern: Rule['pattern'], governed: readonly Related[]): Rule[] {
+  const said = decorated.map((each): Rule => ({ ...each, pattern }));
   const broader = governed.map(({ rule }) => rule);
   for (const [index, rule] of said.entries())
-    refuseToOpen(rule, [...broader, ...said.slice(0, index)], `${method} ${route.path}`);
+    refuseToOpen(rule, [...broader, ...said.slice(0, index)], `${pattern.methods.join()} ${pattern.text}`);
   return said;
 }
 
-const patternOf = ({ path }: Route, method: string): Rule['pattern'] => ({
+const patternOf = (path: string, method: string): Rule['pattern'] => ({
   text: path,
   methods: [method],
   levels: path.split('/').filter((level) => level !== ''),
