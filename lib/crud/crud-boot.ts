@@ -83,14 +83,16 @@ const gaveWay = new WeakSet<object>();
 
 /** A generated route whose verb and path a subclass gives to a method of its own is not registered twice. */
 function giveWay(prototype: object): void {
+  const inherited = Object.keys(OVERRIDABLE).filter((name) => !Object.hasOwn(prototype, name));
+  if (inherited.length === 0) return;
   const routeOf = (method: object): string =>
     JSON.stringify(['method', 'path'].map((key) => Reflect.getMetadata(key, method) as unknown));
   const own = Object.values(Object.getOwnPropertyDescriptors(prototype)).flatMap(({ value }) =>
     isRouted(value) ? routeOf(value) : [],
   );
-  for (const name of Object.keys(OVERRIDABLE)) {
+  for (const name of inherited) {
     const generated: unknown = Reflect.get(prototype, name);
-    if (Object.hasOwn(prototype, name) || !isRouted(generated) || !own.includes(routeOf(generated))) continue;
+    if (!isRouted(generated) || !own.includes(routeOf(generated))) continue;
     const unrouted = function (this: unknown, ...args: unknown[]): unknown {
       return (generated as (...args: unknown[]) => unknown).apply(this, args);
     };
@@ -106,6 +108,7 @@ function putInFront(prototype: object, names: readonly string[]): void {
     const inherited = { value, writable: true, configurable: true, enumerable: false };
     return isRouted(value) ? [[name, Object.getOwnPropertyDescriptor(prototype, name) ?? inherited] as const] : [];
   });
+  if (fixed.every(([name], index) => own[index]?.[0] === name)) return;
   for (const [name] of own) Reflect.deleteProperty(prototype, name);
   for (const [name, descriptor] of new Map([...fixed, ...own])) Object.defineProperty(prototype, name, descriptor);
 }

@@ -25,6 +25,7 @@ import { describePaths } from './data-path.js';
 import { declarationOf, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { failureEnvelope } from './envelope.js';
+import type { Operations } from './operations.js';
 import { expectKnown } from './resource.js';
 
 /**
@@ -37,6 +38,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   private static readonly led = new WeakSet<ModulesContainer>();
   private readonly logger = new Logger('CrudModule');
   private readonly controllers: readonly ControllerClass[];
+  private readonly compiled = new Map<ResolvedCrudOptions, Operations<object>>();
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -53,25 +55,24 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */
   onModuleInit(): void {
-    for (const options of this.declarations) operationsFor(options, expectKnown(options, this.dataSourceOf(options)));
+    const declarations = new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? []));
+    const dataSources = new Map<string | undefined, DataSource | undefined>();
+    for (const options of declarations) {
+      const name = options.dataSource;
+      if (!dataSources.has(name)) dataSources.set(name, this.dataSourceOf(options));
+      this.compiled.set(options, operationsFor(options, expectKnown(options, dataSources.get(name))));
+    }
   }
 
   onApplicationBootstrap(): void {
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
-    for (const options of this.declarations) {
-      const { reasons } = operationsFor(options, expectKnown(options, this.dataSourceOf(options))).store;
-      this.logger.debug(describePaths(options.entity.name, reasons));
-    }
+    for (const [{ entity }, { store }] of this.compiled) this.logger.debug(describePaths(entity.name, store.reasons));
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
-    const unbounded = this.declarations.filter(isUnbounded);
+    const unbounded = [...this.compiled.keys()].filter(isUnbounded);
     if (unbounded.length > 0)
       this.logger.warn(
         `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
       );
-  }
-
-  private get declarations(): ResolvedCrudOptions[] {
-    return [...new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? []))];
   }
 
   private dataSourceOf({ dataSource }: ResolvedCrudOptions): DataSource | undefined {

@@ -64,9 +64,12 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ['a column whose default is a function', hasFunctions],
 ];
 
-/** @param isCompilable whether its statements could be made */
-export function reasonsForRepository(metadata: EntityMetadata, dataSource: DataSource, isCompilable: boolean): Reasons {
-  const feature = featureOf(metadata, dataSource) ?? (isCompilable ? undefined : 'a name that no statement can hold');
+/** @param feature what keeps every access from being compiled */
+export function reasonsForRepository(
+  metadata: EntityMetadata,
+  dataSource: DataSource,
+  feature: string | undefined,
+): Reasons {
   const reasons: Partial<Record<Access, string>> = {};
   for (const access of Object.keys(HOOKS) as Access[]) {
     const reason = feature ?? listenerOf(metadata, HOOKS[access]) ?? subscriberOf(metadata, dataSource, HOOKS[access]);

@@ -45,6 +45,7 @@ export interface RecordWriter<T> {
 
 export class RecordStore<T extends object> {
   private readonly repository: { readonly reader: RepositoryReader<T>; readonly writer: RepositoryWriter<T> };
+  private readonly feature: string | undefined;
   private readonly compiled: { readonly reader: CompiledReader<T>; readonly writer: CompiledWriter<T> } | undefined;
   private decided: { readonly subscribers: DataSource['subscribers']; readonly reasons: Reasons } | undefined;
 
@@ -54,7 +55,8 @@ export class RecordStore<T extends object> {
   ) {
     const reader = new RepositoryReader(resource, dataSource);
     this.repository = { reader, writer: new RepositoryWriter(resource, reader, dataSource) };
-    this.compiled = this.compile();
+    this.feature = featureOf(dataSource.getMetadata(resource.options.entity), dataSource);
+    this.compiled = this.feature === undefined ? this.compile() : undefined;
   }
 
   get reader(): RecordReader<T> {
@@ -79,21 +81,22 @@ export class RecordStore<T extends object> {
       decided.subscribers.every((each, index) => each === subscribers[index]);
     if (isDecided) return decided.reasons;
     const metadata = this.dataSource.getMetadata(this.resource.options.entity);
-    const reasons = reasonsForRepository(metadata, this.dataSource, this.compiled !== undefined);
+    const feature = this.feature ?? (this.compiled ? undefined : 'a name that no statement can hold');
+    const reasons = reasonsForRepository(metadata, this.dataSource, feature);
     this.decided = { subscribers: [...subscribers], reasons };
     return reasons;
   }
 
   private compile(): RecordStore<T>['compiled'] {
     const prepare = statementsOf(this.dataSource);
-    const metadata = this.dataSource.getMetadata(this.resource.options.entity);
-    if (!prepare || featureOf(metadata, this.dataSource)) return undefined;
+    if (!prepare) return undefined;
     try {
       const row = compileRow(this.resource, this.dataSource);
       const reader = new CompiledReader(this.resource, this.dataSource, row, prepare);
       const writer = new CompiledWriter(this.resource, this.dataSource, row, prepare);
       // Of plain names each statement is made when it is first asked for: 500 resources would wait for 4,000 of them.
-      if (!hasPlainNames(metadata)) for (const each of [reader, writer]) each.expectCompilable();
+      if (!hasPlainNames(this.dataSource.getMetadata(this.resource.options.entity)))
+        for (const each of [reader, writer]) each.expectCompilable();
       return { reader, writer };
     } catch {
       return undefined;
