@@ -4,7 +4,7 @@ import { RequestMethod } from '@nestjs/common';
 import { declareRoute } from '../routing/declared-route.js';
 import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
-import { declarationOf } from './declared-resources.js';
+import { declarationOf, isGenerated } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 
 export interface ControllerClass {
@@ -32,8 +32,10 @@ const isPost = (method: object): boolean => Reflect.getMetadata('method', method
 /** From the class itself up to the generated one, which is the last. */
 function prototypesOf({ prototype }: ControllerClass): object[] {
   const prototypes: object[] = [];
-  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
+  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object) {
     prototypes.push(each);
+    if (isGenerated(each.constructor)) break;
+  }
   return prototypes;
 }
 

@@ -52,31 +52,11 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   const { entity, endpoint, enableSearch, enableExists, dataSource } = resolved;
   const Generated = generate(resolved);
 
-  const id = [Param('id'), String] as const;
-  const query = [RawQuery(), Object] as const;
-  const body = [JsonBody(), Object] as const;
-  const routes: readonly Route[] = [
-    // Fixed paths first: Express asks its routes in the order in which they were declared.
-    ...(enableSearch ? [['search', Get('search'), query] as const] : []),
-    ...(enableExists ? [['exists', Get('exists/:id'), id] as const] : []),
-    ['findAll', Get(), query],
-    ['findById', Get(':id'), id],
-    ['create', Post(), body, [CreatedAt(), Object]],
-    ['update', Put(':id'), id, body],
-    ['delete', Delete(':id'), id],
-  ];
-  for (const [name, verb, ...parameters] of routes) {
-    const descriptor = Object.getOwnPropertyDescriptor(Generated.prototype, name) as PropertyDescriptor;
-    verb(Generated.prototype, name, descriptor);
-    for (const [index, [decorate]] of parameters.entries()) decorate(Generated.prototype, name, index);
-    // What TypeScript writes for a decorated method: pipes read the types of the parameters there.
-    Reflect.defineMetadata(
-      'design:paramtypes',
-      parameters.map(([, type]) => type),
-      Generated.prototype,
-      name,
-    );
-  }
+  const own = [...(enableSearch ? [SEARCH] : []), ...(enableExists ? [EXISTS] : [])];
+  for (const route of own) describeParameters(Generated.prototype, route);
+  // Fixed paths first: Express asks its routes in the order in which they were declared.
+  for (const [name, verb] of [...own, ...ROUTES])
+    verb(Generated.prototype, name, Object.getOwnPropertyDescriptor(Generated.prototype, name) as PropertyDescriptor);
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
   // Where there is none, the boot says so in a sentence of its own.
   Optional()(Generated.prototype, DATA_SOURCE);
@@ -95,14 +75,42 @@ type Route = readonly [
   ...parameters: (readonly [ParameterDecorator, type: StringConstructor | ObjectConstructor])[],
 ];
 
+const ID = [Param('id'), String] as const;
+const QUERY = [RawQuery(), Object] as const;
+const BODY = [JsonBody(), Object] as const;
+const SEARCH: Route = ['search', Get('search'), QUERY];
+const EXISTS: Route = ['exists', Get('exists/:id'), ID];
+const ROUTES: readonly Route[] = [
+  ['findAll', Get(), QUERY],
+  ['findById', Get(':id'), ID],
+  ['create', Post(), BODY, [CreatedAt(), Object]],
+  ['update', Put(':id'), ID, BODY],
+  ['delete', Delete(':id'), ID],
+];
+
+function describeParameters(prototype: object, [name, , ...parameters]: Route): void {
+  for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
+  // What TypeScript writes for a decorated method: pipes read the types of the parameters there.
+  Reflect.defineMetadata(
+    'design:paramtypes',
+    parameters.map(([, type]) => type),
+    prototype,
+    name,
+  );
+}
+
+/** Says once what the parameters of every generated controller are, which inherit it: to say it 500 times takes a while. */
+abstract class Described {
+  /** Injected by name, not by constructor: a subclass has its constructor to itself. */
+  declare readonly [DATA_SOURCE]: DataSource;
+}
+for (const route of ROUTES) describeParameters(Described.prototype, route);
+
 function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {
   const { name } = options.entity;
   const operationsOf = (controller: { readonly [DATA_SOURCE]: DataSource }): Operations<T> =>
     operationsFor(options, controller[DATA_SOURCE]);
-  return class implements GeneratedController<T> {
-    /** Injected by name, not by constructor: a subclass has its constructor to itself. */
-    declare readonly [DATA_SOURCE]: DataSource;
-
+  return class extends Described implements GeneratedController<T> {
     async findAll(query: ListQuery): Promise<Envelope<T[]>> {
       const { records, metadata } = await operationsOf(this).list(parseListQuery(query, options.enablePagination));
       return new UnreadEnvelope(`${name} list`, records, metadata);

@@ -15,6 +15,9 @@ export function declarationOf(controller: object): ResolvedCrudOptions | undefin
   return Reflect.getMetadata(DECLARATION, controller) as ResolvedCrudOptions | undefined;
 }
 
+/** Whether a class is a generated one, and no subclass of it. */
+export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
+
 const compiled = new WeakMap<DataSource, WeakMap<ResolvedCrudOptions<never>, Operations<never>>>();
 
 /** Compiled at boot, and kept: two applications in one process have two data sources. */
