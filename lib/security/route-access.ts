@@ -57,9 +57,7 @@ export function compileRouteAccess(
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
       const variants = distinctlySaid(served, method).map((said) => {
-        const pattern = patternOf(template, method);
-        const inner = [...ownRules(said, pattern, governed), ...decoratedRules(said, pattern, governed)];
-        const governance = governanceOf(governed, inner, policy.fallback);
+        const governance = governanceOf(governed, innerRules(said, template, method, governed), policy.fallback);
         entries.push(...entriesOf({ method, path: template }, governance));
         return { ...said, access: compilePathAccess(template, governance) };
       });
@@ -126,6 +124,13 @@ function distinctlySaid(served: readonly Route[], method: string): Said[] {
     if (!distinct.some((each) => saysTheSame(each, said))) distinct.push(said);
   }
   return distinct;
+}
+
+/** What is said of the route itself, behind every URL rule: mostly nothing. */
+function innerRules(said: Said, template: string, method: string, governed: readonly Related[]): Rule[] {
+  if (said.declared?.access === undefined && said.decorated.length === 0) return [];
+  const pattern = patternOf(template, method);
+  return [...ownRules(said, pattern, governed), ...decoratedRules(said, pattern, governed)];
 }
 
 /** What the package says of its own route, as an exact pattern, until the application speaks of the very same path. */
