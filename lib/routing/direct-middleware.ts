@@ -1,19 +1,22 @@
+/**
+ * Middleware that is run without what Nest wraps around it: a promise, and a `WeakSet` with an entry for each request.
+ * Nest tells nobody which middleware its handlers lead to, so a handler is believed to lead to the one that was bound
+ * just before, and called once at boot to see whether it does. Of any other, Nest's own binding stays.
+ */
 import type { ServerResponse } from 'node:http';
 import type { NestMiddleware } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
+import { observe } from './observed-method.js';
 import type { RouteTable } from './route-table.js';
 
-/**
- * Middleware that may be run without what Nest wraps around it (see `FastifyMiddleware`): it answers or goes on at
- * once, and running it twice for one request is as running it once.
- */
+/** It answers or goes on at once, and running it twice for one request is as running it once. */
 export abstract class DirectMiddleware implements NestMiddleware {
   static {
     // Nest binds the method just before it registers it; a class that overrides it has one that tells nothing.
     const { use } = DirectMiddleware.prototype;
     Object.defineProperty(use, 'bind', {
       value: (self: DirectMiddleware): unknown => {
-        self.routes.direct?.noteBound(self);
+        self.routes.direct.noteBound(self);
         return Function.prototype.bind.call(use, self);
       },
     });
@@ -30,6 +33,42 @@ export abstract class DirectMiddleware implements NestMiddleware {
   }
 }
 
+type Handler = (...args: unknown[]) => unknown;
+export type Bind = (path: string, handler: Handler) => unknown;
+/** @returns what binds a handler that leads to this middleware, beside what would bind any other */
+export type Place = (middleware: DirectMiddleware, bind: Bind, args: unknown[]) => Bind | Promise<Bind>;
+
+export class DirectBinding {
+  private lastBound: DirectMiddleware | undefined;
+
+  constructor(adapter: object, place: Place) {
+    observe(adapter, 'createMiddlewareFactory', async (call, args) => {
+      const middleware = this.lastBound;
+      const bind = (await call(args)) as Bind;
+      if (!middleware) return bind;
+      const placed = await place(middleware, bind, args);
+      return (path: string, handler: Handler): unknown =>
+        (Probe.leads(handler, middleware) ? placed : bind)(path, handler);
+    });
+  }
+
+  /** Nest registers a middleware one `await` after it has bound its method: any later, somebody else had bound it. */
+  noteBound(middleware: DirectMiddleware): void {
+    this.lastBound = middleware;
+    queueMicrotask(() =>
+      queueMicrotask(() => {
+        this.lastBound = undefined;
+      }),
+    );
+  }
+}
+
+/** On Express: in its place among the layers. */
+export const placeLayer: Place = (middleware, bind) => (path) =>
+  bind(path, (request, response, next) => {
+    if (middleware.passes(request as HttpRequest, response as ServerResponse)) (next as () => void)();
+  });
+
 interface Call {
   readonly by: DirectMiddleware;
   readonly response: unknown;
@@ -37,7 +76,7 @@ interface Call {
 }
 
 /** Stands for a request at boot, to see which middleware a handler of Nest's leads to. */
-export class Probe {
+class Probe {
   #reached: Call | undefined;
 
   static reached(request: object, call: Call): boolean {
@@ -47,7 +86,7 @@ export class Probe {
   }
 
   /** Whether this handler hands everything on to this very middleware. */
-  static leads(handler: (...args: unknown[]) => unknown, middleware: DirectMiddleware): boolean {
+  static leads(handler: Handler, middleware: DirectMiddleware): boolean {
     const probe = new Probe();
     const response = {};
     const next = (): void => {};

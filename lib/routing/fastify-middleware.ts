@@ -7,11 +7,10 @@
  * Nest, middie or Fastify are not as they are known here, Nest's own binding stays.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Probe, type DirectMiddleware } from './direct-middleware.js';
+import type { Bind, DirectMiddleware, Place } from './direct-middleware.js';
 import { contextsOf, isBehindMiddie, isMiddieEmpty, type AnyFunction, type Context } from './fastify-contexts.js';
 import { observe } from './observed-method.js';
 
-type Bind = (path: string, handler: AnyFunction) => unknown;
 type Factory = (method: number) => Promise<Bind>;
 /** Node's request as middie hands it to middleware. */
 type RawRequest = IncomingMessage & { method: string; url: string; originalUrl: string };
@@ -46,7 +45,7 @@ export class FastifyMiddleware {
   /** Whether middie has nothing to run. */
   private isAlone = false;
   private hasMatched = false;
-  private lastBound: DirectMiddleware | undefined;
+  private readonly factory: Factory;
 
   /** @param registering runs what registers on behalf of Nest */
   constructor(
@@ -54,17 +53,7 @@ export class FastifyMiddleware {
     private readonly registering: <T>(register: () => T) => T,
   ) {
     this.root = adapter.getInstance();
-    const factory = adapter.createMiddlewareFactory;
-    observe(adapter, 'createMiddlewareFactory', async (call, args) => {
-      const middleware = this.lastBound;
-      const bind = (await call(args)) as Bind;
-      if (!middleware) return bind;
-      const catching = await this.catching(factory, args).catch(() => undefined);
-      return (path: string, handler: AnyFunction): unknown => {
-        const caught = this.isAlone && Probe.leads(handler, middleware) ? catching?.(path, handler) : undefined;
-        return caught ? this.add(middleware, caught) : bind(path, handler);
-      };
-    });
+    this.factory = adapter.createMiddlewareFactory;
     if (this.root.use) this.begin();
     else
       observe(adapter, 'init', async (call, args) => {
@@ -73,15 +62,13 @@ export class FastifyMiddleware {
       });
   }
 
-  /** Nest registers a middleware one `await` after it has bound its method: any later, somebody else had bound it. */
-  noteBound(middleware: DirectMiddleware): void {
-    this.lastBound = middleware;
-    queueMicrotask(() =>
-      queueMicrotask(() => {
-        this.lastBound = undefined;
-      }),
-    );
-  }
+  readonly place: Place = async (middleware, bind, args) => {
+    const catching = await this.catching(args).catch(() => undefined);
+    return (path, handler) => {
+      const caught = this.isAlone ? catching?.(path, handler) : undefined;
+      return caught ? this.add(middleware, caught) : bind(path, handler);
+    };
+  };
 
   private begin(): void {
     const { root, hook } = this;
@@ -125,10 +112,7 @@ export class FastifyMiddleware {
   }
 
   /** Nest's own binding, with an empty function in the place of middie's. */
-  private async catching(
-    factory: Factory,
-    args: unknown[],
-  ): Promise<(path: string, handler: AnyFunction) => Caught | undefined> {
+  private async catching(args: unknown[]): Promise<(path: string, handler: AnyFunction) => Caught | undefined> {
     const calls: unknown[][] = [];
     const use = (...call: unknown[]): void => void calls.push(call);
     const instance: unknown = Object.create(this.root, { use: { value: use } });
@@ -136,7 +120,7 @@ export class FastifyMiddleware {
       instance: { value: instance },
       middieContexts: { value: [] },
     });
-    const bind = (await Reflect.apply(factory, adapter, args)) as Bind;
+    const bind = (await Reflect.apply(this.factory, adapter, args)) as Bind;
     return (path, handler) => {
       try {
         bind(path, (...call) => (this.isAlone ? this.match() : handler(...call)));

@@ -7,6 +7,7 @@
  */
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
+import { DirectBinding, placeLayer } from './direct-middleware.js';
 import { watchLayers } from './express-layers.js';
 import { ExpressMatching } from './express-matching.js';
 import { FastifyMiddleware } from './fastify-middleware.js';
@@ -67,8 +68,7 @@ export class RouteTable {
   /** Asked before the handlers outside Nest's routes; `enter` runs the handler. */
   outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown, at?: MountedPath) => unknown;
 
-  /** On Fastify. */
-  readonly direct?: FastifyMiddleware;
+  readonly direct: DirectBinding;
   private readonly collisions = new RouteCollisions();
   /** One of each that a path may be served for. */
   private readonly methods = new Set<string>();
@@ -109,8 +109,11 @@ export class RouteTable {
         gate: (request, reply, enter) => this.ask(request, reply, enter),
       });
       watchMiddleware(adapter, this.mounts, nests);
-      this.direct = new FastifyMiddleware(adapter as never, nests.registering);
     } else watchLayers(adapter, this.mounts, nests);
+    this.direct = new DirectBinding(
+      adapter,
+      isFastify ? new FastifyMiddleware(adapter as never, nests.registering).place : placeLayer,
+    );
     this.observeMiddleware();
   }
 
