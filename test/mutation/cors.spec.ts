@@ -216,6 +216,11 @@ describe('the middleware', () => {
     const response = {
       statusCode: 200,
       setHeader: (name: string, value: string) => headers.push([name, value]),
+      writeHead(status: number, head: Record<string, string>) {
+        this.statusCode = status;
+        headers.push(...Object.entries(head));
+        return this;
+      },
       end: () => ended++,
     };
     middleware.use({ method, url, headers: {} }, response as unknown as ServerResponse, () => passed++);
