@@ -45,7 +45,10 @@ export function compileRow<T extends object>(
     for (const { alias, name, read } of readers) record[name] = read(row[alias]);
     return record as T;
   };
-  const jsonOf = compileJson(readers, Record.prototype as object, dataSource);
+  // With the first answer: 500 resources would wait for what most of them need much later.
+  let compiled: { readonly jsonOf: ((row: RawRow) => string) | undefined } | undefined;
+  const jsonWriter = (): ((row: RawRow) => string) | undefined =>
+    (compiled ??= { jsonOf: compileJson(readers, Record.prototype as object, dataSource) }).jsonOf;
   const id = readers[columns.findIndex(({ column }) => column === schema.id.column)];
 
   return {
@@ -60,12 +63,15 @@ export function compileRow<T extends object>(
     returning: columns.map(({ alias, column }) => `${driver.escape(column.databaseName)} AS "${alias}"`).join(', '),
     one: (row) => ({
       read: () => recordOf(row),
-      json: () => jsonOf?.(row),
+      json: () => jsonWriter()?.(row),
       id: () => id?.read(row[id.alias]) as string | number,
     }),
     all: (rows) => ({
       read: () => rows.map(recordOf),
-      json: () => jsonOf && `[${rows.map(jsonOf).join(',')}]`,
+      json: () => {
+        const jsonOf = jsonWriter();
+        return jsonOf && `[${rows.map(jsonOf).join(',')}]`;
+      },
     }),
   };
 }
