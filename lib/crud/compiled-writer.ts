@@ -109,7 +109,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .values(placeholders(columns) as never)
       .updateEntity(false)
       .setParameters(named(columns.length));
-    if (this.returned) return followedBy(this.returned.sql('insert', query.alias), query);
+    if (this.returned) return followedBy(this.returned.sql('insert'), query);
     return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
   }
 
@@ -122,7 +122,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .update()
       .set({ ...placeholders(columns), ...set } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
-    return this.returned ? followedBy(this.returned.sql('update', this.repository.metadata.tableName), query) : query;
+    return this.returned ? followedBy(this.returned.sql('update'), query) : query;
   }
 
   private removal(): Query {

@@ -23,7 +23,7 @@ import { envelope, type Envelope } from './envelope.js';
 import { parseListQuery, parseSearchQuery, RawQuery, type ListQuery } from './list-query.js';
 import { operationsFor, rememberDeclaration } from './declared-resources.js';
 import type { Operations } from './operations.js';
-import { UnreadEnvelope } from './unread.js';
+import { unreadEnvelope } from './unread.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
 export interface GeneratedController<T extends object> {
@@ -113,14 +113,14 @@ function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<Gener
   return class extends Described implements GeneratedController<T> {
     async findAll(query: ListQuery): Promise<Envelope<T[]>> {
       const { records, metadata } = await operationsOf(this).list(parseListQuery(query, options.enablePagination));
-      return new UnreadEnvelope(`${name} list`, records, metadata);
+      return unreadEnvelope(`${name} list`, records, metadata);
     }
 
     async search(query: ListQuery): Promise<Envelope<T[]>> {
       const { records, metadata } = await operationsOf(this).list(
         parseSearchQuery(query, options.enablePagination, options.searchableFields),
       );
-      return new UnreadEnvelope(`${name} search`, records, metadata);
+      return unreadEnvelope(`${name} search`, records, metadata);
     }
 
     async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
@@ -129,21 +129,21 @@ function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<Gener
     }
 
     async findById(id: string): Promise<Envelope<T>> {
-      return new UnreadEnvelope(`${name} found`, await operationsOf(this).get(id));
+      return unreadEnvelope(`${name} found`, await operationsOf(this).get(id));
     }
 
     /** @param locate where the route is the generated one; an override passes the answer on */
     async create(body: JsonObject, locate?: Locate): Promise<Envelope<T>> {
       const record = await operationsOf(this).create(body);
       const id = record.id();
-      const answer = new UnreadEnvelope(`${name} created`, record);
+      const answer = unreadEnvelope(`${name} created`, record);
       if (typeof locate !== 'function') return markCreated(answer, id);
       locate(id);
       return answer;
     }
 
     async update(id: string, body: JsonObject): Promise<Envelope<T>> {
-      return new UnreadEnvelope(`${name} updated`, await operationsOf(this).replace(id, body));
+      return unreadEnvelope(`${name} updated`, await operationsOf(this).replace(id, body));
     }
 
     async delete(id: string): Promise<Envelope<null>> {

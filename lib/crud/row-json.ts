@@ -69,14 +69,17 @@ const rows: readonly Plain[] = [
   },
 ];
 
-/** `undefined` where the record's class writes itself, or two columns have one name. */
+/**
+ * `undefined` where the record's class writes itself, two columns have one name, or the reading of a column can fail:
+ * that is to fail where the application's filters still hear of it, and not when the answer is written.
+ */
 export function compileJson(
   columns: readonly ReadColumn[],
   prototype: object,
   dataSource: DataSource,
 ): ((row: RawRow) => string) | undefined {
   const order = Object.keys(Object.fromEntries(columns.map(({ name }) => [name, null])));
-  if (order.length < columns.length || 'toJSON' in prototype) return undefined;
+  if (order.length < columns.length || 'toJSON' in prototype || columns.some(canFail)) return undefined;
   const members = order.map((name, index) => {
     const column = columns.find((each) => each.name === name) as ReadColumn;
     return {
@@ -90,6 +93,16 @@ export function compileJson(
     for (const { alias, label, json } of members) text += label + json(row[alias]);
     return `${text}}`;
   };
+}
+
+/** As that of JSON which is kept as text. */
+function canFail({ read }: ReadColumn): boolean {
+  try {
+    read('{');
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function jsonOf({ column, read }: ReadColumn, dataSource: DataSource): (raw: unknown) => string {

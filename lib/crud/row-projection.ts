@@ -4,7 +4,7 @@ import { RECORD } from './record-selection.js';
 import type { Resource } from './resource.js';
 import { compileJson } from './row-json.js';
 import type { RawRow } from './statement.js';
-import type { Unread, UnreadRecord } from './unread.js';
+import { alreadyRead, type Unread, type UnreadRecord } from './unread.js';
 
 export interface RowProjection<T extends object> {
   /** Selects the readable fields, each by an alias of its own. */
@@ -61,17 +61,16 @@ export function compileRow<T extends object>(
       return query;
     },
     returning: columns.map(({ alias, column }) => `${driver.escape(column.databaseName)} AS "${alias}"`).join(', '),
-    one: (row) => ({
-      read: () => recordOf(row),
-      json: () => jsonWriter()?.(row),
-      id: () => id?.read(row[id.alias]) as string | number,
-    }),
-    all: (rows) => ({
-      read: () => rows.map(recordOf),
-      json: () => {
-        const jsonOf = jsonWriter();
-        return jsonOf && `[${rows.map(jsonOf).join(',')}]`;
-      },
-    }),
+    one(row) {
+      const jsonOf = jsonWriter();
+      const unread = jsonOf ? { read: () => recordOf(row), json: () => jsonOf(row) } : alreadyRead(recordOf(row));
+      return { ...unread, id: () => id?.read(row[id.alias]) as string | number };
+    },
+    all(rows) {
+      const jsonOf = jsonWriter();
+      return jsonOf
+        ? { read: () => rows.map(recordOf), json: () => `[${rows.map(jsonOf).join(',')}]` }
+        : alreadyRead(rows.map(recordOf));
+    },
   };
 }

@@ -3,7 +3,7 @@
  * does, the rows of the database are written as JSON, and no object is made of them.
  */
 import { inspect } from 'node:util';
-import { JSON_TEXT } from '../http/json-text.js';
+import { JSON_TEXT, type JsonText } from '../http/json-text.js';
 import { localNow, type Envelope, type ListMetadata } from './envelope.js';
 
 export interface Unread<T> {
@@ -21,57 +21,73 @@ export interface UnreadRecord<T> extends Unread<T> {
 /** What has been made already. */
 export const alreadyRead = <T>(value: T): Unread<T> => ({ read: () => value, json: () => undefined });
 
-const HELD = Symbol('declarest.held');
+/**
+ * An envelope whose `data` is made when it is asked for: a plain object, which copied, changed, logged or written as JSON
+ * is as any other.
+ */
+export function unreadEnvelope<T>(message: string, unread: Unread<T>, metadata?: ListMetadata): Envelope<T> {
+  const envelope = { success: true, message } as { -readonly [K in keyof Envelope<T>]: Envelope<T>[K] };
+  Object.defineProperty(envelope, 'data', DATA);
+  envelope.timestamp = localNow();
+  if (metadata) envelope.metadata = metadata;
+  // Not enumerable: a copy has none.
+  Object.defineProperty(envelope, JSON_TEXT, { value: new Held(envelope, unread) });
+  Object.defineProperty(envelope, inspect.custom, INSPECT);
+  return envelope;
+}
 
-/** An envelope whose `data` is made when it is asked for; copied, changed, logged or written as JSON, it is as any other. */
-export class UnreadEnvelope<T> implements Envelope<T> {
-  declare readonly success: true;
-  declare readonly message: string;
-  declare readonly data: T;
-  declare readonly timestamp: string;
-  declare readonly metadata?: ListMetadata;
-  /** Not enumerable, so that a copy has none, and not private, so that a proxy finds it. */
-  declare readonly [HELD]: { unread: Unread<T> | undefined; data: T | undefined };
+class Held<T> implements JsonText {
+  private data: T | undefined;
 
-  constructor(message: string, unread: Unread<T>, metadata?: ListMetadata) {
-    this.success = true;
-    this.message = message;
-    // A property of its own: `{ ...envelope }` has it, too.
-    Object.defineProperty(this, 'data', DATA);
-    this.timestamp = localNow();
-    if (metadata) this.metadata = metadata;
-    Object.defineProperty(this, HELD, { value: { unread, data: undefined } });
+  constructor(
+    private readonly envelope: Envelope<T>,
+    private unread: Unread<T> | undefined,
+  ) {}
+
+  read(): T | undefined {
+    if (this.unread) this.give(this.unread.read());
+    return this.data;
   }
 
-  /** The rest is written as it is by now: an interceptor may have changed it. */
-  [JSON_TEXT](): string | undefined {
-    const data = this[HELD].unread?.json();
+  give(data: T): void {
+    this.unread = undefined;
+    this.data = data;
+  }
+
+  /** The rest is written as it is by now: an interceptor may have changed it, or have put something in the way of `data`. */
+  textOf(envelope: Envelope<T>): string | undefined {
+    if (envelope !== this.envelope || Object.getPrototypeOf(envelope) !== Object.prototype) return undefined;
+    if (Object.getOwnPropertyDescriptor(envelope, 'data')?.get !== DATA.get || 'toJSON' in envelope) return undefined;
+    const data = this.unread?.json();
     if (data === undefined) return undefined;
     let text = '';
-    for (const name of Object.keys(this)) {
-      const value = name === 'data' ? data : JSON.stringify(this[name as keyof this]);
-      if (value !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${value}`;
+    for (const name of Object.keys(envelope)) {
+      const value: unknown = name === 'data' ? undefined : envelope[name as keyof Envelope<T>];
+      // What is no plain value may write itself in its own way.
+      if (typeof value === 'object' && value !== null && name !== 'metadata') return undefined;
+      const json = name === 'data' ? data : JSON.stringify(value);
+      if (json !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${json}`;
     }
     return `${text}}`;
   }
-
-  [inspect.custom](): object {
-    return { ...this };
-  }
 }
 
-const DATA: PropertyDescriptor & ThisType<UnreadEnvelope<unknown>> = {
+type Holding = { readonly [JSON_TEXT]: Held<unknown> };
+
+/** A property of its own: `{ ...envelope }` has it, too. */
+const DATA: PropertyDescriptor & ThisType<Holding> = {
   enumerable: true,
   configurable: true,
   get() {
-    const held = this[HELD];
-    if (held.unread) held.data = held.unread.read();
-    held.unread = undefined;
-    return held.data;
+    return this[JSON_TEXT].read();
   },
   set(data: unknown) {
-    const held = this[HELD];
-    held.unread = undefined;
-    held.data = data;
+    this[JSON_TEXT].give(data);
+  },
+};
+
+const INSPECT: PropertyDescriptor & ThisType<object> = {
+  value(): object {
+    return { ...this };
   },
 };

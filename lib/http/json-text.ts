@@ -7,14 +7,17 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { RouteTable } from '../routing/route-table.js';
 
-/** The method that tells the JSON, or `undefined` where the object has to be walked through after all. */
+/** Under which such an answer keeps what knows it. */
 export const JSON_TEXT = Symbol('declarest.jsonText');
 
-interface Telling {
-  [JSON_TEXT]?(): string | undefined;
+export interface JsonText {
+  /** @returns `undefined` where the object has to be walked through after all */
+  textOf(answer: object): string | undefined;
 }
 
-const textOf = (body: unknown): string | undefined => (body as Telling | null | undefined)?.[JSON_TEXT]?.();
+/** The JSON of an answer that knows it. */
+export const textOf = (body: unknown): string | undefined =>
+  (body as { readonly [JSON_TEXT]?: JsonText } | null | undefined)?.[JSON_TEXT]?.textOf(body as object);
 
 /** To be called from the constructor of a provider, before any route exists. */
 export function sendJsonTexts(host: HttpAdapterHost): void {
@@ -30,6 +33,8 @@ export function sendJsonTexts(host: HttpAdapterHost): void {
 const telling = new WeakSet<object>();
 
 interface ExpressResponse extends ServerResponse {
+  get(name: string): unknown;
+  set(name: string, value: string): unknown;
   json(this: ExpressResponse, body: unknown): unknown;
   send(this: ExpressResponse, body: string): unknown;
 }
@@ -37,24 +42,31 @@ interface ExpressApplication {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly response: ExpressResponse;
 }
-type EtagOf = (body: string, encoding: 'utf8') => string | undefined;
+type EtagOf = (body: Buffer) => string | undefined;
 
 /** Those that change how Express writes JSON. */
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 
 /** On the prototype of its responses: a middleware that puts a `json` of its own before it still sees the object. */
 function tellExpress({ response, settings }: ExpressApplication): void {
-  const { json, send } = response;
+  const { json } = response;
+  const methods = WRITING.map((name) => [name, response[name as keyof ExpressResponse]] as const);
+  const isUntouched = (asked: ExpressResponse): boolean =>
+    methods.every(([name, method]) => asked[name as keyof ExpressResponse] === method);
+
   response.json = function (body): unknown {
     const text = JSON_SETTINGS.some((name) => settings[name]) ? undefined : textOf(body);
     if (text === undefined) return json.call(this, body);
-    if (this.send === send && isPlain(this)) return endWith(this, text, settings['etag fn'] as EtagOf | undefined);
-    if (!this.getHeader('Content-Type')) this.setHeader('Content-Type', 'application/json');
+    if (isUntouched(this) && isPlain(this)) return endWith(this, text, settings['etag fn'] as EtagOf | undefined);
+    if (!this.get('Content-Type')) this.set('Content-Type', 'application/json');
     return this.send(text);
   };
 }
 
-/** Whether there is nothing for Express's `send` to decide, which parses and writes the type, and asks for every header. */
+/** What Express's `send` calls, and what a middleware may have put its own before. */
+const WRITING = ['send', 'get', 'set', 'header', 'type', 'status', 'setHeader', 'writeHead', 'write', 'end'];
+
+/** Whether there is nothing for `send` to decide, which parses and writes the type, and asks for every header. */
 const isPlain = (response: ExpressResponse): boolean =>
   (response.statusCode === 200 || response.statusCode === 201) &&
   response.req.method !== 'HEAD' &&
@@ -66,9 +78,10 @@ const CONDITIONS = ['if-none-match', 'if-modified-since'];
 
 /** What `send` does. It writes the head and a buffer; a text goes out with the head, as one. */
 function endWith(response: ExpressResponse, text: string, etagOf: EtagOf | undefined): ExpressResponse {
+  const body = Buffer.from(text);
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  const etag = etagOf?.(text, 'utf8');
+  response.setHeader('Content-Length', body.length);
+  const etag = etagOf?.(body);
   if (etag) response.setHeader('ETag', etag);
   return response.end(text, 'utf8');
 }

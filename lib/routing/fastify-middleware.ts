@@ -180,5 +180,6 @@ export class FastifyMiddleware {
 
 const goOn = (): void => {};
 
+/** Before a path that begins with a wildcard middie puts a slash, so that it does not match `/`, which Nest's matcher does. */
 const isForMiddie = (args: unknown[]): args is [string, Matcher] =>
-  args.length === 2 && typeof args[0] === 'string' && typeof args[1] === 'function';
+  args.length === 2 && typeof args[0] === 'string' && !args[0].startsWith('*') && typeof args[1] === 'function';

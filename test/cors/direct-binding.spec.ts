@@ -33,6 +33,11 @@ type Bind = (consumer: MiddlewareConsumer) => void;
 
 @Controller()
 class PlacesController {
+  @Get()
+  root() {
+    return {};
+  }
+
   @Get('places')
   list(@Req() asked: { raw?: { url: string; originalUrl: string }; url: string; originalUrl: string }) {
     const { url, originalUrl } = asked.raw ?? asked;
@@ -220,6 +225,40 @@ describe('[5] cors() alone on Fastify', () => {
 
 describe.each(PLATFORMS)('[5] cors() beside other middleware on %s', (platform) => {
   const isFastify = platform === 'fastify';
+
+  it.each(['*path', '/*path', '{*path}', '/{*path}', '*', 'places/*path', 'places{/*path}', ':any', '/'])(
+    '[5] bound to %s is for the same paths as without it',
+    async (path) => {
+      const seen = [];
+      for (const others of [[], ['other']]) {
+        const app = await start(platform, (consumer) => {
+          consumer.apply(cors(ORIGIN)).forRoutes(path);
+          for (const other of others) consumer.apply(stoppingClass(other)).forRoutes('other');
+        });
+        const asked = [
+          '/',
+          '//',
+          '/places',
+          '/places/',
+          '/places/1',
+          '/other',
+          '/none',
+          '/places?x',
+          'http://h/',
+          'http://h/places',
+        ];
+        const answers = asked.flatMap((target) =>
+          ['GET', 'OPTIONS'].map(async (method) => {
+            const { status, headers } = await request(app.url, method, target);
+            return [method, target, status, headers['access-control-allow-origin']];
+          }),
+        );
+        seen.push(await Promise.all(answers));
+        await app.close();
+      }
+      expect(seen[0]).toEqual(seen[1]);
+    },
+  );
 
   it('[5] bound before, between and behind two groups', async () => {
     const app = await start(platform, (consumer) => {

@@ -6,9 +6,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CrudController } from 'declarest';
 import { map } from 'rxjs';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { JSON_TEXT } from '../../lib/http/json-text.js';
+import { textOf } from '../../lib/http/json-text.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { type CrudParts, type CrudService, startCrud } from './service.js';
+import { type CrudParts, type CrudService, failure, startCrud } from './service.js';
 
 enum Level {
   Low = 1,
@@ -56,10 +56,20 @@ class Secretive {
   }
 }
 
+@Entity()
+class Note {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('simple-json')
+  info!: object;
+}
+
 class LampsController extends CrudController({ entity: Lamp, endpoint: '/lamps', enablePagination: true }) {}
+class NotesController extends CrudController({ entity: Note, endpoint: '/notes', maxListSize: 10 }) {}
 class SecretiveController extends CrudController({ entity: Secretive, endpoint: '/secretive', maxListSize: 10 }) {}
 
-type Answer = { message: string; data: unknown; timestamp: string; [JSON_TEXT](): string | undefined };
+type Answer = { message: string; data: unknown; timestamp: string };
 const withInterceptor = (change: (answer: Answer) => unknown): Provider[] => [
   {
     provide: APP_INTERCEPTOR,
@@ -70,6 +80,11 @@ const withInterceptor = (change: (answer: Answer) => unknown): Provider[] => [
 ];
 const firstOf = (data: unknown): Lamp => [data].flat()[0] as Lamp;
 
+const LAMP = 'Desk "lamp" é';
+const DESCRIPTORS = (answer: object): PropertyDescriptorMap => Object.getOwnPropertyDescriptors(answer);
+const without = <T extends object>(answer: T, name: string): T => (Reflect.deleteProperty(answer, name), answer);
+const dataOf = ({ data }: Answer): unknown => data;
+
 /** What an interceptor may do to an answer, and what is then sent instead of the name and of `message`. */
 const INTERCEPTORS: readonly [string, (answer: Answer) => unknown, (body: never) => unknown, unknown][] = [
   ['changes a record', ({ ...answer }) => ((firstOf(answer.data).name = 'changed'), answer), nameOf, 'changed'],
@@ -79,10 +94,39 @@ const INTERCEPTORS: readonly [string, (answer: Answer) => unknown, (body: never)
   ['adds to the answer', (answer) => Object.assign(answer, { added: 1 }), (body: object) => 'added' in body, true],
   ['takes from the answer', (answer) => (Reflect.deleteProperty(answer, 'data'), answer), nameOf, undefined],
   ['changes the message', (answer) => ((answer.message = 'new'), answer), ({ message }: Answer) => message, 'new'],
-  ['freezes the answer', (answer) => Object.freeze(answer), nameOf, 'Desk "lamp" é'],
-  ['freezes the answer and looks', (answer) => Object.freeze(answer).data && answer, nameOf, 'Desk "lamp" é'],
-  ['answers with the data alone', ({ data }) => ({ data }), nameOf, 'Desk "lamp" é'],
-  ['answers through a proxy', (answer) => new Proxy(answer, {}), nameOf, 'Desk "lamp" é'],
+  ['freezes the answer', (answer) => Object.freeze(answer), nameOf, LAMP],
+  ['freezes the answer and looks', (answer) => Object.freeze(answer).data && answer, nameOf, LAMP],
+  [
+    'puts other data in its place',
+    (answer) => Object.assign(without(answer, 'data'), { data: 'masked' }),
+    dataOf,
+    'masked',
+  ],
+  [
+    'defines other data',
+    (answer) => Object.defineProperty(answer, 'data', { value: 'masked', enumerable: true }),
+    dataOf,
+    'masked',
+  ],
+  [
+    'masks the data by a proxy',
+    (answer) => new Proxy(answer, { get: (target, name) => (name === 'data' ? 'masked' : Reflect.get(target, name)) }),
+    dataOf,
+    'masked',
+  ],
+  ['says how to write it', (answer) => Object.assign(answer, { toJSON: () => ({ data: 'own' }) }), dataOf, 'own'],
+  [
+    'says how to write a part',
+    (answer) => Object.assign(answer, { message: { toJSON: (name: string) => `my ${name}` } }),
+    ({ message }: Answer) => message,
+    'my message',
+  ],
+  ['clones the answer', (answer) => Object.assign(Object.create(Object.getPrototypeOf(answer)), answer), nameOf, LAMP],
+  ['clones its properties', (answer) => Object.defineProperties({}, DESCRIPTORS(answer)), nameOf, LAMP],
+  ['makes an heir', (answer) => Object.create(answer), (body: object) => body, {}],
+  ['takes everything', (answer) => Object.keys(answer).reduce(without, answer), (body: object) => body, {}],
+  ['answers with the data alone', ({ data }) => ({ data }), nameOf, LAMP],
+  ['answers through a proxy', (answer) => new Proxy(answer, {}), nameOf, LAMP],
 ];
 const TEXTS = ['', 'a "b"\n', '\ud83d\ude00', '\ud83d', '5', '-0', '007', '1e3', 'true', 'null', '[1]', '{"a":1}'];
 const NUMBERS = [0, -1, 1.5, -2e-7, 1e21, 9_007_199_254_740_991, 9_007_199_254_740_993n, 2n ** 62n];
@@ -120,10 +164,10 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
   let service: CrudService;
   const start = async (parts: CrudParts = {}): Promise<CrudService> => {
     service = await startCrud(platform, {
-      entities: [Lamp, Secretive],
+      entities: [Lamp, Secretive, Note],
       path: 'compiled',
       imports: [],
-      controllers: [LampsController, SecretiveController],
+      controllers: [LampsController, SecretiveController, NotesController],
       ...parts,
     });
     await service.dataSource.getRepository(Lamp).save({ name: 'Desk "lamp" é', price: 1.5 });
@@ -135,7 +179,7 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
     await start();
     const controller = service.app.get(LampsController);
     for (const ask of [() => controller.findById('1'), () => controller.findAll({} as never)]) {
-      const text = ((await ask()) as unknown as Answer)[JSON_TEXT]();
+      const text = textOf(await ask());
       expect(typeof text).toBe('string');
       const answer = await ask();
       expect(Object.keys(answer).slice(0, 4)).toEqual(['success', 'message', 'data', 'timestamp']);
@@ -145,8 +189,9 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
       expect(firstOf(answer.data)).toBeInstanceOf(Lamp);
       expect(firstOf(answer.data).createdAt).toBeInstanceOf(Date);
       expect(answer.data).toBe(answer.data);
+      expect(Object.getPrototypeOf(answer)).toBe(Object.prototype);
       // Whoever has looked may have changed it.
-      expect((answer as unknown as Answer)[JSON_TEXT]()).toBeUndefined();
+      expect(textOf(answer)).toBeUndefined();
     }
   });
 
@@ -158,7 +203,7 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
       for (const value of values) {
         await service.dataSource.query(`UPDATE lamp SET "${column}" = ?`, [value]);
         const answer = await controller.findById('1');
-        const text = (answer as unknown as Answer)[JSON_TEXT]() ?? '';
+        const text = textOf(answer);
         expect([column, value, text]).toEqual([column, value, JSON.stringify(answer)]);
       }
   });
@@ -169,6 +214,16 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
       expect(seen((await service.get(path)).json as never)).toEqual(expected);
     const updated = await service.put('/lamps/1', { name: 'Desk "lamp" é', price: 2 });
     expect(seen(updated.json as never)).toEqual(expected);
+  });
+
+  it('fail where the filters of the application hear of it', async () => {
+    await start();
+    await service.post('/notes', { info: { a: 1 } });
+    await service.dataSource.query(`UPDATE note SET info = '{broken'`);
+    for (const path of ['/notes', '/notes/1']) {
+      const { status, json } = await service.get(path);
+      expect([status, json]).toEqual([500, failure('Internal server error')]);
+    }
   });
 
   it('the class of an entity writes itself', async () => {
@@ -258,6 +313,33 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     expect(seen).toEqual(['string']);
   });
 
+  it('a middleware on Express that puts its own `end` before the one of the response, and takes buffers', async () => {
+    const bodies: string[] = [];
+    await start('express', (app) => {
+      app.use((_request: unknown, response: { end(chunk?: Buffer): unknown }, next: () => void) => {
+        const { end } = response;
+        response.end = function (chunk) {
+          bodies.push(Buffer.concat(chunk ? [chunk] : []).toString());
+          return Reflect.apply(end, this, [chunk]);
+        };
+        next();
+      });
+    });
+    expect([(await service.get('/lamps/1')).text]).toEqual(bodies);
+  });
+
+  it('a middleware on Express that puts its own `set` before the one of the response', async () => {
+    await start('express', (app) => {
+      app.use((_request: unknown, response: { set(name: string, value: string): unknown }, next: () => void) => {
+        const set = response.set.bind(response);
+        response.set = (name, value) =>
+          set(name, name === 'Content-Type' ? value.replace('n/json', 'n/vnd.own+json') : value);
+        next();
+      });
+    });
+    expect((await service.get('/lamps/1')).headers['content-type']).toBe('application/vnd.own+json; charset=utf-8');
+  });
+
   it('the headers on Express that somebody has set already, and those that were asked for', async () => {
     await start('express', (app) => {
       app.use((request: { url: string }, response: ServerResponse, next: () => void) => {
@@ -276,9 +358,11 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.text)));
     instanceOf(service.app).set('etag', false);
     expect((await service.get('/lamps/1')).headers['etag']).toBeUndefined();
-    instanceOf(service.app).set('etag', (body: string) => `"${body.length}"`);
+    await service.put('/lamps/1', { name: LAMP });
+    instanceOf(service.app).set('etag', (body: Buffer) => `"${body.toString('hex').length}"`);
     const { headers, text } = await service.get('/lamps/1');
-    expect(headers['etag']).toBe(`"${text.length}"`);
+    expect(headers['etag']).toBe(`"${2 * Buffer.byteLength(text)}"`);
+    expect((await service.send('HEAD', '/lamps/1')).headers['etag']).toBe(headers['etag']);
   });
 
   it.each([
