@@ -25,8 +25,8 @@ const MOST_SELECTIONS = 64;
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
-  private byKey?: Statement;
-  private existsByKey?: Statement;
+  private byKeyOnceAsked?: Statement;
+  private existsOnceAsked?: Statement;
   private readonly selections = new Map<string, Selection>();
 
   constructor(
@@ -40,9 +40,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
 
   /** At boot rather than at a request: the statements can be made, whatever the names in them are. */
   expectCompilable(): void {
-    this.byKey = this.keyed(this.row.select(this.query()));
-    this.existsByKey = this.keyed(this.query().select('1', 'found'));
-    this.selectionOf([]);
+    void [this.byKey, this.existsByKey, this.selectionOf([])];
   }
 
   async list({ page, terms }: ListRequest): Promise<Listed<T>> {
@@ -60,14 +58,20 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   async one(key: unknown): Promise<UnreadRecord<T> | undefined> {
-    this.byKey ??= this.keyed(this.row.select(this.query()));
     const [row] = (await this.byKey.run([key])).rows;
     return row && this.row.one(row);
   }
 
   async exists(key: unknown): Promise<boolean> {
-    this.existsByKey ??= this.keyed(this.query().select('1', 'found'));
     return (await this.existsByKey.run([key])).rows.length > 0;
+  }
+
+  private get byKey(): Statement {
+    return (this.byKeyOnceAsked ??= this.keyed(this.row.select(this.query())));
+  }
+
+  private get existsByKey(): Statement {
+    return (this.existsOnceAsked ??= this.keyed(this.query().select('1', 'found')));
   }
 
   private query(): SelectQueryBuilder<T> {

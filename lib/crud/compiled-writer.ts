@@ -32,7 +32,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly statements = new Map<string, Statement>();
   private readonly namedShapes = new Set<string>();
   private readonly returned: ReturnedRow<T> | undefined;
-  private deletion?: Statement;
+  private deletionOnceAsked?: Statement;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -60,7 +60,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.statement(this.insertion(inserted), inserted.length);
     const updated = fields.filter(({ updatable }) => updatable).map((field): [Field, unknown] => [field, undefined]);
     if (updated.length > 0) this.statement(this.replacement(updated), updated.length + 1);
-    this.deletion = this.statement(this.removal(), 1);
+    void this.deletion;
   }
 
   async insert(entity: T): Promise<Written<T> & { key: unknown }> {
@@ -98,7 +98,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   async remove(key: unknown): Promise<boolean> {
-    this.deletion ??= this.statement(this.removal(), 1);
     return (await this.deletion.run([key])).affected > 0;
   }
 
@@ -123,6 +122,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .set({ ...placeholders(columns), ...set } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
     return this.returned ? followedBy(this.returned.sql('update'), query) : query;
+  }
+
+  private get deletion(): Statement {
+    return (this.deletionOnceAsked ??= this.statement(this.removal(), 1));
   }
 
   private removal(): Query {

@@ -69,7 +69,6 @@ const WRITING = ['send', 'get', 'set', 'header', 'type', 'status', 'setHeader', 
 /** Whether there is nothing for `send` to decide, which parses and writes the type, and asks for every header. */
 const isPlain = (response: ExpressResponse): boolean =>
   (response.statusCode === 200 || response.statusCode === 201) &&
-  response.req.method !== 'HEAD' &&
   !DECIDING_HEADERS.some((name) => response.hasHeader(name)) &&
   !CONDITIONS.some((name) => response.req.headers[name] !== undefined);
 
@@ -98,9 +97,8 @@ interface FastifyInstance {
 /** As Fastify's documentation gives a route a serializer of its own: hooks, and serializers that are set elsewhere, stay before it. */
 function tellFastify(table: RouteTable, instance: FastifyInstance): void {
   instance.addHook('onRoute', (options) => {
-    // The adapter may wrap the handler; the table has just been told of the one that Nest gave it.
-    const route = table.routes.at(-1);
-    const isOurs = route !== undefined && route.path === options.url && declaredRoute(route.handler) !== undefined;
+    const route = table.registering(options.url);
+    const isOurs = route !== undefined && declaredRoute(route.handler) !== undefined;
     if (!isOurs || options.schema?.response || options.serializerCompiler) return;
     options.schema = { ...options.schema, response: { '2xx': {} } };
     options.serializerCompiler = () => (body: unknown) => textOf(body) ?? JSON.stringify(body);

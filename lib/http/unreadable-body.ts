@@ -71,9 +71,8 @@ class DeferredBodies {
   /** Fastify calls a route's error handler instead of its handler; this one hands the request on to the handler. */
   private watchFastify(table: RouteTable, instance: FastifyInstance): void {
     instance.addHook('onRoute', (options) => {
-      // The adapter may wrap the handler; the table has just been told of the one that Nest gave it.
-      const route = table.routes.at(-1);
-      if (route === undefined || route.path !== options.url) return;
+      const route = table.registering(options.url);
+      if (!route) return;
       const { handler } = options;
       options.errorHandler ??= (error, request, reply): unknown => {
         const bodyWasNotRead =

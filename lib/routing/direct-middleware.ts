@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import type { NestMiddleware } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
-import { observe } from './observed-method.js';
+import { observe, type AnyFunction } from './observed-method.js';
 import type { RouteTable } from './route-table.js';
 
 /** It answers or goes on at once, and running it twice for one request is as running it once. */
@@ -33,8 +33,7 @@ export abstract class DirectMiddleware implements NestMiddleware {
   }
 }
 
-type Handler = (...args: unknown[]) => unknown;
-export type Bind = (path: string, handler: Handler) => unknown;
+export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */
 export type Place = (middleware: DirectMiddleware, bind: Bind, args: unknown[]) => Bind | Promise<Bind>;
 
@@ -47,7 +46,7 @@ export class DirectBinding {
       const bind = (await call(args)) as Bind;
       if (!middleware) return bind;
       const placed = await place(middleware, bind, args);
-      return (path: string, handler: Handler): unknown =>
+      return (path: string, handler: AnyFunction): unknown =>
         (Probe.leads(handler, middleware) ? placed : bind)(path, handler);
     });
   }
@@ -86,7 +85,7 @@ class Probe {
   }
 
   /** Whether this handler hands everything on to this very middleware. */
-  static leads(handler: Handler, middleware: DirectMiddleware): boolean {
+  static leads(handler: AnyFunction, middleware: DirectMiddleware): boolean {
     const probe = new Probe();
     const response = {};
     const next = (): void => {};

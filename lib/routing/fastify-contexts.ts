@@ -1,6 +1,5 @@
 /** What Fastify and middie keep of each context, the root or a plugin's, behind symbols of their own. */
-
-export type AnyFunction = (...args: unknown[]) => unknown;
+import type { AnyFunction } from './observed-method.js';
 
 export interface Context {
   /** Of middie; a context that was made before it shares the root's. */

@@ -8,8 +8,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bind, DirectMiddleware, Place } from './direct-middleware.js';
-import { contextsOf, isBehindMiddie, isMiddieEmpty, type AnyFunction, type Context } from './fastify-contexts.js';
-import { observe } from './observed-method.js';
+import { contextsOf, isBehindMiddie, isMiddieEmpty, type Context } from './fastify-contexts.js';
+import { observe, type AnyFunction } from './observed-method.js';
 
 type Factory = (method: number) => Promise<Bind>;
 /** Node's request as middie hands it to middleware. */

@@ -1,4 +1,4 @@
-type AnyFunction = (...args: unknown[]) => unknown;
+export type AnyFunction = (...args: unknown[]) => unknown;
 
 /** Has a method of an object call something else first, with the call itself and its arguments. */
 export function observe(

@@ -13,7 +13,7 @@ import { ExpressMatching } from './express-matching.js';
 import { FastifyMiddleware } from './fastify-middleware.js';
 import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
 import { Mounts, type MountedPath } from './mounts.js';
-import { observe } from './observed-method.js';
+import { observe, type AnyFunction } from './observed-method.js';
 import { answers, paramsOnFastify, routeOnFastify, type FindsRoutes } from './fastify-template.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { readingOf, type RouterReading } from './router-reading.js';
@@ -21,7 +21,6 @@ import { RouteCollisions } from './route-collision.js';
 import { shapesOf, type RouteShape } from './route-shape.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
-type AnyFunction = (...args: unknown[]) => unknown;
 
 export interface Route {
   /** `GET`, `POST`, … or `ALL`. */
@@ -121,6 +120,12 @@ export class RouteTable {
   onRouting(callback: () => void): void {
     if (this.routing) callback();
     else this.beforeRouting.push(callback);
+  }
+
+  /** In an `onRoute` hook of Fastify, where the adapter may have wrapped the handler: the route that Nest registers. */
+  registering(url: string): Route | undefined {
+    const last = this.routes.at(-1);
+    return last?.path === url ? last : undefined;
   }
 
   /** Whether the application has a route, of any method, for this path. */

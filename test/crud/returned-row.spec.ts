@@ -35,6 +35,15 @@ class Part {
   version!: number;
 }
 
+/** Rows of another amount than 3 have a trigger. */
+const PARTITIONED = [
+  'ALTER TABLE part RENAME TO old',
+  'CREATE TABLE part (LIKE old INCLUDING DEFAULTS) PARTITION BY LIST (amount)',
+  'CREATE TABLE few PARTITION OF part FOR VALUES IN (3)',
+  'CREATE TABLE many PARTITION OF part DEFAULT',
+  'CREATE TRIGGER t AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION change()',
+];
+
 /** The same in a schema of its own, under a name that has to be quoted. */
 @Entity({ name: "Part's of it", schema: 'store room' })
 class Stored {
@@ -116,15 +125,7 @@ describePostgres('[4.6] on PostgreSQL what is written is given back', () => {
   });
 
   it('a partition may have triggers of its own', async () => {
-    const { dataSource } = service;
-    for (const sql of [
-      'ALTER TABLE part RENAME TO old',
-      'CREATE TABLE part (LIKE old INCLUDING DEFAULTS) PARTITION BY LIST (amount)',
-      'CREATE TABLE few PARTITION OF part FOR VALUES IN (3)',
-      'CREATE TABLE many PARTITION OF part DEFAULT',
-      'CREATE TRIGGER t AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION change()',
-    ])
-      await dataSource.query(sql);
+    for (const sql of PARTITIONED) await service.dataSource.query(sql);
     expect((await service.post('/parts', { name: 'new' })).json.data.name).toBe('new');
     expect((await service.post('/parts', { name: 'new', amount: 9 })).json.data.name).toBe('new after');
   });
@@ -137,15 +138,7 @@ describePostgres('[4.6] on PostgreSQL what is written is given back', () => {
   });
 
   it('a row may move to another partition, whose triggers hear of an insertion', async () => {
-    const { dataSource } = service;
-    for (const sql of [
-      'ALTER TABLE part RENAME TO old',
-      'CREATE TABLE part (LIKE old INCLUDING DEFAULTS) PARTITION BY LIST (amount)',
-      'CREATE TABLE few PARTITION OF part FOR VALUES IN (3)',
-      'CREATE TABLE many PARTITION OF part DEFAULT',
-      'CREATE TRIGGER t AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION change()',
-    ])
-      await dataSource.query(sql);
+    for (const sql of PARTITIONED) await service.dataSource.query(sql);
     await service.post('/parts', { name: 'new' });
     expect((await service.put('/parts/1', { name: 'new', amount: 9 })).json.data.name).toBe('new after');
   });

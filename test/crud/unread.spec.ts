@@ -80,6 +80,7 @@ const withInterceptor = (change: (answer: Answer) => unknown): Provider[] => [
 ];
 const firstOf = (data: unknown): Lamp => [data].flat()[0] as Lamp;
 
+const MODIFIED = 'Sat, 21 Nov 2026 10:00:00 GMT';
 const LAMP = 'Desk "lamp" é';
 const DESCRIPTORS = (answer: object): PropertyDescriptorMap => Object.getOwnPropertyDescriptors(answer);
 const without = <T extends object>(answer: T, name: string): T => (Reflect.deleteProperty(answer, name), answer);
@@ -344,6 +345,7 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     await start('express', (app) => {
       app.use((request: { url: string }, response: ServerResponse, next: () => void) => {
         if (request.url.includes('etag')) response.setHeader('ETag', '"fixed"');
+        if (request.url.includes('modified')) response.setHeader('Last-Modified', MODIFIED);
         if (request.url.includes('type')) response.setHeader('Content-Type', 'application/vnd.api+json');
         next();
       });
@@ -353,6 +355,8 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     expect([unchanged.status, unchanged.text, unchanged.headers['etag']]).toEqual([304, '', '"fixed"']);
     expect((await service.get('/lamps/1?etag')).headers['etag']).toBe('"fixed"');
     expect((await service.get('/lamps/1?type')).headers['content-type']).toContain('application/vnd.api+json');
+    const since = { 'if-modified-since': MODIFIED };
+    expect((await service.send('GET', '/lamps/1?modified', { headers: since })).status).toBe(304);
     const own = await service.get('/lamps/1');
     expect(own.headers['etag']).toMatch(/^W\/"/);
     expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.text)));
@@ -363,6 +367,11 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     const { headers, text } = await service.get('/lamps/1');
     expect(headers['etag']).toBe(`"${2 * Buffer.byteLength(text)}"`);
     expect((await service.send('HEAD', '/lamps/1')).headers['etag']).toBe(headers['etag']);
+    for (const tag of [headers['etag'] ?? '', '*'])
+      expect(await service.send('GET', '/lamps/1', { headers: { 'if-none-match': tag } })).toMatchObject({
+        status: 304,
+        text: '',
+      });
   });
 
   it.each([
