@@ -44,9 +44,10 @@ const QUERY_HOOKS: readonly Hook[] = ['beforeQuery', 'afterQuery'];
 const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
   ['a view', ({ tableType }) => tableType === 'view'],
   [
+    // Classes that share a table; one that extends another and has a table of its own is as any other.
     'inheritance',
-    ({ inheritancePattern, childEntityMetadatas, parentEntityMetadata }) =>
-      inheritancePattern !== undefined || childEntityMetadatas.length > 0 || parentEntityMetadata !== undefined,
+    ({ inheritancePattern, parentEntityMetadata }) =>
+      inheritancePattern !== undefined || parentEntityMetadata !== undefined,
   ],
   ['a tree', ({ treeType }) => treeType !== undefined],
   ['embedded columns', ({ embeddeds }) => embeddeds.length > 0],

@@ -62,7 +62,11 @@ const OPERATIONS = { read: 'findAll, findById, search, exists', create: 'create'
 const NUMBER = 47_110_815;
 
 /** Which way each access takes, by the statements that it runs. */
-async function pathsOf(service: CrudService, { texts }: Statements, more: object): Promise<Record<Access, string>> {
+async function pathsOf(
+  service: CrudService,
+  { texts }: Statements,
+  { entity, ...more }: { entity: Type },
+): Promise<Record<Access, string>> {
   const pathOf = async (verb: string, run: () => Promise<{ status: number; text: string }>): Promise<string> => {
     texts.length = 0;
     const { status, text } = await run();
@@ -73,9 +77,7 @@ async function pathsOf(service: CrudService, { texts }: Statements, more: object
   };
   const body = { amount: NUMBER, ...more };
   const { json } = await service.post('/api/things', body);
-  const table = service.dataSource.entityMetadatas.find(({ columns }) =>
-    columns.some(({ propertyName }) => propertyName === 'amount'),
-  )!.tableName;
+  const table = service.dataSource.getMetadata(entity).tableName;
   await service.dataSource.query(`UPDATE "${table}" SET id = ${NUMBER} WHERE id = ${json.data.id}`);
   const path = `/api/things/${NUMBER}`;
   const deletion = service.dataSource.entityMetadatas.some((each) => each.deleteDateColumn) ? 'UPDATE' : 'DELETE';
@@ -112,7 +114,7 @@ async function expectPaths(
       }
     }
     late?.(service);
-    expect(await pathsOf(service, statements, body)).toEqual(
+    expect(await pathsOf(service, statements, { entity, ...body })).toEqual(
       Object.fromEntries(
         Object.keys(OPERATIONS).map((access) => [access, expected[access as Access] ? 'repository' : 'compiled']),
       ),
@@ -280,6 +282,39 @@ describe('[4.6] the path of each access, by what an entity declares', () => {
       expect((await service.post('/api/things', { amount: 1 })).status).toBe(201);
       await service.close();
     }
+  });
+
+  it('a class that another one extends, each with a table of its own', async () => {
+    @Entity()
+    class Base {
+      @PrimaryGeneratedColumn()
+      id!: number;
+
+      @Column({ type: 'int' })
+      amount!: number;
+    }
+    @Entity()
+    class Extended extends Base {
+      @Column({ type: 'int', nullable: true })
+      more!: number | null;
+    }
+    await expectPaths(Base, {}, { entities: [Base, Extended, Other] });
+    await expectPaths(Extended, {}, { entities: [Extended, Base, Other] });
+    const answers = async (path: 'compiled' | 'repository'): Promise<string[]> => {
+      const endpoints = { '/bases': Base, '/extended': Extended };
+      const resources = Object.entries(endpoints).map(([endpoint, entity]) => ({ entity, endpoint }));
+      const service = await startCrud('express', { entities: [Base, Extended], resources, path });
+      const texts: string[] = [];
+      for (const endpoint of Object.keys(endpoints)) {
+        await service.post(endpoint, { amount: 1, ...(endpoint === '/extended' && { more: 2 }) });
+        await service.put(`${endpoint}/1`, { amount: 3 });
+        for (const { text } of [await service.get(`${endpoint}/1`), await service.get(endpoint)])
+          texts.push(text.replace(/"timestamp":"[^"]*"/, ''));
+      }
+      await service.close();
+      return texts;
+    };
+    expect(await answers('compiled')).toEqual(await answers('repository'));
   });
 
   it.each<[decorator: () => PropertyDecorator, expected: Expected]>([
