@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { hasWrk, LOAD_CORE, pinned } from './machine.mjs';
+import { hasWrk, LOAD_CORE, pinned, sleepless } from './machine.mjs';
 import { BENCH } from './paths.mjs';
 
 export const CONNECTIONS = 48;
@@ -23,7 +23,7 @@ async function wrk(origin, requests, seconds, connections) {
   writeFileSync(file, requests.map((request) => `${asText(request)}\n--next--\n`).join(''));
   const settings = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(BENCH, 'replay.lua')];
   const [command, ...args] = pinned(LOAD_CORE, ['wrk', ...settings, origin, '--', file]);
-  const { stdout } = await run(command, args);
+  const { stdout } = await run(command, args, { env: { ...process.env, ...sleepless } });
   return JSON.parse(stdout.trimEnd().split('\n').at(-1));
 }
 

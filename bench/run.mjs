@@ -6,7 +6,7 @@
  * the ratios move. The package is built, packed and installed beside its peers in bench/node_modules, so that what is
  * measured is what is published.
  */
-import { machine, stayAwake } from './machine.mjs';
+import { machine } from './machine.mjs';
 import { readOptions } from './options.mjs';
 import { prepare } from './prepare.mjs';
 
@@ -19,7 +19,6 @@ const { summaryTable } = await import('./report.mjs');
 const { checkResults, writeResults } = await import('./results.mjs');
 
 console.log(machine());
-stayAwake();
 const results = await measureAll(chosenContestants(options.contestants), options);
 if (results.operations.length > 0) console.log(`\n${summaryTable(results.operations)}`);
 if (options.check) checkResults(results);

@@ -29,9 +29,14 @@ export function sqliteStore(): Store {
       done(search.all(pattern, limit, offset), countFound.get(pattern) ?? 0);
     },
     create: ([name, description, price, stock, active], done) =>
-      done(insert.get(name, description, price, stock, active ? 1 : 0)),
+      done(written(insert, name, description, price, stock, active ? 1 : 0)),
     update: (id, [name, description, price, stock, active], done) =>
-      done(update.get(name, description, price, stock, active ? 1 : 0, id)),
+      done(written(update, name, description, price, stock, active ? 1 : 0, id)),
     remove: (id, done) => done(remove.run(id).changes > 0),
   };
+}
+
+/** To its end: SQLite writes its log back into the database then, which otherwise grows without a bound. */
+function written(statement: Database.Statement<unknown[], Product>, ...values: unknown[]): Product | undefined {
+  return statement.all(...values)[0];
 }
