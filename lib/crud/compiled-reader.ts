@@ -107,11 +107,13 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     const [count] = matching(this.query().select('COUNT(*)', 'total')).getQueryAndParameters();
     const indexes = (found as string[]).map((text) => places.findIndex((place) => containing(place.text) === text));
     const [limit, offset] = [0, 1].map((at) => this.dataSource.driver.createParameter('', indexes.length + at));
-    const statement = (sql: string): Statement => this.prepare({ sql, mode: 'slave', named: terms.length === 0 });
+    const isWhole = terms.length === 0;
+    const statement = (sql: string): Statement => this.prepare({ sql, mode: 'slave', named: isWhole });
+    const { tablePath } = this.repository.metadata;
     return {
       all: statement(all),
       page: statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
-      count: statement(count),
+      count: this.prepare({ sql: count, mode: 'slave', named: isWhole, ...(isWhole && { rowsOf: tablePath }) }),
       parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
     };
   }

@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
+import { KeptAnswer } from './kept-answer.js';
+import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
 
@@ -31,6 +33,8 @@ export interface StatementText {
   readonly named: boolean;
   /** It asks for a key: there is one row, or none. */
   readonly single?: boolean;
+  /** It has no parameters, and asks for what the rows of this table alone decide on. */
+  readonly rowsOf?: string;
 }
 
 /** A driver that is not in the table has no compiled path. */
@@ -47,25 +51,13 @@ export function statementsOf(dataSource: DataSource): ((text: StatementText) => 
   return prepare && ((text) => prepare(dataSource, text));
 }
 
-interface SqliteStatement {
-  readonly reader: boolean;
-  all(...parameters: unknown[]): RawRow[];
-  get(...parameters: unknown[]): RawRow | undefined;
-  run(...parameters: unknown[]): { changes: number; lastInsertRowid: unknown };
-  safeIntegers(on: boolean): SqliteStatement;
-}
-interface SqliteConnection {
-  readonly open: boolean;
-  prepare(sql: string): SqliteStatement;
-}
-
 /** The one connection is TypeORM's, so that its transactions hold for the statement too. */
-function prepareSqlite(dataSource: DataSource, { sql, single = false }: StatementText): Statement {
+function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: StatementText): Statement {
   const driver = dataSource.driver as unknown as { databaseConnection?: SqliteConnection };
   let connection: SqliteConnection | undefined;
   let prepared: SqliteStatement | undefined;
   const prepare = (): SqliteStatement => {
-    if (prepared && driver.databaseConnection === connection && connection?.open) return prepared;
+    if (prepared && driver.databaseConnection === connection) return prepared;
     connection = driver.databaseConnection;
     if (!connection) throw new TypeError('The data source is not connected');
     const statement = connection.prepare(sql);
@@ -85,12 +77,14 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false }: Statemen
     const insertedKey = Number.isSafeInteger(key) ? key : String(lastInsertRowid);
     return { rows: [], affected: Number(changes), insertedKey };
   };
+  const run = (parameters: readonly unknown[]): Outcome => {
+    // The driver binds no booleans.
+    const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+    return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, ask);
+  };
+  const kept = rowsOf === undefined ? undefined : new KeptAnswer<Outcome>(rowsOf);
   return {
-    run: async (parameters) => {
-      // The driver binds no booleans.
-      const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
-      return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, ask);
-    },
+    run: async (parameters) => (kept ? kept.of(driver.databaseConnection, () => run(parameters)) : run(parameters)),
   };
 }
 

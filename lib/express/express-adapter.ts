@@ -42,5 +42,8 @@ function messagesOf({ request, response }: Application): http.ServerOptions {
   }
   IncomingMessage.prototype = request;
   ServerResponse.prototype = response;
+  // V8 counts the fields of a new object along these, and without them makes its room in steps of three.
+  Object.setPrototypeOf(IncomingMessage, http.IncomingMessage);
+  Object.setPrototypeOf(ServerResponse, http.ServerResponse);
   return { IncomingMessage, ServerResponse } as unknown as http.ServerOptions;
 }
