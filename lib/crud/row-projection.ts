@@ -50,6 +50,7 @@ export function compileRow<T extends object>(
   const jsonWriter = (): ((row: RawRow) => string) | undefined =>
     (compiled ??= { jsonOf: compileJson(readers, Record.prototype as object, dataSource) }).jsonOf;
   const id = readers[columns.findIndex(({ column }) => column === schema.id.column)];
+  const idOf = (row: RawRow): string | number => id?.read(row[id.alias]) as string | number;
 
   return {
     select(query) {
@@ -64,7 +65,7 @@ export function compileRow<T extends object>(
     one(row) {
       const jsonOf = jsonWriter();
       const unread = jsonOf ? { read: () => recordOf(row), json: () => jsonOf(row) } : alreadyRead(recordOf(row));
-      return { ...unread, id: () => id?.read(row[id.alias]) as string | number };
+      return { read: unread.read, json: unread.json, id: () => idOf(row) };
     },
     all(rows) {
       const jsonOf = jsonWriter();

@@ -19,7 +19,8 @@ export interface Outcome {
 }
 
 export interface Statement {
-  run(parameters: readonly unknown[]): Promise<Outcome>;
+  /** SQLite answers at once. */
+  run(parameters: readonly unknown[]): Outcome | Promise<Outcome>;
 }
 
 export interface StatementText {
@@ -82,10 +83,9 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: 
     const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
     return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, ask);
   };
-  const kept = rowsOf === undefined ? undefined : new KeptAnswer<Outcome>(rowsOf);
-  return {
-    run: async (parameters) => (kept ? kept.of(driver.databaseConnection, () => run(parameters)) : run(parameters)),
-  };
+  if (rowsOf === undefined) return { run };
+  const kept = new KeptAnswer<Outcome>(rowsOf);
+  return { run: (parameters) => kept.of(driver.databaseConnection, () => run(parameters)) };
 }
 
 interface PostgresConnection {

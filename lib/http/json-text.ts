@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { RouteTable } from '../routing/route-table.js';
+import { compileEtag, type EtagSettings } from './express-etag.js';
 
 /** Under which such an answer keeps what knows it. */
 export const JSON_TEXT = Symbol('declarest.jsonText');
@@ -38,18 +39,18 @@ interface ExpressResponse extends ServerResponse {
   json(this: ExpressResponse, body: unknown): unknown;
   send(this: ExpressResponse, body: string): unknown;
 }
-interface ExpressApplication {
-  readonly settings: Readonly<Record<string, unknown>>;
+interface ExpressApplication extends EtagSettings {
   readonly response: ExpressResponse;
 }
-type EtagOf = (body: Buffer) => string | undefined;
 
 /** Those that change how Express writes JSON. */
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 
 /** On the prototype of its responses: a middleware that puts a `json` of its own before it still sees the object. */
-function tellExpress({ response, settings }: ExpressApplication): void {
+function tellExpress(application: ExpressApplication): void {
+  const { response, settings } = application;
   const { json } = response;
+  const etagOf = compileEtag(application);
   const methods = WRITING.map((name) => [name, response[name as keyof ExpressResponse]] as const);
   const isUntouched = (asked: ExpressResponse): boolean =>
     methods.every(([name, method]) => asked[name as keyof ExpressResponse] === method);
@@ -57,7 +58,7 @@ function tellExpress({ response, settings }: ExpressApplication): void {
   response.json = function (body): unknown {
     const text = JSON_SETTINGS.some((name) => settings[name]) ? undefined : textOf(body);
     if (text === undefined) return json.call(this, body);
-    if (isUntouched(this) && isPlain(this)) return endWith(this, text, settings['etag fn'] as EtagOf | undefined);
+    if (isUntouched(this) && isPlain(this)) return endWith(this, text, etagOf);
     if (!this.get('Content-Type')) this.set('Content-Type', 'application/json');
     return this.send(text);
   };
@@ -76,11 +77,11 @@ const DECIDING_HEADERS = ['content-type', 'transfer-encoding', 'etag'];
 const CONDITIONS = ['if-none-match', 'if-modified-since'];
 
 /** What `send` does. It writes the head and a buffer; a text goes out with the head, as one. */
-function endWith(response: ExpressResponse, text: string, etagOf: EtagOf | undefined): ExpressResponse {
-  const body = Buffer.from(text);
+function endWith(response: ExpressResponse, text: string, etagOf: ReturnType<typeof compileEtag>): ExpressResponse {
+  const length = Buffer.byteLength(text);
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', body.length);
-  const etag = etagOf?.(body);
+  response.setHeader('Content-Length', length);
+  const etag = etagOf(text, length);
   if (etag) response.setHeader('ETag', etag);
   return response.end(text, 'utf8');
 }

@@ -251,6 +251,7 @@ describe.each(PLATFORMS)('[4.2] records that nobody has looked at on %s', (platf
 
 /** What the tests call of Express and of Fastify. */
 interface Framework {
+  readonly settings: { readonly 'etag fn': (body: Buffer) => string };
   set(name: string, value: unknown): void;
   addHook(name: string, hook: (...args: never[]) => unknown): void;
   setReplySerializer(serialize: (body: object) => string): void;
@@ -363,6 +364,11 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     instanceOf(service.app).set('etag', false);
     expect((await service.get('/lamps/1')).headers['etag']).toBeUndefined();
     await service.put('/lamps/1', { name: LAMP });
+    for (const setting of ['weak', true, 'strong']) {
+      instanceOf(service.app).set('etag', setting);
+      const { headers, text } = await service.get('/lamps/1');
+      expect(headers['etag']).toBe(instanceOf(service.app).settings['etag fn'](Buffer.from(text)));
+    }
     instanceOf(service.app).set('etag', (body: Buffer) => `"${body.toString('hex').length}"`);
     const { headers, text } = await service.get('/lamps/1');
     expect(headers['etag']).toBe(`"${2 * Buffer.byteLength(text)}"`);
