@@ -67,6 +67,12 @@ const rows: readonly Plain[] = [
     isOf: isSqlite,
     samples: ['2026-01-31 09:30:15', '2026-07-31 23:59:59.999', '0001-01-01 00:00:00'],
   },
+  {
+    json: (raw) => (raw instanceof Date && !Number.isNaN(raw.getTime()) ? `"${raw.toISOString()}"` : undefined),
+    types: ['timestamp without time zone', 'timestamp with time zone', 'timestamp', 'timestamptz', 'datetime'],
+    isOf: (dataSource) => !isSqlite(dataSource),
+    samples: [new Date(0), new Date('2026-01-31T09:30:15.123Z'), new Date('-000001-01-01T00:00:00Z')],
+  },
 ];
 
 /**

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
 import { KeptAnswer } from './kept-answer.js';
+import { withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -88,13 +89,6 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: 
   return { run: (parameters) => kept.of(driver.databaseConnection, () => run(parameters)) };
 }
 
-interface PostgresConnection {
-  query(
-    config: { text: string; name?: string },
-    values: readonly unknown[],
-  ): Promise<{ rows: RawRow[]; rowCount: number | null }>;
-}
-
 /**
  * The statement is not known to the connection (a pooler gave it another one, or `DISCARD ALL` was said), or the schema
  * has changed since it was prepared. It was refused before it ran: it may be asked anew.
@@ -108,23 +102,24 @@ const MOST_NAMES = 16;
 function preparePostgres(dataSource: DataSource, { sql, mode, named }: StatementText): Statement {
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 32);
   let generation = 0;
+  // Loggers are told of one; it takes no connection.
+  const runner = runnerOf(dataSource, mode);
+  const answer = async (connection: PostgresConnection, values: readonly unknown[]): Promise<Outcome> => {
+    const isNamed = named && generation < MOST_NAMES;
+    const name = `declarest_${digest}_${generation}`;
+    try {
+      return outcomeOf(await connection.query({ text: sql, ...(isNamed && { name }) }, values));
+    } catch (error) {
+      if (!isNamed || !isStale(error as object)) throw error;
+      generation++;
+      return outcomeOf(await connection.query({ text: sql }, values));
+    }
+  };
   return {
     run: (parameters) =>
-      withRunner(dataSource, mode, async (runner) => {
-        const connection = (await runner.connect()) as PostgresConnection;
-        const ask = async (values: readonly unknown[]): Promise<Outcome> => {
-          const isNamed = named && generation < MOST_NAMES;
-          const name = `declarest_${digest}_${generation}`;
-          try {
-            return outcomeOf(await connection.query({ text: sql, ...(isNamed && { name }) }, values));
-          } catch (error) {
-            if (!isNamed || !isStale(error as object)) throw error;
-            generation++;
-            return outcomeOf(await connection.query({ text: sql }, values));
-          }
-        };
-        return observed({ dataSource, runner, sql, parameters }, ask);
-      }),
+      withPostgres(dataSource, mode, (connection) =>
+        observed({ dataSource, runner, sql, parameters }, (values) => answer(connection, values)),
+      ),
   };
 }
 
@@ -136,33 +131,24 @@ const outcomeOf = ({ rows, rowCount }: Awaited<ReturnType<PostgresConnection['qu
 /** TypeORM asks this driver in text, whose values are other ones than those of its prepared statements. */
 function prepareMysql(dataSource: DataSource, { sql, mode }: StatementText): Statement {
   return {
-    run: (parameters) =>
-      withRunner(dataSource, mode, async (runner) => {
+    run: async (parameters) => {
+      const runner = runnerOf(dataSource, mode);
+      try {
         const { records, affected, raw } = await runner.query(sql, [...parameters], true);
         return {
           rows: Array.isArray(records) ? (records as RawRow[]) : [],
           affected: affected ?? 0,
           insertedKey: (raw as { insertId?: unknown }).insertId,
         };
-      }),
+      } finally {
+        await runner.release();
+      }
+    },
   };
 }
 
 /** Of the driver: the data source would make an entity manager for it. */
 const runnerOf = ({ driver }: DataSource, mode: StatementText['mode']): QueryRunner => driver.createQueryRunner(mode);
-
-async function withRunner(
-  dataSource: DataSource,
-  mode: StatementText['mode'],
-  use: (runner: QueryRunner) => Promise<Outcome>,
-): Promise<Outcome> {
-  const runner = runnerOf(dataSource, mode);
-  try {
-    return await use(runner);
-  } finally {
-    await runner.release();
-  }
-}
 
 interface Asked {
   readonly dataSource: DataSource;

@@ -1,10 +1,10 @@
 import type { Type } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudController, CrudModule } from 'declarest';
-import { Column, DataSource, Entity, type Logger, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, type Logger, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { request } from '../harness/client.js';
-import { type CrudParts, type CrudService, startCrud } from './service.js';
+import { type CrudParts, type CrudService, failure, startCrud } from './service.js';
 
 @Entity()
 class Item {
@@ -16,6 +16,11 @@ class Item {
 
   @Column({ type: 'int', nullable: true })
   amount!: number | null;
+}
+
+/** Of pg. */
+interface Connection {
+  readonly stream: { destroy(error: Error): unknown };
 }
 
 class Log implements Logger {
@@ -195,6 +200,45 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
     // The pool hears of it as soon as its socket does.
     for (let status = 500; status !== 200;) ({ status } = await service.get('/api/items'));
     await everything(service, 'c');
+    await service.close();
+  });
+
+  /** Ways to lose the connection whose statement waits for a lock. */
+  const LOSSES: [string, (service: CrudService, other: QueryRunner) => unknown][] = [
+    [
+      'by the server',
+      (_, other) =>
+        other.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        ),
+    ],
+    [
+      'by the network',
+      ({ dataSource }) => {
+        const { master } = dataSource.driver as unknown as { master: { _clients: { connection: Connection }[] } };
+        master._clients[0]?.connection.stream.destroy(new Error('reset'));
+      },
+    ],
+  ];
+
+  it.each(LOSSES)('[4.6] loses a connection amid a statement, %s, and takes another one', async (_, lose) => {
+    const service = await start({ database: 'postgres', dataSource: onePool });
+    await service.post('/api/items', { name: 'a' });
+    const other = new DataSource({ ...service.dataSource.options, entities: [], synchronize: false } as never);
+    await other.initialize();
+    const runner = other.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('LOCK TABLE item');
+    const waiting = service.get('/api/items/1');
+    const isWaiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while (((await runner.query(isWaiting)) as unknown as object[]).length === 0);
+    await lose(service, runner);
+    const { status, json } = await waiting;
+    expect([status, json]).toEqual([500, failure('Internal server error')]);
+    await runner.commitTransaction();
+    await runner.release();
+    await other.destroy();
+    expect((await service.get('/api/items/1')).status).toBe(200);
     await service.close();
   });
 
