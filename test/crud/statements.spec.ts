@@ -19,8 +19,11 @@ class Item {
 }
 
 /** Of pg. */
-interface Connection {
-  readonly stream: { destroy(error: Error): unknown };
+interface Client {
+  readonly connection: { readonly stream: { destroy(error: Error): unknown } };
+}
+interface Pool {
+  on(event: 'acquire', listener: (client: Client) => void): unknown;
 }
 
 class Log implements Logger {
@@ -204,21 +207,15 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
   });
 
   /** Ways to lose the connection whose statement waits for a lock. */
-  const LOSSES: [string, (service: CrudService, other: QueryRunner) => unknown][] = [
+  const LOSSES: [string, (other: QueryRunner, client: Client | undefined) => unknown][] = [
     [
       'by the server',
-      (_, other) =>
+      (other) =>
         other.query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         ),
     ],
-    [
-      'by the network',
-      ({ dataSource }) => {
-        const { master } = dataSource.driver as unknown as { master: { _clients: { connection: Connection }[] } };
-        master._clients[0]?.connection.stream.destroy(new Error('reset'));
-      },
-    ],
+    ['by the network', (_, client) => client?.connection.stream.destroy(new Error('reset'))],
   ];
 
   it.each(LOSSES)('[4.6] loses a connection amid a statement, %s, and takes another one', async (_, lose) => {
@@ -229,10 +226,12 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
     const runner = other.createQueryRunner();
     await runner.startTransaction();
     await runner.query('LOCK TABLE item');
+    const clients: Client[] = [];
+    (service.dataSource.driver as unknown as { master: Pool }).master.on('acquire', (client) => clients.push(client));
     const waiting = service.get('/api/items/1');
     const isWaiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while (((await runner.query(isWaiting)) as unknown as object[]).length === 0);
-    await lose(service, runner);
+    await lose(runner, clients.at(-1));
     const { status, json } = await waiting;
     expect([status, json]).toEqual([500, failure('Internal server error')]);
     await runner.commitTransaction();
