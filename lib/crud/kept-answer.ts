@@ -6,8 +6,8 @@ import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
 
 interface State {
   readonly connection: SqliteConnection;
-  readonly schema: unknown;
-  /** Not a view or a virtual table, whose rows come from elsewhere, nor one of an attached database. */
+  readonly schema: string;
+  /** Not a view or a virtual table, whose rows come from elsewhere, nor a temporary one, nor one of an attached database. */
   readonly isTable: boolean;
   readonly foreign: unknown;
   readonly own: unknown;
@@ -16,18 +16,25 @@ interface State {
 const isSame = (a: State, b: State): boolean =>
   a.connection === b.connection && a.schema === b.schema && a.foreign === b.foreign && a.own === b.own;
 
+const isLock = (error: unknown): error is Error =>
+  error instanceof Error && /^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? '');
+
 export class KeptAnswer<A> {
   private kept: { readonly state: State; readonly answer: A } | undefined;
 
   /** @param table whose rows alone decide on the answer */
   constructor(private readonly table: string) {}
 
-  of(connection: SqliteConnection | undefined, ask: () => A): A {
+  /** @param ask told of the lock that SQLite has waited for already, to no avail: it would wait as long once more */
+  of(connection: SqliteConnection | undefined, ask: (lock?: Error) => A): A {
     // What is asked in a transaction may be rolled back, and nothing would tell.
-    if (!connection || connection.inTransaction) return ask();
-    const state = this.stateOf(connection);
-    // Where SQLite cannot tell, as of a database that is locked, the question itself fails as it does.
-    if (!state) return ask();
+    if (connection?.inTransaction !== false) return ask();
+    let state: State;
+    try {
+      state = this.stateOf(connection);
+    } catch (error) {
+      return ask(isLock(error) ? error : undefined);
+    }
     if (this.kept && state.isTable && isSame(this.kept.state, state)) return this.kept.answer;
     // Under what was so before it is asked: what another process writes meanwhile counts as later.
     const answer = ask();
@@ -35,23 +42,21 @@ export class KeptAnswer<A> {
     return answer;
   }
 
-  private stateOf(connection: SqliteConnection): State | undefined {
-    try {
-      const { schemaVersion, foreignWrites, ownWrites, tables } = signsOf(connection);
-      const schema = schemaVersion.get();
-      const last = this.kept?.state;
-      const isTable =
-        last?.connection === connection && last.schema === schema ? last.isTable : tables.get(this.table) !== undefined;
-      return { connection, schema, isTable, foreign: foreignWrites.get(), own: ownWrites.get() };
-    } catch {
-      return undefined;
-    }
+  private stateOf(connection: SqliteConnection): State {
+    const { schemaVersion, temporary, foreignWrites, ownWrites, tables } = signsOf(connection);
+    const schema = `${String(schemaVersion.get())} ${String(temporary.get())}`;
+    const last = this.kept?.state;
+    const isTable =
+      last?.connection === connection && last.schema === schema ? last.isTable : tables.get(this.table) !== undefined;
+    return { connection, schema, isTable, foreign: foreignWrites.get(), own: ownWrites.get() };
   }
 }
 
 interface Signs {
   /** Another one when a table was made, dropped or altered. */
   readonly schemaVersion: SqliteStatement;
+  /** The same of temporary tables and views, which stand before all others. */
+  readonly temporary: SqliteStatement;
   /** Another one when another connection has committed. */
   readonly foreignWrites: SqliteStatement;
   /** How many rows this connection has written, triggers and cascades included. */
@@ -66,10 +71,12 @@ function signsOf(connection: SqliteConnection): Signs {
   if (found) return found;
   const signs = {
     schemaVersion: connection.prepare('PRAGMA schema_version').pluck(),
+    temporary: connection.prepare('PRAGMA temp.schema_version').pluck(),
     foreignWrites: connection.prepare('PRAGMA data_version').pluck(),
     ownWrites: connection.prepare('SELECT total_changes()').pluck(),
     tables: connection.prepare(
-      `SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ? COLLATE NOCASE`,
+      `SELECT 1 FROM main.sqlite_master AS own WHERE type = 'table' AND rootpage > 0 AND name = ? COLLATE NOCASE
+        AND NOT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = own.name COLLATE NOCASE)`,
     ),
   };
   known.set(connection, signs);

@@ -20,28 +20,59 @@ interface Pool {
   connect(): Promise<PostgresConnection>;
 }
 
+type Driver = {
+  readonly master?: Pool;
+  readonly slaves?: readonly Pool[];
+  /** What is given back at once when the data source is destroyed. */
+  readonly connectedQueryRunners: { release(): Promise<void> }[];
+};
+
 /** @param mode on a replicated data source: where the statement runs */
 export async function withPostgres<R>(
   dataSource: DataSource,
   mode: 'master' | 'slave',
   use: (connection: PostgresConnection) => Promise<R>,
 ): Promise<R> {
-  const connection = await poolOf(dataSource, mode).connect();
-  let lost: Error | undefined;
-  const lose = (error: Error): void => void (lost = error);
-  // What nobody hears of would end the process.
-  connection.on('error', lose);
+  const driver = dataSource.driver as unknown as Driver;
+  const connection = await poolOf(driver, mode).connect();
+  const held = new Held(connection, driver.connectedQueryRunners);
   try {
     return await use(connection);
   } finally {
-    connection.removeListener('error', lose);
-    connection.release(lost);
+    held.giveBack();
   }
 }
 
+/** A connection, until it is given back: by the statement, or by TypeORM where the data source is destroyed meanwhile. */
+class Held {
+  private lost: Error | undefined;
+
+  constructor(
+    private readonly connection: PostgresConnection,
+    private readonly all: Driver['connectedQueryRunners'],
+  ) {
+    all.push(this);
+    // What nobody hears of would end the process.
+    connection.on('error', this.lose);
+  }
+
+  async release(): Promise<void> {
+    this.giveBack();
+  }
+
+  giveBack(): void {
+    const place = this.all.indexOf(this);
+    if (place === -1) return;
+    this.all.splice(place, 1);
+    this.connection.removeListener('error', this.lose);
+    this.connection.release(this.lost);
+  }
+
+  private readonly lose = (error: Error): void => void (this.lost = error);
+}
+
 /** Any of the replicas, as TypeORM chooses. */
-function poolOf({ driver }: DataSource, mode: 'master' | 'slave'): Pool {
-  const { master, slaves = [] } = driver as { master?: Pool; slaves?: readonly Pool[] };
+function poolOf({ master, slaves = [] }: Driver, mode: 'master' | 'slave'): Pool {
   const pool = (mode === 'slave' ? slaves[Math.floor(Math.random() * slaves.length)] : undefined) ?? master;
   if (!pool) throw new TypeError('The data source is not connected');
   return pool;

@@ -2,7 +2,8 @@
 import type { RawRow } from './statement.js';
 
 export interface SqliteConnection {
-  readonly inTransaction: boolean;
+  /** Not every driver that stands in for it tells. */
+  readonly inTransaction?: boolean;
   prepare(sql: string): SqliteStatement;
 }
 

@@ -79,14 +79,17 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: 
     const insertedKey = Number.isSafeInteger(key) ? key : String(lastInsertRowid);
     return { rows: [], affected: Number(changes), insertedKey };
   };
-  const run = (parameters: readonly unknown[]): Outcome => {
+  const run = (parameters: readonly unknown[], lock?: Error): Outcome => {
     // The driver binds no booleans.
     const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
-    return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, ask);
+    return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, (values) => {
+      if (lock) throw lock;
+      return ask(values);
+    });
   };
-  if (rowsOf === undefined) return { run };
+  if (rowsOf === undefined) return { run: (parameters) => run(parameters) };
   const kept = new KeptAnswer<Outcome>(rowsOf);
-  return { run: (parameters) => kept.of(driver.databaseConnection, () => run(parameters)) };
+  return { run: (parameters) => kept.of(driver.databaseConnection, (lock) => run(parameters, lock)) };
 }
 
 /**

@@ -83,7 +83,7 @@ function endWith(response: ExpressResponse, text: string, etagOf: ReturnType<typ
   response.setHeader('Content-Length', length);
   const etag = etagOf(text, length);
   if (etag) response.setHeader('ETag', etag);
-  return response.end(text, 'utf8');
+  return response.req.method === 'HEAD' ? response.end() : response.end(text, 'utf8');
 }
 
 interface FastifyRoute {

@@ -115,6 +115,8 @@ describe.each(PLATFORMS)('[4.4] the total of a paged list in SQLite, on %s', (pl
       () => run('ALTER TABLE book RENAME TO old; CREATE TABLE book AS SELECT * FROM old WHERE id = 1'),
       1,
     ],
+    ['a temporary table before it', () => run('CREATE TEMP TABLE book AS SELECT * FROM main.book WHERE id = 1'), 1],
+    ['a temporary view before it', () => run('CREATE TEMP VIEW book AS SELECT * FROM main.book WHERE id = 1'), 1],
   ])('changes with %s', async (_, write, expected) => {
     await write();
     expect([await total(), await total()]).toEqual([expected, expected]);

@@ -207,7 +207,7 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
   });
 
   /** Ways to lose the connection whose statement waits for a lock. */
-  const LOSSES: [string, (other: QueryRunner, client: Client | undefined) => unknown][] = [
+  const LOSSES: [string, (other: QueryRunner, client: Client | undefined, dataSource: DataSource) => unknown][] = [
     [
       'by the server',
       (other) =>
@@ -215,6 +215,7 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         ),
     ],
+    ['where the data source is destroyed', (_other, _client, dataSource) => dataSource.destroy()],
     ['by the network', (_, client) => client?.connection.stream.destroy(new Error('reset'))],
   ];
 
@@ -231,12 +232,13 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
     const waiting = service.get('/api/items/1');
     const isWaiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while (((await runner.query(isWaiting)) as unknown as object[]).length === 0);
-    await lose(runner, clients.at(-1));
+    await lose(runner, clients.at(-1), service.dataSource);
     const { status, json } = await waiting;
     expect([status, json]).toEqual([500, failure('Internal server error')]);
     await runner.commitTransaction();
     await runner.release();
     await other.destroy();
+    if (!service.dataSource.isInitialized) await service.dataSource.initialize();
     expect((await service.get('/api/items/1')).status).toBe(200);
     await service.close();
   });

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor, Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
@@ -7,7 +8,7 @@ import { CrudController } from 'declarest';
 import { map } from 'rxjs';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { textOf } from '../../lib/http/json-text.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { type CrudParts, type CrudService, failure, startCrud } from './service.js';
 
 enum Level {
@@ -378,6 +379,17 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
         status: 304,
         text: '',
       });
+  });
+
+  it('a server on Express that takes no body for HEAD', async () => {
+    await start('express', () => {});
+    const strict = createServer({ rejectNonStandardBodyWrites: true } as object, instanceOf(service.app) as never);
+    await new Promise<void>((resolve) => strict.listen(0, '127.0.0.1', resolve));
+    const { port } = strict.address() as AddressInfo;
+    expect((await fetch(`http://127.0.0.1:${port}/lamps/1`, { method: 'HEAD' })).status).toBe(200);
+    expect(linesOf(service.logs, 'error')).toEqual([]);
+    strict.closeAllConnections();
+    strict.close();
   });
 
   it.each([
