@@ -1,6 +1,6 @@
 /** The processors, and what runs where. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { BENCH } from './paths.mjs';
@@ -33,8 +33,13 @@ function busyPolling() {
   const folder = mkdtempSync(join(tmpdir(), 'declarest-bench-poll-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const library = join(folder, 'busy-poll.so');
-  isThere('g++', ['-x', 'c', '-O2', '-shared', '-fPIC', '-o', library, join(BENCH, 'busy-poll.c'), '-ldl']);
-  return existsSync(library) ? { LD_PRELOAD: library } : undefined;
+  try {
+    const options = ['-x', 'c', '-O2', '-shared', '-fPIC', '-o', library, join(BENCH, 'busy-poll.c'), '-ldl'];
+    execFileSync('g++', options, { stdio: 'ignore' });
+    return { LD_PRELOAD: library };
+  } catch {
+    return undefined;
+  }
 }
 
 /** wrk exits with 1 after its version. */

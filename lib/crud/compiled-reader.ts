@@ -108,12 +108,12 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     const indexes = (found as string[]).map((text) => places.findIndex((place) => containing(place.text) === text));
     const [limit, offset] = [0, 1].map((at) => this.dataSource.driver.createParameter('', indexes.length + at));
     const isWhole = terms.length === 0;
-    const statement = (sql: string): Statement => this.prepare({ sql, mode: 'slave', named: isWhole });
-    const { tablePath } = this.repository.metadata;
+    const statement = (sql: string, more: Partial<StatementText> = {}): Statement =>
+      this.prepare({ sql, mode: 'slave', named: isWhole, ...more });
     return {
       all: statement(all),
       page: statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
-      count: this.prepare({ sql: count, mode: 'slave', named: isWhole, ...(isWhole && { rowsOf: tablePath }) }),
+      count: statement(count, isWhole ? { rowsOf: this.repository.metadata.tablePath } : {}),
       parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
     };
   }

@@ -50,7 +50,6 @@ export function compileRow<T extends object>(
   const jsonWriter = (): ((row: RawRow) => string) | undefined =>
     (compiled ??= { jsonOf: compileJson(readers, Record.prototype as object, dataSource) }).jsonOf;
   const id = readers[columns.findIndex(({ column }) => column === schema.id.column)];
-  const idOf = (row: RawRow): string | number => id?.read(row[id.alias]) as string | number;
 
   return {
     select(query) {
@@ -65,7 +64,7 @@ export function compileRow<T extends object>(
     one(row) {
       const jsonOf = jsonWriter();
       const unread = jsonOf ? { read: () => recordOf(row), json: () => jsonOf(row) } : alreadyRead(recordOf(row));
-      return { read: unread.read, json: unread.json, id: () => idOf(row) };
+      return { read: unread.read, json: unread.json, id: () => id?.read(row[id.alias]) as string | number };
     },
     all(rows) {
       const jsonOf = jsonWriter();

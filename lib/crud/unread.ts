@@ -65,7 +65,7 @@ class Held<T> implements JsonText {
       const value: unknown = name === 'data' ? undefined : envelope[name as keyof Envelope<T>];
       // What is no plain value may write itself in its own way.
       if (typeof value === 'object' && value !== null && name !== 'metadata') return undefined;
-      const json = name === 'data' ? data : value === true ? 'true' : JSON.stringify(value);
+      const json = name === 'data' ? data : JSON.stringify(value);
       if (json !== undefined)
         text += `${text === '' ? '{' : ','}${LABELS.get(name) ?? `${JSON.stringify(name)}:`}${json}`;
     }
