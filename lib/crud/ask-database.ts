@@ -5,6 +5,7 @@ import {
   type HttpException,
 } from '@nestjs/common';
 import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
+import type { Answer } from './at-once.js';
 
 /**
  * What the database refuses of a request, as an answer to the client without an inner detail.
@@ -12,12 +13,16 @@ import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
  * @param name of the entity, for the message
  * @throws 400, 409, 503
  */
-export async function askDatabase<R>(name: string, ask: () => Promise<R>): Promise<R> {
-  try {
-    return await ask();
-  } catch (error) {
+export function askDatabase<R>(name: string, ask: () => Answer<R>): Answer<R> {
+  const refuse = (error: unknown): never => {
     const refusal = refusalOf(error);
     throw refusal === undefined ? error : ANSWERS[refusal](name, error);
+  };
+  try {
+    const answer = ask();
+    return answer instanceof Promise ? answer.catch(refuse) : answer;
+  } catch (error) {
+    return refuse(error);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads a resource by statements made at boot, without entities: a row becomes the record by one function. */
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import { after, type Answer } from './at-once.js';
 import { pagination } from './envelope.js';
 import type { ListRequest, Term } from './list-query.js';
 import type { RowProjection } from './row-projection.js';
@@ -57,9 +58,8 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     return { records: this.row.all(rows.slice(0, most)), metadata: { truncated: rows.length > most } };
   }
 
-  async one(key: unknown): Promise<UnreadRecord<T> | undefined> {
-    const [row] = (await this.byKey.run([key])).rows;
-    return row && this.row.one(row);
+  one(key: unknown): Answer<UnreadRecord<T> | undefined> {
+    return after(this.byKey.run([key]), ({ rows: [row] }) => row && this.row.one(row));
   }
 
   async exists(key: unknown): Promise<boolean> {

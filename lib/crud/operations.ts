@@ -9,6 +9,7 @@ import type { Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
+import { after, type Answer } from './at-once.js';
 import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
 import { RecordStore, type Listed, type Written } from './record-store.js';
@@ -33,12 +34,12 @@ export class Operations<T extends object> {
   }
 
   /** In the order of the primary key. */
-  list(request: ListRequest): Promise<Listed<T>> {
+  list(request: ListRequest): Answer<Listed<T>> {
     return this.asked(() => this.store.reader.list(request));
   }
 
   /** @throws 400 where the id is none, 404 where no record has it */
-  get(id: string): Promise<UnreadRecord<T>> {
+  get(id: string): Answer<UnreadRecord<T>> {
     return this.record(this.readId(id), id);
   }
 
@@ -81,8 +82,9 @@ export class Operations<T extends object> {
     // A record that is not there is told before what is wrong with its replacement.
     if (wrong.length > 0 && !current) await this.record(key, id);
     this.refuse(wrong);
-    const update = (): Promise<Written<T>> => this.store.writer('update').update(key, changes, checked);
-    const { record } = await this.asked(update).catch(async (error: unknown) => {
+    const update = async (): Promise<Written<T>> =>
+      this.asked(() => this.store.writer('update').update(key, changes, checked));
+    const { record } = await update().catch(async (error: unknown) => {
       if (!current) await this.record(key, id);
       throw error;
     });
@@ -120,10 +122,12 @@ export class Operations<T extends object> {
     return this.resource.schema.name;
   }
 
-  private async record(key: unknown, id: string): Promise<UnreadRecord<T>> {
-    const found = await this.asked(() => this.store.reader.one(key));
-    if (!found) throw this.missing(id);
-    return found;
+  private record(key: unknown, id: string): Answer<UnreadRecord<T>> {
+    const asked = this.asked(() => this.store.reader.one(key));
+    return after(asked, (found) => {
+      if (!found) throw this.missing(id);
+      return found;
+    });
   }
 
   private readId(text: string): unknown {
@@ -168,7 +172,7 @@ export class Operations<T extends object> {
     if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
-  private asked<R>(ask: () => Promise<R>): Promise<R> {
+  private asked<R>(ask: () => Answer<R>): Answer<R> {
     return askDatabase(this.name, ask);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 import type { Checked } from '../schema/record-input.js';
+import type { Answer } from './at-once.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import { featureOf, hasPlainNames, reasonsForRepository, type Access, type Reasons } from './data-path.js';
@@ -25,7 +26,7 @@ export interface Listed<T> {
 export interface RecordReader<T> {
   /** In the order of the primary key. */
   list(request: ListRequest): Promise<Listed<T>>;
-  one(key: unknown): Promise<UnreadRecord<T> | undefined>;
+  one(key: unknown): Answer<UnreadRecord<T> | undefined>;
   exists(key: unknown): Promise<boolean>;
 }
 

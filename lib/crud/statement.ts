@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
+import type { Answer } from './at-once.js';
 import { KeptAnswer } from './kept-answer.js';
 import { withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
@@ -20,8 +21,7 @@ export interface Outcome {
 }
 
 export interface Statement {
-  /** SQLite answers at once. */
-  run(parameters: readonly unknown[]): Outcome | Promise<Outcome>;
+  run(parameters: readonly unknown[]): Answer<Outcome>;
 }
 
 export interface StatementText {
@@ -161,7 +161,7 @@ interface Asked {
 }
 
 /** What TypeORM's query runners do around a query. */
-function observed<R extends Outcome | Promise<Outcome>>(
+function observed<R extends Answer<Outcome>>(
   { dataSource, runner, sql, parameters }: Asked,
   ask: (parameters: readonly unknown[]) => R,
 ): R {
