@@ -18,16 +18,20 @@ interface HeaderWriter {
 
 export type Locate = (id: Key) => void;
 
-function locator(context: ExecutionContext): Locate {
-  const http = context.switchToHttp();
-  return (id) => {
-    const path = pathOf(http.getRequest<HttpRequest>()).replace(/\/$/, '');
-    http.getResponse<HeaderWriter>().header('Location', `${path}/${encodeURIComponent(id)}`);
+export const locator =
+  (request: HttpRequest, response: unknown): Locate =>
+  (id) => {
+    const path = pathOf(request).replace(/\/$/, '');
+    (response as HeaderWriter).header('Location', `${path}/${encodeURIComponent(id)}`);
   };
+
+function locatorIn(context: ExecutionContext): Locate {
+  const http = context.switchToHttp();
+  return locator(http.getRequest<HttpRequest>(), http.getResponse());
 }
 
 /** The parameter of the generated handler that says where the new record is. */
-export const CreatedAt = createParamDecorator((_: unknown, context): Locate => locator(context));
+export const CreatedAt = createParamDecorator((_: unknown, context): Locate => locatorIn(context));
 
 const created = new WeakMap<object, Key>();
 
@@ -42,7 +46,7 @@ const interceptor: NestInterceptor = {
     next.handle().pipe(
       tap((answer) => {
         const id = typeof answer === 'object' && answer !== null ? created.get(answer) : undefined;
-        if (id !== undefined) locator(context)(id);
+        if (id !== undefined) locatorIn(context)(id);
       }),
     ),
 };

@@ -2,10 +2,12 @@
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { RequestMethod } from '@nestjs/common';
 import { declareRoute } from '../routing/declared-route.js';
+import type { AnyFunction } from '../routing/observed-method.js';
 import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf, isGenerated } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
+import { callOf } from './generated-routes.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -63,7 +65,11 @@ export function prepareController(controller: ControllerClass): void {
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
       if (isRouted(value)) {
-        declareRoute(value, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+        const call = callOf(value as AnyFunction);
+        declareRoute(value, {
+          declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
+          ...(call && { call }),
+        });
         if (prototype !== generated && isPost(value)) locateAnswersOf(value);
       }
 }

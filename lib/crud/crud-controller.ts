@@ -1,27 +1,16 @@
 /** The generated controller: it knows HTTP only, and asks the operations of its resource. */
-import {
-  Controller,
-  Delete,
-  Get,
-  Inject,
-  Optional,
-  Param,
-  Post,
-  Put,
-  UseFilters,
-  UseGuards,
-  type Type,
-} from '@nestjs/common';
+import { Controller, Inject, Optional, UseFilters, UseGuards, type Type } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { JsonBody, type JsonObject } from '../http/json-body.js';
+import type { JsonObject } from '../http/json-body.js';
 import { UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { CreatedAt, markCreated, type Locate } from './created-location.js';
+import { markCreated, type Locate } from './created-location.js';
 import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';
 import { CrudEdge } from './crud.edge.js';
 import { envelope, type Envelope } from './envelope.js';
-import { parseListQuery, parseSearchQuery, RawQuery, type ListQuery } from './list-query.js';
+import { parseListQuery, parseSearchQuery, type ListQuery } from './list-query.js';
 import { operationsFor, rememberDeclaration } from './declared-resources.js';
+import { addRoutes, DATA_SOURCE, Described } from './generated-routes.js';
 import type { Operations } from './operations.js';
 import { unreadEnvelope } from './unread.js';
 
@@ -52,11 +41,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   const { entity, endpoint, enableSearch, enableExists, dataSource } = resolved;
   const Generated = generate(resolved);
 
-  const own = [...(enableSearch ? [SEARCH] : []), ...(enableExists ? [EXISTS] : [])];
-  for (const route of own) describeParameters(Generated.prototype, route);
-  // Fixed paths first: Express asks its routes in the order in which they were declared.
-  for (const [name, verb] of [...own, ...ROUTES])
-    verb(Generated.prototype, name, Object.getOwnPropertyDescriptor(Generated.prototype, name) as PropertyDescriptor);
+  const optional = { search: enableSearch, exists: enableExists };
+  addRoutes(Generated.prototype, (name) => !(name in optional) || optional[name as keyof typeof optional]);
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
   // Where there is none, the boot says so in a sentence of its own.
   Optional()(Generated.prototype, DATA_SOURCE);
@@ -66,45 +52,6 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   rememberDeclaration(Generated, resolved);
   return Generated;
 }
-
-const DATA_SOURCE = Symbol('declarest.dataSource');
-
-type Route = readonly [
-  name: keyof GeneratedController<object>,
-  verb: MethodDecorator,
-  ...parameters: (readonly [ParameterDecorator, type: StringConstructor | ObjectConstructor])[],
-];
-
-const ID = [Param('id'), String] as const;
-const QUERY = [RawQuery(), Object] as const;
-const BODY = [JsonBody(), Object] as const;
-const SEARCH: Route = ['search', Get('search'), QUERY];
-const EXISTS: Route = ['exists', Get('exists/:id'), ID];
-const ROUTES: readonly Route[] = [
-  ['findAll', Get(), QUERY],
-  ['findById', Get(':id'), ID],
-  ['create', Post(), BODY, [CreatedAt(), Object]],
-  ['update', Put(':id'), ID, BODY],
-  ['delete', Delete(':id'), ID],
-];
-
-function describeParameters(prototype: object, [name, , ...parameters]: Route): void {
-  for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
-  // What TypeScript writes for a decorated method: pipes read the types of the parameters there.
-  Reflect.defineMetadata(
-    'design:paramtypes',
-    parameters.map(([, type]) => type),
-    prototype,
-    name,
-  );
-}
-
-/** Says once what the parameters of every generated controller are, which inherit it: to say it 500 times takes a while. */
-abstract class Described {
-  /** Injected by name, not by constructor: a subclass has its constructor to itself. */
-  declare readonly [DATA_SOURCE]: DataSource;
-}
-for (const route of ROUTES) describeParameters(Described.prototype, route);
 
 function generate<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {
   const { name } = options.entity;

@@ -7,13 +7,15 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { readBrokenEscapes } from '../http/broken-escapes.js';
 import { answerFailure } from '../http/failure.js';
 import { sendJsonTexts } from '../http/json-text.js';
-import { deferUnreadableBodies } from '../http/unreadable-body.js';
+import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { DirectHandlers } from '../routing/direct-handler.js';
+import { RouteTable } from '../routing/route-table.js';
 import {
   isUnbounded,
   markedOverrides,
@@ -38,12 +40,15 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   private static readonly led = new WeakSet<ModulesContainer>();
   private readonly logger = new Logger('CrudModule');
   private readonly controllers: readonly ControllerClass[];
+  /** Generated handlers of which the application says nothing more. */
+  private readonly direct?: DirectHandlers;
   private readonly compiled = new Map<ResolvedCrudOptions, Operations<object>>();
 
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly moduleRef: ModuleRef,
     modules: ModulesContainer,
+    config: ApplicationConfig,
   ) {
     this.controllers = CrudEdge.led.has(modules) ? [] : generatedControllers(modules);
     CrudEdge.led.add(modules);
@@ -51,6 +56,10 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     deferUnreadableBodies(host, 'own routes');
     readBrokenEscapes(host);
     sendJsonTexts(host);
+    if (this.controllers.length === 0) return;
+    const direct = new DirectHandlers({ host, modules, config }, { guards: [UnreadableBodyGuard], filter: CrudEdge });
+    RouteTable.watch(host, () => direct.useOn(host.httpAdapter.getInstance<object>()));
+    this.direct = direct;
   }
 
   /** Compiles every resource, so that a wrong declaration refuses to boot. */
@@ -67,6 +76,8 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   onApplicationBootstrap(): void {
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
     for (const [{ entity }, { store }] of this.compiled) this.logger.debug(describePaths(entity.name, store.reasons));
+    for (const [handler, reason] of this.direct?.reasons ?? [])
+      this.logger.debug(`${handler} is run by Nest's router: ${reason}`);
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
     const unbounded = [...this.compiled.keys()].filter(isUnbounded);
     if (unbounded.length > 0)

@@ -30,14 +30,18 @@ const MOST_SIZE = 100;
 const ANY_FIELD = 'q';
 
 /** Read from the URL itself, so that no query parser of either platform changes what is seen. */
-export const RawQuery = createParamDecorator((_: unknown, context): ListQuery => {
+export function rawQueryOf(request: HttpRequest): ListQuery {
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, never>;
-  for (const [name, value] of new URLSearchParams(queryOf(context.switchToHttp().getRequest<HttpRequest>()))) {
+  for (const [name, value] of new URLSearchParams(queryOf(request))) {
     const earlier = query[name];
     query[name] = earlier === undefined ? value : [earlier, value].flat();
   }
   return query;
-});
+}
+
+export const RawQuery = createParamDecorator((_: unknown, context) =>
+  rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),
+);
 
 /** @throws 400 naming every wrong parameter */
 export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {

@@ -12,9 +12,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 
-/** The parameter of a handler that takes a JSON object: 415 for another media type, 400 for anything but an object. */
-export const JsonBody = createParamDecorator((_: unknown, context): JsonObject => {
-  const { headers, body, raw } = context.switchToHttp().getRequest<HttpRequest>();
+/** @throws 415 for another media type, 400 for anything but an object */
+export function jsonBodyOf({ headers, body, raw }: HttpRequest): JsonObject {
   const type = headers['content-type'];
   if (type === undefined && !hasBody(headers))
     throw new BadRequestException('The request body must be a JSON object, got none');
@@ -25,4 +24,9 @@ export const JsonBody = createParamDecorator((_: unknown, context): JsonObject =
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequestException('The request body must be a JSON object');
   return body as JsonObject;
-});
+}
+
+/** The parameter of a handler that takes a JSON object. */
+export const JsonBody = createParamDecorator((_: unknown, context) =>
+  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>()),
+);

@@ -4,9 +4,10 @@
  * comes first; then `UnreadableBodyGuard` throws what was kept.
  */
 import type { IncomingMessage } from 'node:http';
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
+import { DirectGuard } from '../routing/direct-guard.js';
 import { RouteTable, type Route } from '../routing/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
@@ -102,12 +103,15 @@ export function deferUnreadableBodies(host: HttpAdapterHost, which: 'own routes'
 
 /** Throws what the platform could not read, now that those who may refuse have spoken. */
 @Injectable()
-export class UnreadableBodyGuard implements CanActivate {
-  constructor(private readonly host: HttpAdapterHost) {}
+export class UnreadableBodyGuard extends DirectGuard {
+  protected readonly elsewhere = true;
 
-  canActivate(context: ExecutionContext): boolean {
-    if (context.getType() !== 'http') return true;
-    const error = DeferredBodies.of(this.host.httpAdapter).errorOf(context.switchToHttp().getRequest<HttpRequest>());
+  constructor(private readonly host: HttpAdapterHost) {
+    super();
+  }
+
+  admits(request: HttpRequest): boolean {
+    const error = DeferredBodies.of(this.host.httpAdapter).errorOf(request);
     if (error !== undefined) throw new UnreadableBody(error);
     return true;
   }

@@ -8,6 +8,7 @@
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { DirectBinding, placeLayer } from './direct-middleware.js';
+import { DirectHandlers } from './direct-handler.js';
 import { watchLayers } from './express-layers.js';
 import { ExpressMatching } from './express-matching.js';
 import { FastifyMiddleware } from './fastify-middleware.js';
@@ -191,7 +192,11 @@ export class RouteTable {
     if (!outside) this.beginRouting();
     this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    return [path, outside ? this.gated(handler) : handler, ...further];
+    return [
+      path,
+      outside ? this.gated(handler) : DirectHandlers.insteadOf(this.adapter.getInstance(), handler),
+      ...further,
+    ];
   }
 
   private record(told: Omit<Route, 'shapes'>): Route {

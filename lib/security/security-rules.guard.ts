@@ -1,5 +1,6 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
+import { DirectGuard } from '../routing/direct-guard.js';
 import { AccessGate } from './access-gate.js';
 
 /**
@@ -7,14 +8,16 @@ import { AccessGate } from './access-gate.js';
  * the package so that a test can override it.
  */
 @Injectable()
-export class SecurityRulesGuard implements CanActivate {
-  constructor(private readonly gate: AccessGate) {}
+export class SecurityRulesGuard extends DirectGuard {
+  /** URL rules say nothing of sockets, messages and GraphQL resolvers: those need a guard of their own. */
+  protected readonly elsewhere = false;
+
+  constructor(private readonly gate: AccessGate) {
+    super();
+  }
 
   /** @throws 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    // URL rules say nothing of sockets, messages and GraphQL resolvers: those need a guard of their own.
-    if (context.getType() !== 'http') return false;
-    const http = context.switchToHttp();
-    return this.gate.admit(http.getRequest<HttpRequest>(), http.getResponse(), context.getHandler());
+  admits(request: HttpRequest, response: unknown, handler: object): boolean | Promise<boolean> {
+    return this.gate.admit(request, response, handler);
   }
 }

@@ -1,4 +1,5 @@
 import type { ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule, type CrudResource } from 'declarest';
 import { DataSource, EventSubscriber, type EntitySubscriberInterface } from 'typeorm';
@@ -49,15 +50,21 @@ export class HearsEverything implements EntitySubscriberInterface {
   afterSoftRemove(): void {}
 }
 
-/** Every suite can be run through TypeORM's repository instead of the compiled statements. */
-const forced = (path: unknown = process.env['TEST_CRUD_PATH']): Type[] =>
-  path === 'repository' ? [HearsEverything] : [];
+/** Sees everything and does nothing: with it, Nest's router runs the generated handlers. */
+const SEES_EVERYTHING: Provider = { provide: APP_PIPE, useValue: { transform: (value: unknown) => value } };
+
+/**
+ * Every suite can be run through TypeORM's repository instead of the compiled statements, and through Nest's router instead
+ * of past it.
+ */
+const isForced = (path: unknown = process.env['TEST_CRUD_PATH']): boolean => path === 'repository';
 
 /** Generated endpoints and nothing else, open to everybody, over a database of their own. */
 export async function startCrud(platform: Platform, parts: CrudParts): Promise<CrudService> {
   const database = await createDatabase(parts.database);
   try {
     const { resources = [], imports = [], controllers = [], providers = [] } = parts;
+    const forced = isForced(parts.path);
     const declared = typeof resources === 'function' ? resources() : resources;
     const running = await startApp(
       platform,
@@ -67,13 +74,16 @@ export async function startCrud(platform: Platform, parts: CrudParts): Promise<C
             ...database.options,
             ...(parts.entities && { autoLoadEntities: false, entities: parts.entities }),
             ...parts.dataSource,
-            subscribers: [...(Object.values(parts.dataSource?.subscribers ?? {}) as Type[]), ...forced(parts.path)],
+            subscribers: [
+              ...(Object.values(parts.dataSource?.subscribers ?? {}) as Type[]),
+              ...(forced ? [HearsEverything] : []),
+            ],
           } as TypeOrmModuleOptions),
           ...(declared.length > 0 ? [CrudModule.forFeature(...declared)] : []),
           ...imports,
         ],
         controllers,
-        providers,
+        providers: [...providers, ...(forced ? [SEES_EVERYTHING] : [])],
       },
       {
         ...parts,

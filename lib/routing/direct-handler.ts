@@ -1,0 +1,122 @@
+/**
+ * Handlers of the package's own, run without what Nest runs around every handler: contexts, lists and promises for the
+ * guards, pipes, interceptors and filters that an application may have. Whether it has any is decided when Nest registers
+ * the route; where it has, Nest's own handler stays.
+ */
+import { ForbiddenException, type ExceptionFilter, type Type } from '@nestjs/common';
+import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import { declaredRoute, declareRoute, type DeclaredRoute, type HandlerCall } from './declared-route.js';
+import type { HttpRequest } from '../http/request-facts.js';
+import { isDirect, type DirectGuard } from './direct-guard.js';
+import { saidOfClass, saidOfMethod } from './handler-surroundings.js';
+import type { AnyFunction } from './observed-method.js';
+
+interface Application {
+  readonly host: HttpAdapterHost;
+  readonly modules: ModulesContainer;
+  readonly config: ApplicationConfig;
+}
+
+/** What the package has put around the handlers. */
+export interface OwnClasses {
+  readonly guards: readonly Type<DirectGuard>[];
+  /** It catches everything. */
+  readonly filter: Type<ExceptionFilter>;
+}
+
+type Controller = InstanceWrapper<Record<string, AnyFunction>>;
+
+export class DirectHandlers {
+  /** By Express's or Fastify's instance: of two applications on one, a handler does not tell whose it is. */
+  private static readonly byInstance = new WeakMap<object, DirectHandlers[]>();
+
+  static insteadOf(instance: object, nests: AnyFunction): AnyFunction {
+    const [direct, ...others] = DirectHandlers.byInstance.get(instance) ?? [];
+    return direct && others.length === 0 ? direct.insteadOf(nests) : nests;
+  }
+
+  /** Why a handler is run by Nest, by its name. */
+  readonly reasons = new Map<string, string>();
+  private readonly byName = new Map<unknown, Controller[]>();
+  private readonly saidOfClass = new Map<Controller, string | undefined>();
+
+  constructor(
+    private readonly application: Application,
+    private readonly own: OwnClasses,
+  ) {}
+
+  /** To be called before any route exists. */
+  useOn(instance: object): void {
+    DirectHandlers.byInstance.set(instance, [...(DirectHandlers.byInstance.get(instance) ?? []), this]);
+  }
+
+  /** @returns the handler itself where something is to be run around it */
+  private insteadOf(nests: AnyFunction): AnyFunction {
+    const call = declaredRoute(nests)?.call;
+    if (!call) return nests;
+    // Nest names its handlers so.
+    const named = this.controllersNamed(nests.name.slice(0, -`.${call.name}`.length));
+    const controller = named.length === 1 ? named[0] : undefined;
+    const reason = controller ? this.reasonForNest(nests, controller, call) : 'no name of its own';
+    if (controller && reason === undefined) return this.compile(nests, controller, call);
+    this.reasons.set(nests.name, String(reason));
+    return nests;
+  }
+
+  private controllersNamed(name: string): readonly Controller[] {
+    if (this.byName.size === 0)
+      for (const module of this.application.modules.values())
+        for (const controller of module.controllers.values()) {
+          const namesakes = this.byName.get(controller.name);
+          if (namesakes) namesakes.push(controller as Controller);
+          else this.byName.set(controller.name, [controller as Controller]);
+        }
+    return this.byName.get(name) ?? [];
+  }
+
+  private reasonForNest(nests: AnyFunction, controller: Controller, call: HandlerCall): string | undefined {
+    const { config, host } = this.application;
+    const { guards, filter } = this.own;
+    const { metatype, instance } = controller;
+    // Asked once for each class: 500 of them have 2,500 routes.
+    if (!this.saidOfClass.has(controller))
+      this.saidOfClass.set(controller, saidOfClass(metatype as object, config, { guards, filters: [filter] }));
+    const said = this.saidOfClass.get(controller) ?? saidOfMethod(nests);
+    if (said !== undefined) return said;
+    if (!controller.isDependencyTreeStatic()) return 'scope';
+    if (host.httpAdapter.getOnRouteTriggered?.() !== undefined) return 'onRouteTriggered';
+    if (Reflect.getMetadata('__routeArguments__', metatype as object, call.name) !== call.told) return 'parameters';
+    if (Reflect.getMetadata('method', nests) !== call.verb) return 'verb';
+    return instance[call.name] === call.method ? undefined : 'another method';
+  }
+
+  private compile(nests: AnyFunction, { host: module, instance }: Controller, call: HandlerCall): AnyFunction {
+    const { config, host } = this.application;
+    const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
+    const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
+    const filter = provided(this.own.filter);
+    const { method, parameters, status } = call;
+    const run = async (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> => {
+      try {
+        for (const guard of guards) {
+          const admits = guard.admits(request, response, method);
+          if (admits !== true && (await admits) !== true) throw new ForbiddenException('Forbidden resource');
+        }
+        const values = parameters.map((read) => read(request, response));
+        await host.httpAdapter.reply(response, await method.apply(instance, values), status);
+        return undefined;
+      } catch (exception) {
+        filter.catch(exception, new ExecutionContextHost([request, response, next]));
+        // To Fastify it says that the answer is on its way.
+        return response;
+      }
+    };
+    const handler: AnyFunction = (request, response, next) =>
+      guards.every(isDirect) ? run(request as HttpRequest, response, next) : nests(request, response, next);
+    // So that no other table of routes takes it for one of main.ts.
+    declareRoute(handler, declaredRoute(nests) as DeclaredRoute);
+    return Object.defineProperty(handler, 'name', { value: nests.name });
+  }
+}

@@ -1,0 +1,547 @@
+/** Generated handlers are run past Nest's router where the application says nothing around them, and only there. */
+import {
+  type ArgumentsHost,
+  type CallHandler,
+  type CanActivate,
+  Catch,
+  Controller,
+  type DynamicModule,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  Header,
+  HttpCode,
+  HttpException,
+  type INestApplication,
+  Inject,
+  Injectable,
+  Module,
+  type NestInterceptor,
+  Param,
+  type PipeTransform,
+  Post,
+  Scope,
+  SetMetadata,
+  type Type,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  VersioningType,
+} from '@nestjs/common';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type AbstractHttpAdapter,
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  APP_PIPE,
+  NestFactory,
+  REQUEST,
+} from '@nestjs/core';
+import { GuardsConsumer } from '@nestjs/core/guards/guards-consumer.js';
+import { RouterExecutionContext } from '@nestjs/core/router/router-execution-context.js';
+import { jest } from '@jest/globals';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, CrudController, CrudModule, SecurityConfig, SecurityRulesGuard } from 'declarest';
+import express from 'express';
+import { of } from 'rxjs';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { request } from '../harness/client.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { startShop, User } from '../harness/shop.js';
+import { TEST_SECRET } from '../harness/tokens.js';
+import { type CrudParts, type CrudService, startCrud } from './service.js';
+
+@Entity()
+class Product {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+const OPTIONS = { entity: Product, endpoint: '/api/products' } as const;
+
+let heard: string[] = [];
+beforeEach(() => (heard = []));
+afterEach(() => jest.restoreAllMocks());
+
+const hear = (what: string): true => heard.push(what) > 0 || true;
+
+@Injectable()
+class Guard implements CanActivate {
+  canActivate = (): boolean => hear('guard');
+}
+@Injectable()
+class Interceptor implements NestInterceptor {
+  intercept(_: ExecutionContext, next: CallHandler) {
+    hear('interceptor');
+    return next.handle();
+  }
+}
+@Injectable()
+class Pipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    hear('pipe');
+    return value;
+  }
+}
+@Catch(HttpException)
+class Filter implements ExceptionFilter {
+  catch(exception: HttpException, host: ArgumentsHost): void {
+    hear('filter');
+    const response = host.switchToHttp().getResponse<{ status(code: number): { send(body: object): void } }>();
+    response.status(418).send({ told: exception.message });
+  }
+}
+
+/** A subclass that overrides nothing. */
+function subclass(...decorators: ClassDecorator[]): Type {
+  class ProductsController extends CrudController(OPTIONS) {}
+  for (const decorate of decorators) decorate(ProductsController);
+  return ProductsController;
+}
+
+/** Decorates the generated method itself. */
+function decorated(decorate: MethodDecorator): Type {
+  const { prototype } = CrudController(OPTIONS);
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'findById') as PropertyDescriptor;
+  decorate(prototype, 'findById', descriptor);
+  return prototype.constructor as Type;
+}
+
+function scoped(): Type {
+  class ProductsController extends CrudController(OPTIONS) {
+    @Inject(REQUEST)
+    readonly request!: object;
+  }
+  return ProductsController;
+}
+
+interface Said {
+  readonly parts?: () => Partial<CrudParts>;
+  readonly configure?: (app: INestApplication) => unknown;
+  readonly controllers?: () => Type[];
+  /** In the line of the boot. */
+  readonly reason: string;
+  /** For `GET /api/products/1`, or of the answer to it. */
+  readonly heard?: string;
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+}
+
+const SAID: Record<string, Said> = {
+  'a global guard': {
+    parts: () => ({ providers: [{ provide: APP_GUARD, useClass: Guard }] }),
+    reason: 'globalGuards',
+    heard: 'guard',
+  },
+  'a guard of main.ts': {
+    configure: (app) => app.useGlobalGuards(new Guard()),
+    reason: 'globalGuards',
+    heard: 'guard',
+  },
+  'a global guard of a request': {
+    parts: () => ({ providers: [{ provide: APP_GUARD, useClass: Guard, scope: Scope.REQUEST }] }),
+    reason: 'globalRequestGuards',
+    heard: 'guard',
+  },
+  'a global interceptor': {
+    parts: () => ({ providers: [{ provide: APP_INTERCEPTOR, useClass: Interceptor }] }),
+    reason: 'globalInterceptors',
+    heard: 'interceptor',
+  },
+  'a global pipe': {
+    parts: () => ({ providers: [{ provide: APP_PIPE, useClass: Pipe }] }),
+    reason: 'globalPipes',
+    heard: 'pipe',
+  },
+  'a pipe of main.ts': { configure: (app) => app.useGlobalPipes(new Pipe()), reason: 'globalPipes', heard: 'pipe' },
+  'a guard of the class': {
+    controllers: () => [subclass(UseGuards(Guard))],
+    reason: '__guards__',
+    heard: 'guard',
+  },
+  'an interceptor of the class': {
+    controllers: () => [subclass(UseInterceptors(Interceptor))],
+    reason: '__interceptors__',
+    heard: 'interceptor',
+  },
+  'a pipe of the class': {
+    controllers: () => [subclass(UsePipes(Pipe))],
+    reason: '__pipes__',
+    heard: 'pipe',
+  },
+  'a filter of the class': {
+    controllers: () => [subclass(UseFilters(Filter))],
+    reason: '__exceptionFilters__',
+  },
+  'what nobody knows of the class': {
+    controllers: () => [subclass(SetMetadata('audited', true))],
+    reason: 'audited',
+  },
+  'a host': {
+    controllers: () => [subclass(Controller({ path: OPTIONS.endpoint, host: 'shop.example' }))],
+    reason: 'host',
+    status: 404,
+  },
+  'a pipe of a parameter': {
+    controllers: () => {
+      const controller = subclass();
+      Param('id', Pipe)(controller.prototype as object, 'findById', 0);
+      return [controller];
+    },
+    reason: 'parameters',
+    heard: 'pipe',
+  },
+  'a scope': { controllers: () => [scoped()], reason: 'scope' },
+  'a guard of the method': {
+    controllers: () => [decorated(UseGuards(Guard))],
+    reason: '__guards__',
+    heard: 'guard',
+  },
+  'a status of the method': {
+    controllers: () => [decorated(HttpCode(203))],
+    reason: '__httpCode__',
+    status: 203,
+  },
+  'a header of the method': {
+    controllers: () => [decorated(Header('x-of', 'the method'))],
+    reason: '__headers__',
+    headers: { 'x-of': 'the method' },
+  },
+  'versions in a header': {
+    configure: (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' }),
+    reason: 'versioningOptions',
+  },
+  'a listener to routes': {
+    configure: (app) => (app.getHttpAdapter() as AbstractHttpAdapter).setOnRouteTriggered(() => hear('route')),
+    reason: 'onRouteTriggered',
+    heard: 'route',
+  },
+  'two controllers of one name': {
+    controllers: () => [subclass(), Object.assign(subclass(Controller('/api/others')), {})],
+    reason: 'no name of its own',
+  },
+};
+
+interface Replaced {
+  readonly controller: () => Type;
+  readonly path: string;
+  readonly status: number;
+  readonly json?: object;
+}
+
+/** In the place of generated handlers, or said of them anew, where only Nest can tell what it comes to. */
+const REPLACED: Record<string, Replaced> = {
+  'a function around one that tells the same metadata': {
+    controller: () =>
+      decorated((prototype, name, descriptor: PropertyDescriptor) => {
+        const wrapper = (): unknown => of({ from: 'the wrapper' });
+        for (const key of Reflect.getMetadataKeys(descriptor.value as object) as unknown[])
+          Reflect.defineMetadata(key, Reflect.getMetadata(key, descriptor.value as object), wrapper);
+        Object.defineProperty(prototype, name, { ...descriptor, value: wrapper });
+      }),
+    path: '/api/products/7',
+    status: 200,
+    json: { from: 'the wrapper' },
+  },
+  'a method of the object itself': {
+    controller: () =>
+      class ProductsController extends CrudController(OPTIONS) {
+        constructor() {
+          super();
+          this.findById = () => of({ from: 'the object' }) as never;
+        }
+      },
+    path: '/api/products/7',
+    status: 200,
+    json: { from: 'the object' },
+  },
+  'an override': {
+    controller: () => {
+      class ProductsController extends CrudController(OPTIONS) {
+        override findById() {
+          return of({ from: 'the override' }) as never;
+        }
+      }
+      const { prototype } = ProductsController;
+      Get(':id')(prototype, 'findById', Object.getOwnPropertyDescriptor(prototype, 'findById')!);
+      return ProductsController;
+    },
+    path: '/api/products/7',
+    status: 200,
+    json: { from: 'the override' },
+  },
+  'a name with a dot in it': {
+    controller: () => {
+      class ProductsController extends CrudController(OPTIONS) {
+        'findAll.names'(): object {
+          return { only: 'names' };
+        }
+      }
+      const { prototype } = ProductsController;
+      Get('names')(prototype, 'findAll.names', Object.getOwnPropertyDescriptor(prototype, 'findAll.names')!);
+      return ProductsController;
+    },
+    path: '/api/products/names',
+    status: 200,
+    json: { only: 'names' },
+  },
+  'another verb': {
+    controller: () => {
+      const { prototype } = CrudController(OPTIONS);
+      Post(':id')(prototype, 'update', Object.getOwnPropertyDescriptor(prototype, 'update')!);
+      return prototype.constructor as Type;
+    },
+    path: '/api/products/1',
+    status: 201,
+  },
+  'another parameter': {
+    controller: () => {
+      const { prototype } = CrudController(OPTIONS);
+      Get('by/:nr')(prototype, 'findById', Object.getOwnPropertyDescriptor(prototype, 'findById')!);
+      Param('nr')(prototype, 'findById', 0);
+      return prototype.constructor as Type;
+    },
+    path: '/api/products/by/1',
+    status: 200,
+  },
+};
+
+describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
+  let service: CrudService | undefined;
+  afterEach(async () => {
+    await service?.close();
+    service = undefined;
+  });
+
+  const started = async (parts: CrudParts, configure?: Said['configure']): Promise<CrudService> => {
+    service = await startCrud(platform, {
+      entities: [Product],
+      path: 'compiled',
+      ...parts,
+      ...(configure && { configure: (app) => void configure(app) }),
+    });
+    await service.dataSource.query(`INSERT INTO "product" ("name") VALUES ('Lamp')`);
+    return service;
+  };
+  const ofNest = (): string[] => linesOf(service?.logs ?? [], 'debug').filter((line) => /Nest's router/.test(line));
+
+  it('are run past the router where nothing is said: by none of its consumers, and answer as they do through it', async () => {
+    const consumer = jest.spyOn(GuardsConsumer.prototype, 'tryActivate');
+    const { get, post, put, del } = await started({ resources: [OPTIONS] });
+    expect(ofNest()).toEqual([]);
+    const answers = [await get('/api/products/1'), await get('/api/products/7'), await get('/api/products/x')];
+    answers.push(await post('/api/products', { name: 'Desk' }), await put('/api/products/2', {}));
+    answers.push(await del('/api/products/2'), await get('/api/products'), await get('/api/products?page=2'));
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 201, 400, 200, 200, 400]);
+    expect(answers[3]?.headers['location']).toBe('/api/products/2');
+    expect(consumer).not.toHaveBeenCalled();
+  });
+
+  it('of a subclass are run past it, too, but for what is overridden', async () => {
+    class ProductsController extends CrudController(OPTIONS) {
+      override async findAll() {
+        return super.findAll({});
+      }
+    }
+    await started({ resources: [ProductsController] });
+    expect(ofNest()).toEqual([]);
+    const consumer = jest.spyOn(GuardsConsumer.prototype, 'tryActivate');
+    expect((await service!.get('/api/products/1')).status).toBe(200);
+    expect(consumer).not.toHaveBeenCalled();
+  });
+
+  it.each(Object.entries(SAID))('go through it where there is %s', async (_, said) => {
+    const { parts, configure, controllers, reason, status = 200, headers = {} } = said;
+    const given = controllers?.() ?? [OPTIONS];
+    const { get } = await started({ resources: given as CrudParts['resources'] & object, ...parts?.() }, configure);
+    expect(ofNest()).toEqual(expect.arrayContaining([expect.stringMatching(`\\.findById .*: ${reason}$`)]));
+    const answer = await get('/api/products/1');
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toEqual(expect.objectContaining(headers));
+    if (said.heard) expect(heard).toEqual([said.heard]);
+  });
+
+  it.each(Object.entries(REPLACED))('are not run where there is %s', async (_, { controller, path, status, json }) => {
+    const { send } = await started({ resources: [controller()] as never });
+    const answer = await send(path === '/api/products/1' ? 'POST' : 'GET', path, { json: { name: 'Sofa' } });
+    expect(answer.status).toBe(status);
+    if (json) expect(answer.json).toEqual(json);
+  });
+
+  it('go through it where a tool has put itself before it', async () => {
+    const { create } = RouterExecutionContext.prototype;
+    jest.spyOn(RouterExecutionContext.prototype, 'create').mockImplementation(function traced(this: never, ...args) {
+      return create.apply(this, args as never);
+    });
+    const { get } = await started({ resources: [OPTIONS] });
+    expect(ofNest()).toEqual(expect.arrayContaining([expect.stringMatching('findById .*: instrumentation$')]));
+    expect((await get('/api/products/1')).status).toBe(200);
+  });
+
+  it('are run past it although there are global filters, which never hear of them', async () => {
+    const { get } = await started({ resources: [OPTIONS], providers: [{ provide: APP_FILTER, useClass: Filter }] });
+    expect(ofNest()).toEqual([]);
+    expect((await get('/api/products/7')).status).toBe(404);
+    expect(heard).toEqual([]);
+  });
+
+  it.each(['past', 'through'])(
+    'fail %s it where not even a failure can be told, and the next one is answered',
+    async (way) => {
+      const { get, app } = await started({ resources: [OPTIONS], path: way === 'past' ? 'compiled' : 'repository' });
+      expect(ofNest().length > 0).toBe(way === 'through');
+      const adapter = app.getHttpAdapter();
+      const reply = jest.spyOn(adapter, 'reply').mockImplementation(() => {
+        throw new Error('a secret');
+      });
+      expect((await get('/api/products/1')).status).toBe(500);
+      reply.mockRestore();
+      expect((await get('/api/products/1')).status).toBe(200);
+    },
+  );
+
+  it('answer a failure of what sends their answer, and nothing is left unheard', async () => {
+    const { get, app } = await started({
+      resources: [OPTIONS],
+      configure: (each) => {
+        if (platform === 'fastify')
+          each
+            .getHttpAdapter()
+            .getInstance()
+            .addHook('preSerialization', async () => setTimeout(5).then(() => Promise.reject(new Error('a secret'))));
+        else
+          each.use((_: object, response: { json: object }, next: () => void) => {
+            response.json = async (): Promise<void> => {
+              delete (response as { json?: object }).json;
+              await setTimeout(5);
+              throw new Error('a secret');
+            };
+            next();
+          });
+      },
+    });
+    const answer = await get('/api/products/1');
+    expect([answer.status, answer.text.includes('a secret')]).toEqual([500, platform === 'fastify']);
+    await app.close();
+  });
+
+  describe('behind the rules', () => {
+    class Security extends SecurityConfig {
+      configure(): void {
+        this.requireAuth('/api/**');
+        this.requireRole('ADMIN', 'DELETE /api/products/*');
+        const later = (): Promise<boolean> => setTimeout(5, false);
+        this.requirePolicy('open', later, 'PUT /api/products/*');
+      }
+    }
+
+    it('refuse, and let in, without the router', async () => {
+      const consumer = jest.spyOn(GuardsConsumer.prototype, 'tryActivate');
+      const shop = await startShop(platform, { rules: false, providers: [Security], overridden: false });
+      try {
+        const token = await shop.register();
+        consumer.mockClear();
+        const send = (method: string, bearer?: string) =>
+          request(shop.url, method, '/api/products/1', bearer === undefined ? {} : { token: bearer });
+        const anonymous = await send('GET');
+        expect([anonymous.status, anonymous.text]).toEqual([401, '{"error":"Authentication required"}']);
+        expect(anonymous.headers['www-authenticate']).toBe('Bearer');
+        expect((await send('GET', token)).status).toBe(404);
+        expect((await send('DELETE', token)).json).toEqual({ error: 'Admin access required' });
+        expect((await send('PUT', token)).json).toEqual({ error: 'Open access required' });
+        expect(consumer).not.toHaveBeenCalled();
+      } finally {
+        await shop.close();
+      }
+    });
+
+    it('ask whoever stands in the place of the guard, also where a test has put it there afterwards', async () => {
+      const shop = await startShop(platform, { rules: false, providers: [Security], overridden: false });
+      try {
+        const guard = shop.app.get(SecurityRulesGuard, { strict: false });
+        jest.spyOn(guard, 'canActivate').mockReturnValue(true);
+        expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(404);
+        jest.restoreAllMocks();
+        for (const says of [false, Promise.resolve(false)]) {
+          const admits = jest.spyOn(guard, 'admits').mockReturnValue(says);
+          expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(403);
+          admits.mockRestore();
+        }
+        expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(401);
+      } finally {
+        await shop.close();
+      }
+    });
+  });
+});
+
+describe('two applications on one Express', () => {
+  @Injectable()
+  class Closed extends SecurityConfig {
+    configure(): void {
+      this.requireAuth('/**');
+    }
+  }
+  class ProductsController extends CrudController(OPTIONS) {}
+  const moduleOf = (...[security]: DynamicModule[]): Type => {
+    @Module({
+      imports: [
+        TypeOrmModule.forRoot({
+          type: 'better-sqlite3',
+          database: ':memory:',
+          entities: [Product, User],
+          synchronize: true,
+        }),
+        CrudModule.forFeature(ProductsController),
+        ...(security ? [security] : []),
+      ],
+      providers: security ? [Closed] : [],
+    })
+    class Root {}
+    return Root;
+  };
+
+  it.each<[string, () => [ExpressAdapter, ExpressAdapter]]>([
+    [
+      'adapter',
+      () => {
+        const adapter = new ExpressAdapter();
+        return [adapter, adapter];
+      },
+    ],
+    [
+      'instance of it',
+      () => {
+        const instance = express();
+        return [new ExpressAdapter(instance), new ExpressAdapter(instance)];
+      },
+    ],
+  ])('of one %s keep their own rules and their own data', async (_, adaptersOf) => {
+    const [first, second] = adaptersOf();
+    const auth = AuthModule.forRoot({ userClass: User, jwtSecret: TEST_SECRET });
+    const quiet = { logger: false, abortOnError: false } as const;
+    const closed = await NestFactory.create(moduleOf(auth), first, quiet);
+    const open = await NestFactory.create(moduleOf(), second, quiet);
+    const server = createServer(first.getInstance() as RequestListener);
+    try {
+      await closed.setGlobalPrefix('closed').init();
+      await open.setGlobalPrefix('open').init();
+      await open.get(DataSource).query(`INSERT INTO "product" ("name") VALUES ('open')`);
+      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      expect((await request(url, 'GET', '/closed/api/products/1')).status).toBe(401);
+      expect((await request(url, 'GET', '/open/api/products/1')).json.data).toEqual({ id: 1, name: 'open' });
+    } finally {
+      server.close();
+      await Promise.all([closed.close(), open.close()]);
+    }
+  });
+});
