@@ -34,5 +34,6 @@ const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) =
     ),
   invalid: (name, cause) =>
     new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
+  fixed: (name, cause) => new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
   busy: (_name, cause) => new ServiceUnavailableException('The database is busy, try again', { cause }),
 };

@@ -1,8 +1,11 @@
 /** What a database refused, told by the codes of the drivers: a new driver is a new row. */
 import { QueryFailedError } from 'typeorm';
 
-/** `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not take. `busy`: try again. */
-export type DatabaseRefusal = 'conflict' | 'invalid' | 'busy';
+/**
+ * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not take. `busy`: try again.
+ * `fixed`: a view, of which nothing can be changed.
+ */
+export type DatabaseRefusal = 'conflict' | 'invalid' | 'busy' | 'fixed';
 
 const rows: readonly [DatabaseRefusal, RegExp][] = [
   // SQLite: better-sqlite3 has extended codes, sqlite3 the plain one and says which constraint in its message.
@@ -10,10 +13,13 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['busy', /^SQLITE_(BUSY|LOCKED)/],
+  ['fixed', /^cannot modify .+ because it is a view$/],
   // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints; 40 rolled back.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^(22|23)[0-9A-Z]{3}$/],
   ['busy', /^(40[0-9A-Z]{3}|55P03|53[0-9A-Z]{3})$/],
+  ['fixed', /^55000$/],
+  ['fixed', /^cannot change materialized view /],
   // MySQL, MariaDB.
   ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
   [
@@ -23,6 +29,7 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   // MariaDB's CHECK, also that of a JSON column: MySQL has another name for its number.
   ['invalid', /^CONSTRAINT `.+` failed for /],
   ['busy', /^ER_LOCK_/],
+  ['fixed', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
 ];
 
 export function refusalOf(error: unknown): DatabaseRefusal | undefined {

@@ -1,6 +1,16 @@
 import { Get, type LoggerService, Put } from '@nestjs/common';
 import { CrudController, type JsonObject } from 'declarest';
-import { Column, Entity, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn, Unique, BeforeInsert } from 'typeorm';
+import {
+  BeforeInsert,
+  Column,
+  Entity,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  Unique,
+  ViewColumn,
+  ViewEntity,
+} from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
@@ -597,4 +607,48 @@ describe.each(PLATFORMS)('a failure inside on %s', (platform) => {
     }
     await service.close();
   });
+});
+
+describe.each(DATABASES)('a view in %s', (database) => {
+  const isPostgres = database === 'postgres';
+
+  it.each([false, ...(isPostgres ? [true] : [])])(
+    'of which nothing can be changed refuses every write, materialized: %s',
+    async (materialized) => {
+      @Entity()
+      class Sale {
+        @PrimaryGeneratedColumn()
+        id!: number;
+
+        @Column()
+        amount!: number;
+      }
+      const expression = 'SELECT MIN(id) AS id, SUM(amount) AS amount FROM sale GROUP BY amount';
+      @ViewEntity({ name: 'totals', expression, materialized })
+      class Total {
+        @PrimaryGeneratedColumn()
+        id!: number;
+
+        @ViewColumn()
+        amount!: string;
+      }
+      const { get, post, put, del, dataSource, logs, close } = await startCrud('express', {
+        database,
+        entities: [Sale, Total],
+        resources: [{ entity: Total, endpoint: '/api/totals' }],
+      });
+      await dataSource.getRepository(Sale).save([{ amount: 5 }]);
+      if (materialized) await dataSource.query('REFRESH MATERIALIZED VIEW totals');
+      const written = [
+        await post('/api/totals', { amount: '7' }),
+        await put('/api/totals/1', { amount: '7' }),
+        await del('/api/totals/1'),
+      ];
+      for (const { status, json } of written)
+        expect([status, json.message]).toEqual([409, 'Total cannot be changed: it is a view of other records']);
+      expect((await get('/api/totals')).json.data).toHaveLength(1);
+      expect(linesOf(logs, 'error')).toEqual([]);
+      await close();
+    },
+  );
 });
