@@ -39,7 +39,8 @@ export class DirectHandlers {
 
   /** Why a handler is run by Nest, by its name. */
   readonly reasons = new Map<string, string>();
-  private readonly byName = new Map<unknown, Controller[]>();
+  /** By the name of the method, then by the method. */
+  private readonly byMethod = new Map<string, Map<AnyFunction, Controller[]>>();
   private readonly saidOfClass = new Map<Controller, string | undefined>();
 
   constructor(
@@ -56,30 +57,35 @@ export class DirectHandlers {
   private insteadOf(nests: AnyFunction): AnyFunction {
     const call = declaredRoute(nests)?.call;
     if (!call) return nests;
-    // Nest names its handlers so.
-    const named = this.controllersNamed(nests.name.slice(0, -`.${call.name}`.length));
-    const controller = named.length === 1 ? named[0] : undefined;
-    const reason = controller ? this.reasonForNest(nests, controller, call) : 'no name of its own';
+    const [controller, ...others] = this.controllersWith(call);
+    const isShared = !controller || others.length > 0;
+    const reason = isShared
+      ? 'another method, or one of several controllers'
+      : this.reasonForNest(nests, controller, call);
     if (controller && reason === undefined) return this.compile(nests, controller, call);
-    this.reasons.set(nests.name, String(reason));
+    this.reasons.set(`${String(controller?.name)}.${call.name}`, String(reason));
     return nests;
   }
 
-  private controllersNamed(name: string): readonly Controller[] {
-    if (this.byName.size === 0)
+  /** Nest does not tell whose handler it is: whose method it leads to tells. */
+  private controllersWith({ name, method }: HandlerCall): readonly Controller[] {
+    let byMethod = this.byMethod.get(name);
+    if (!byMethod) {
+      byMethod = new Map();
+      this.byMethod.set(name, byMethod);
       for (const module of this.application.modules.values())
-        for (const controller of module.controllers.values()) {
-          const namesakes = this.byName.get(controller.name);
-          if (namesakes) namesakes.push(controller as Controller);
-          else this.byName.set(controller.name, [controller as Controller]);
+        for (const controller of module.controllers.values() as Iterable<Controller>) {
+          const own = controller.instance?.[name];
+          if (own) byMethod.set(own, [...(byMethod.get(own) ?? []), controller]);
         }
-    return this.byName.get(name) ?? [];
+    }
+    return byMethod.get(method) ?? [];
   }
 
   private reasonForNest(nests: AnyFunction, controller: Controller, call: HandlerCall): string | undefined {
     const { config, host } = this.application;
     const { guards, filter } = this.own;
-    const { metatype, instance } = controller;
+    const { metatype } = controller;
     // Asked once for each class: 500 of them have 2,500 routes.
     if (!this.saidOfClass.has(controller))
       this.saidOfClass.set(controller, saidOfClass(metatype as object, config, { guards, filters: [filter] }));
@@ -88,8 +94,7 @@ export class DirectHandlers {
     if (!controller.isDependencyTreeStatic()) return 'scope';
     if (host.httpAdapter.getOnRouteTriggered?.() !== undefined) return 'onRouteTriggered';
     if (Reflect.getMetadata('__routeArguments__', metatype as object, call.name) !== call.told) return 'parameters';
-    if (Reflect.getMetadata('method', nests) !== call.verb) return 'verb';
-    return instance[call.name] === call.method ? undefined : 'another method';
+    return Reflect.getMetadata('method', nests) === call.verb ? undefined : 'verb';
   }
 
   private compile(nests: AnyFunction, { host: module, instance }: Controller, call: HandlerCall): AnyFunction {

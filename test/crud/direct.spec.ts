@@ -224,9 +224,14 @@ const SAID: Record<string, Said> = {
     reason: 'onRouteTriggered',
     heard: 'route',
   },
-  'two controllers of one name': {
-    controllers: () => [subclass(), Object.assign(subclass(Controller('/api/others')), {})],
-    reason: 'no name of its own',
+  'another controller of the same methods': {
+    controllers: () => {
+      const Generated = CrudController(OPTIONS);
+      class Others extends Generated {}
+      Controller('/api/others')(Others);
+      return [Generated, Others];
+    },
+    reason: 'another method, or one of several controllers',
   },
 };
 
