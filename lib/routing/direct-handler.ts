@@ -57,13 +57,13 @@ export class DirectHandlers {
   private insteadOf(nests: AnyFunction): AnyFunction {
     const call = declaredRoute(nests)?.call;
     if (!call) return nests;
-    const [controller, ...others] = this.controllersWith(call);
-    const isShared = !controller || others.length > 0;
-    const reason = isShared
-      ? 'another method, or one of several controllers'
-      : this.reasonForNest(nests, controller, call);
+    const controllers = this.controllersWith(call);
+    const controller = controllers.length === 1 ? controllers[0] : undefined;
+    const reason = controller
+      ? this.reasonForNest(nests, controller, call)
+      : 'another method, or one of several controllers';
     if (controller && reason === undefined) return this.compile(nests, controller, call);
-    this.reasons.set(`${String(controller?.name)}.${call.name}`, String(reason));
+    this.reasons.set(controllers.map((each) => `${String(each.name)}.${call.name}`).join(' and '), String(reason));
     return nests;
   }
 

@@ -43,6 +43,7 @@ import {
 } from '@nestjs/core';
 import { GuardsConsumer } from '@nestjs/core/guards/guards-consumer.js';
 import { RouterExecutionContext } from '@nestjs/core/router/router-execution-context.js';
+import { RouterProxy } from '@nestjs/core/router/router-proxy.js';
 import { jest } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -107,11 +108,13 @@ function subclass(...decorators: ClassDecorator[]): Type {
   return ProductsController;
 }
 
+const decorateMethod = (prototype: object, name: string, decorate: MethodDecorator): void =>
+  decorate(prototype, name, Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor) as void;
+
 /** Decorates the generated method itself. */
 function decorated(decorate: MethodDecorator): Type {
   const { prototype } = CrudController(OPTIONS);
-  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'findById') as PropertyDescriptor;
-  decorate(prototype, 'findById', descriptor);
+  decorateMethod(prototype, 'findById', decorate);
   return prototype.constructor as Type;
 }
 
@@ -275,8 +278,7 @@ const REPLACED: Record<string, Replaced> = {
           return of({ from: 'the override' }) as never;
         }
       }
-      const { prototype } = ProductsController;
-      Get(':id')(prototype, 'findById', Object.getOwnPropertyDescriptor(prototype, 'findById')!);
+      decorateMethod(ProductsController.prototype, 'findById', Get(':id'));
       return ProductsController;
     },
     path: '/api/products/7',
@@ -290,8 +292,7 @@ const REPLACED: Record<string, Replaced> = {
           return { only: 'names' };
         }
       }
-      const { prototype } = ProductsController;
-      Get('names')(prototype, 'findAll.names', Object.getOwnPropertyDescriptor(prototype, 'findAll.names')!);
+      decorateMethod(ProductsController.prototype, 'findAll.names', Get('names'));
       return ProductsController;
     },
     path: '/api/products/names',
@@ -301,7 +302,7 @@ const REPLACED: Record<string, Replaced> = {
   'another verb': {
     controller: () => {
       const { prototype } = CrudController(OPTIONS);
-      Post(':id')(prototype, 'update', Object.getOwnPropertyDescriptor(prototype, 'update')!);
+      decorateMethod(prototype, 'update', Post(':id'));
       return prototype.constructor as Type;
     },
     path: '/api/products/1',
@@ -310,7 +311,7 @@ const REPLACED: Record<string, Replaced> = {
   'another parameter': {
     controller: () => {
       const { prototype } = CrudController(OPTIONS);
-      Get('by/:nr')(prototype, 'findById', Object.getOwnPropertyDescriptor(prototype, 'findById')!);
+      decorateMethod(prototype, 'findById', Get('by/:nr'));
       Param('nr')(prototype, 'findById', 0);
       return prototype.constructor as Type;
     },
@@ -379,6 +380,32 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
     const answer = await send(path === '/api/products/1' ? 'POST' : 'GET', path, { json: { name: 'Sofa' } });
     expect(answer.status).toBe(status);
     if (json) expect(answer.json).toEqual(json);
+  });
+
+  it.each<[string, () => Partial<CrudParts>]>([
+    [
+      'documentation is made of what is said',
+      () => ({ resources: [subclass(SetMetadata('swagger/apiUseTags', ['shop'])) as never] }),
+    ],
+    [
+      'Nest sorts the routes, and names no handler',
+      () => ({ nestOptions: { routeResolutionStrategy: 'specificity' } }),
+    ],
+  ])('are run past it where %s', async (_, parts) => {
+    const consumer = jest.spyOn(GuardsConsumer.prototype, 'tryActivate');
+    const { get } = await started({ resources: [OPTIONS], ...parts() });
+    expect(ofNest()).toEqual([]);
+    expect((await get('/api/products/1')).status).toBe(200);
+    expect(consumer).not.toHaveBeenCalled();
+  });
+
+  it('go through it where a tool has put itself before what catches their failures', async () => {
+    const { createProxy } = RouterProxy.prototype;
+    jest.spyOn(RouterProxy.prototype, 'createProxy').mockImplementation(function traced(this: RouterProxy, ...args) {
+      return createProxy.apply(this, args);
+    });
+    await started({ resources: [OPTIONS] });
+    expect(ofNest()).toEqual(expect.arrayContaining([expect.stringMatching('findById .*: instrumentation$')]));
   });
 
   it('go through it where a tool has put itself before it', async () => {
