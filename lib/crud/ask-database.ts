@@ -5,7 +5,7 @@ import {
   type HttpException,
 } from '@nestjs/common';
 import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
-import type { Answer } from './at-once.js';
+import type { Answer } from '../http/at-once.js';
 
 /**
  * What the database refuses of a request, as an answer to the client without an inner detail.

@@ -1,6 +1,6 @@
 /** Reads a resource by statements made at boot, without entities: a row becomes the record by one function. */
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
-import { after, type Answer } from './at-once.js';
+import { after, type Answer } from '../http/at-once.js';
 import { pagination } from './envelope.js';
 import type { ListRequest, Term } from './list-query.js';
 import type { RowProjection } from './row-projection.js';

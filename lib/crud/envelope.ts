@@ -31,10 +31,6 @@ export interface FailureEnvelope {
   readonly errors?: readonly FieldError[];
 }
 
-export function envelope<T>(message: string, data: T): Envelope<T> {
-  return { success: true, message, data, timestamp: localNow() };
-}
-
 export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
   return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
 }

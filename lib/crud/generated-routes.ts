@@ -55,19 +55,21 @@ for (const name of NAMES) {
   Reflect.defineMetadata('design:paramtypes', types, Described.prototype, name);
 }
 
-/** The methods as they were generated, and not what somebody has put in their place. */
-const generated = new WeakSet<object>();
+export type Answers = (name: RouteName) => HandlerCall['answer'];
 
-export function addRoutes(prototype: object, isServed: (name: RouteName) => boolean): void {
+/** The methods as they were generated, and not what somebody has put in their place; and what each answers. */
+const generated = new WeakMap<object, HandlerCall['answer']>();
+
+export function addRoutes(prototype: object, isServed: (name: RouteName) => boolean, answer: Answers): void {
   for (const name of NAMES.filter(isServed)) {
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
     const { path, verb } = ROUTES[name];
     RequestMapping({ path, method: verb })(prototype, name, descriptor);
-    generated.add(descriptor.value as object);
+    generated.set(descriptor.value as object, answer(name));
   }
 }
 
-const CALLS: ReadonlyMap<string, Omit<HandlerCall, 'method'>> = new Map(
+const CALLS: ReadonlyMap<string, Omit<HandlerCall, 'method' | 'answer'>> = new Map(
   NAMES.map((name) => {
     const { verb, parameters } = ROUTES[name];
     const told: unknown = Reflect.getMetadata('__routeArguments__', Described, name);
@@ -78,6 +80,7 @@ const CALLS: ReadonlyMap<string, Omit<HandlerCall, 'method'>> = new Map(
 
 /** @returns `undefined` for a method that was not generated */
 export function callOf(method: AnyFunction): HandlerCall | undefined {
-  const call = generated.has(method) ? CALLS.get(method.name) : undefined;
-  return call && { ...call, method };
+  const answer = generated.get(method);
+  const call = CALLS.get(method.name);
+  return answer && call && { ...call, method, answer };
 }

@@ -9,7 +9,7 @@ import type { Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
-import { after, type Answer } from './at-once.js';
+import { after, type Answer } from '../http/at-once.js';
 import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
 import { RecordStore, type Listed, type Written } from './record-store.js';

@@ -4,7 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 import type { Checked } from '../schema/record-input.js';
-import type { Answer } from './at-once.js';
+import type { Answer } from '../http/at-once.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import { featureOf, hasPlainNames, reasonsForRepository, type Access, type Reasons } from './data-path.js';

@@ -3,7 +3,7 @@
  * does, the rows of the database are written as JSON, and no object is made of them.
  */
 import { inspect } from 'node:util';
-import { JSON_TEXT, type JsonText } from '../http/json-text.js';
+import { JSON_TEXT, type Draft, type JsonText } from '../http/json-answer.js';
 import { localNow, type Envelope, type ListMetadata } from './envelope.js';
 
 export interface Unread<T> {
@@ -21,11 +21,41 @@ export interface UnreadRecord<T> extends Unread<T> {
 /** What has been made already. */
 export const alreadyRead = <T>(value: T): Unread<T> => ({ read: () => value, json: () => undefined });
 
+/** Of no class that could write itself in its own way. */
+export const plain = <T>(value: T): Unread<T> => ({ read: () => value, json: () => JSON.stringify(value) });
+
+/** An envelope that nobody has asked for yet. */
+class EnvelopeDraft<T> implements Draft {
+  constructor(
+    private readonly message: string,
+    private readonly beforeData: string,
+    private readonly unread: Unread<T>,
+    private readonly metadata: ListMetadata | undefined,
+  ) {}
+
+  text(): string | undefined {
+    const data = this.unread.json();
+    if (data === undefined) return undefined;
+    const metadata = this.metadata ? `,"metadata":${JSON.stringify(this.metadata)}` : '';
+    return `${this.beforeData}${data},"timestamp":"${localNow()}"${metadata}}`;
+  }
+
+  object(): Envelope<T> {
+    return unreadEnvelope(this.message, this.unread, this.metadata);
+  }
+}
+
+/** The envelopes of one message. */
+export function envelopes(message: string): <T>(unread: Unread<T>, metadata?: ListMetadata) => EnvelopeDraft<T> {
+  const beforeData = `{"success":true,"message":${JSON.stringify(message)},"data":`;
+  return (unread, metadata) => new EnvelopeDraft(message, beforeData, unread, metadata);
+}
+
 /**
  * An envelope whose `data` is made when it is asked for: a plain object, which copied, changed, logged or written as JSON
  * is as any other.
  */
-export function unreadEnvelope<T>(message: string, unread: Unread<T>, metadata?: ListMetadata): Envelope<T> {
+function unreadEnvelope<T>(message: string, unread: Unread<T>, metadata?: ListMetadata): Envelope<T> {
   const envelope = { success: true, message } as { -readonly [K in keyof Envelope<T>]: Envelope<T>[K] };
   Object.defineProperty(envelope, 'data', DATA);
   envelope.timestamp = localNow();

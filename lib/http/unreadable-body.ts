@@ -110,9 +110,9 @@ export class UnreadableBodyGuard extends DirectGuard {
     super();
   }
 
-  admits(request: HttpRequest): boolean {
+  /** @throws UnreadableBody: the filters say it in words of their own */
+  refusal(request: HttpRequest): undefined {
     const error = DeferredBodies.of(this.host.httpAdapter).errorOf(request);
     if (error !== undefined) throw new UnreadableBody(error);
-    return true;
   }
 }

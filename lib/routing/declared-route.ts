@@ -3,6 +3,8 @@
  * handler that the route table sees, so that no feature needs to know another one's controllers.
  */
 import type { RequestMethod } from '@nestjs/common';
+import type { Answer } from '../http/at-once.js';
+import type { Draft } from '../http/json-answer.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import type { AnyFunction } from './observed-method.js';
 
@@ -25,6 +27,8 @@ export interface HandlerCall {
   readonly parameters: readonly ((request: HttpRequest, response: unknown) => unknown)[];
   /** What Nest was told of the parameters: whoever says more of them makes another object of it. */
   readonly told: unknown;
+  /** What the method answers, before there is an object of it. */
+  readonly answer: (controller: object, values: readonly unknown[]) => Answer<Draft>;
   /** Of an answer that did not fail. */
   readonly status: number;
 }

@@ -1,4 +1,6 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { after, type Answer } from '../http/at-once.js';
+import type { Refused } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 
 /** A guard that looks at the request and at nothing else that Nest knows: it can be asked without Nest's context. */
@@ -6,13 +8,20 @@ export abstract class DirectGuard implements CanActivate {
   /** What it says where there is no request of HTTP. */
   protected abstract readonly elsewhere: boolean;
 
-  /** @param handler the controller's method */
-  abstract admits(request: HttpRequest, response: unknown, handler: object): boolean | Promise<boolean>;
+  /**
+   * @param handler the controller's method
+   * @returns what the request is answered with instead of by its handler; `undefined` where it may go on
+   */
+  abstract refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined>;
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return this.elsewhere;
     const http = context.switchToHttp();
-    return this.admits(http.getRequest<HttpRequest>(), http.getResponse(), context.getHandler());
+    const refusal = this.refusal(http.getRequest<HttpRequest>(), http.getResponse(), context.getHandler());
+    return after(refusal, (refused) => {
+      if (refused) throw refused.exception();
+      return true;
+    });
   }
 }
 

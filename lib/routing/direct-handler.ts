@@ -3,11 +3,13 @@
  * guards, pipes, interceptors and filters that an application may have. Whether it has any is decided when Nest registers
  * the route; where it has, Nest's own handler stays.
  */
-import { ForbiddenException, type ExceptionFilter, type Type } from '@nestjs/common';
+import type { ExceptionFilter, Type } from '@nestjs/common';
 import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { declaredRoute, declareRoute, type DeclaredRoute, type HandlerCall } from './declared-route.js';
+import { after, type Answer } from '../http/at-once.js';
+import { answerDrafts } from '../http/json-answer.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isDirect, type DirectGuard } from './direct-guard.js';
 import { saidOfClass, saidOfMethod } from './handler-surroundings.js';
@@ -102,20 +104,27 @@ export class DirectHandlers {
     const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
     const filter = provided(this.own.filter);
-    const { method, parameters, status } = call;
-    const run = async (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> => {
-      try {
-        for (const guard of guards) {
-          const admits = guard.admits(request, response, method);
-          if (admits !== true && (await admits) !== true) throw new ForbiddenException('Forbidden resource');
-        }
+    const { method, parameters, answer, status } = call;
+    const answerWith = answerDrafts(host.httpAdapter);
+    const enter = (request: HttpRequest, response: unknown, place = 0): Answer<unknown> => {
+      const guard = guards[place];
+      if (!guard) {
         const values = parameters.map((read) => read(request, response));
-        await host.httpAdapter.reply(response, await method.apply(instance, values), status);
-        return undefined;
-      } catch (exception) {
+        return after(answer(instance, values), (draft) => answerWith(response, draft, status));
+      }
+      return after(guard.refusal(request, response, method), (refused) =>
+        refused ? answerWith(response, refused, refused.status) : enter(request, response, place + 1),
+      );
+    };
+    const run = (request: HttpRequest, response: unknown, next: unknown): Answer<unknown> => {
+      const fail = (exception: unknown): void =>
         filter.catch(exception, new ExecutionContextHost([request, response, next]));
-        // To Fastify it says that the answer is on its way.
-        return response;
+      try {
+        const answered = enter(request, response);
+        // To Fastify its reply says that the answer is on its way.
+        return answered instanceof Promise ? answered.catch(fail).then(() => response) : undefined;
+      } catch (exception) {
+        return fail(exception);
       }
     };
     const handler: AnyFunction = (request, response, next) =>

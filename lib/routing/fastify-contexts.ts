@@ -1,4 +1,4 @@
-/** What Fastify and middie keep of each context, the root or a plugin's, behind symbols of their own. */
+/** What Fastify and middie keep of each context (the root, a plugin's, a route's) behind symbols of their own. */
 import type { AnyFunction } from './observed-method.js';
 
 export interface Context {
@@ -26,7 +26,27 @@ export function isBehindMiddie(context: Context, hook: object): boolean {
   return onRequest.some((each, index) => each === hook && onRequest[index - 1]?.name === 'runMiddie');
 }
 
-function hidden<T>(context: Context, description: string): T | undefined {
-  const symbol = Object.getOwnPropertySymbols(context).find((each) => each.description === description);
-  return symbol && (context as Record<symbol, T>)[symbol];
+/** What is kept of one route. */
+export interface RouteContext {
+  readonly preSerialization?: unknown;
+}
+
+/** Of a request: the context of its route. */
+export const routeContextReader = (): ((request: object) => RouteContext | undefined) => reader('fastify.context');
+
+/** Of many objects of one kind: the symbol is looked for once. */
+export function reader<T>(description: string): (holder: object) => T | undefined {
+  let symbol: symbol | undefined;
+  return (holder) => {
+    symbol ??= symbolOf(holder, description);
+    return symbol && (holder as Record<symbol, T>)[symbol];
+  };
+}
+
+const symbolOf = (holder: object, description: string): symbol | undefined =>
+  Object.getOwnPropertySymbols(holder).find((each) => each.description === description);
+
+function hidden<T>(holder: object, description: string): T | undefined {
+  const symbol = symbolOf(holder, description);
+  return symbol && (holder as Record<symbol, T>)[symbol];
 }

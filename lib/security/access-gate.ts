@@ -1,6 +1,7 @@
-import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { AccessRefused, AuthenticationRequired, withoutStack } from '../http/refusal.js';
+import { after, type Answer } from '../http/at-once.js';
+import { AccessRefused, BAD_TOKEN, NO_TOKEN, Refused } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import type { MountedPath } from '../routing/mounts.js';
 import { RouteTable } from '../routing/route-table.js';
@@ -40,15 +41,13 @@ export class AccessGate {
     });
   }
 
-  /** @throws 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
-  admit(request: HttpRequest, response: unknown, handler: object): boolean | Promise<boolean> {
+  /** @returns 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
+  refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined> {
     const authentication = Authentication.begin(this.authenticator, request);
     const { access, refusal, policies } = this.decide(request, authentication, () =>
       this.rules.accessOf(request, handler),
     );
-    const enforce = (refused: Refusal | undefined): boolean =>
-      refused === undefined || this.refuse(access, refused, response, authentication);
-    return policies ? policies.then(enforce) : enforce(refusal);
+    return after(policies ?? refusal, (refused) => refused && this.refuse(access, refused, response, authentication));
   }
 
   private decide(request: HttpRequest, authentication: Authentication, accessOf: () => Access): Decision {
@@ -78,26 +77,22 @@ export class AccessGate {
       if (refused === undefined) return enter();
       // Never entered without leave, also where it is not expected to serve anything.
       if (at && !at.isReached()) return at.pass();
-      try {
-        return this.refuse(access, refused, response, authentication);
-      } catch (exception) {
-        if (!(exception instanceof HttpException)) throw exception;
-        return this.host.httpAdapter.reply(response, exception.getResponse(), exception.getStatus()) as unknown;
-      }
+      const answer = this.refuse(access, refused, response, authentication);
+      return this.host.httpAdapter.reply(response, answer.object(), answer.status) as unknown;
     };
-    return policies ? policies.then(enforce) : enforce(refusal);
+    return after(policies ?? refusal, enforce);
   }
 
-  private refuse(access: Access, refusal: Refusal, response: unknown, authentication: Authentication): never {
+  private refuse(access: Access, refusal: Refusal, response: unknown, authentication: Authentication): Refused {
     const { httpAdapter } = this.host;
     if (this.rules.explainsRefusals) {
       const rule = decidingRule(access, refusal);
       httpAdapter.setHeader(response, 'X-Access-Rule', rule ? encodeURI(describeRule(rule)) : 'default');
     }
-    if (refusal.reason === 'forbidden') throw withoutStack(() => new AccessRefused(refusal.missing));
-    const required = withoutStack(() => new AuthenticationRequired(authentication.bearerWasSent));
+    if (refusal.reason === 'forbidden') return Refused.by(() => new AccessRefused(refusal.missing));
+    const required = authentication.bearerWasSent ? BAD_TOKEN : NO_TOKEN;
     // Set here too: on the application's own routes its own filters write the answer.
-    httpAdapter.setHeader(response, 'WWW-Authenticate', required.challenge);
-    throw required;
+    httpAdapter.setHeader(response, 'WWW-Authenticate', required.example.challenge);
+    return required;
   }
 }

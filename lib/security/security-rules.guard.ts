@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Answer } from '../http/at-once.js';
+import type { Refused } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { DirectGuard } from '../routing/direct-guard.js';
 import { AccessGate } from './access-gate.js';
@@ -16,8 +18,8 @@ export class SecurityRulesGuard extends DirectGuard {
     super();
   }
 
-  /** @throws 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}` */
-  admits(request: HttpRequest, response: unknown, handler: object): boolean | Promise<boolean> {
-    return this.gate.admit(request, response, handler);
+  /** 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}`. */
+  refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined> {
+    return this.gate.refusal(request, response, handler);
   }
 }

@@ -51,6 +51,7 @@ import { AuthModule, CrudController, CrudModule, SecurityConfig, SecurityRulesGu
 import express from 'express';
 import { of } from 'rxjs';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { AccessRefused, Refused } from '../../lib/http/refusal.js';
 import { request } from '../harness/client.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { startShop, User } from '../harness/shop.js';
@@ -502,10 +503,12 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
         jest.spyOn(guard, 'canActivate').mockReturnValue(true);
         expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(404);
         jest.restoreAllMocks();
-        for (const says of [false, Promise.resolve(false)]) {
-          const admits = jest.spyOn(guard, 'admits').mockReturnValue(says);
-          expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(403);
-          admits.mockRestore();
+        const refused = Refused.by(() => new AccessRefused(['GUEST']));
+        for (const says of [refused, Promise.resolve(refused)]) {
+          const refusal = jest.spyOn(guard, 'refusal').mockReturnValue(says);
+          const { status, json } = await request(shop.url, 'GET', '/api/products/1');
+          expect([status, json]).toEqual([403, { error: 'Guest access required' }]);
+          refusal.mockRestore();
         }
         expect((await request(shop.url, 'GET', '/api/products/1')).status).toBe(401);
       } finally {

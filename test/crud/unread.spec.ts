@@ -7,7 +7,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CrudController } from 'declarest';
 import { map } from 'rxjs';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { textOf } from '../../lib/http/json-text.js';
+import { textOf } from '../../lib/http/json-answer.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { type CrudParts, type CrudService, failure, startCrud } from './service.js';
 
