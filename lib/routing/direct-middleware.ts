@@ -9,7 +9,7 @@ import type { HttpRequest } from '../http/request-facts.js';
 import { observe, type AnyFunction } from './observed-method.js';
 import type { RouteTable } from './route-table.js';
 
-/** It answers or goes on at once, and running it twice for one request is as running it once. */
+/** It answers, or gives the answer headers and goes on, at once; to run it twice for one request is as to run it once. */
 export abstract class DirectMiddleware implements NestMiddleware {
   static {
     // Nest binds the method just before it registers it; a class that overrides it has one that tells nothing.
@@ -24,14 +24,26 @@ export abstract class DirectMiddleware implements NestMiddleware {
 
   protected constructor(protected readonly routes: RouteTable) {}
 
-  /** @returns whether the request goes on; otherwise it has been answered */
-  abstract passes(request: HttpRequest, response: ServerResponse): boolean;
+  /** Of the answer to a request that it does not answer. */
+  abstract headersOf(request: HttpRequest): AnswerHeaders;
+
+  /** @returns whether it has answered the request */
+  abstract answers(request: HttpRequest, response: ServerResponse): boolean;
+
+  /** @returns whether the request goes on */
+  passes(request: HttpRequest, response: ServerResponse): boolean {
+    if (this.answers(request, response)) return false;
+    for (const [name, value] of this.headersOf(request)) response.setHeader(name, value);
+    return true;
+  }
 
   use(request: HttpRequest, response: ServerResponse, next: () => void): void {
     if (Probe.reached(request, { by: this, response, next })) return;
     if (this.passes(request, response)) next();
   }
 }
+
+export type AnswerHeaders = readonly (readonly [name: string, value: string])[];
 
 export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */

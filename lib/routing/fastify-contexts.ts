@@ -29,6 +29,7 @@ export function isBehindMiddie(context: Context, hook: object): boolean {
 /** What is kept of one route. */
 export interface RouteContext {
   readonly preSerialization?: unknown;
+  readonly config?: { readonly method: string | readonly string[]; readonly url?: string };
 }
 
 /** Of a request: the context of its route. */

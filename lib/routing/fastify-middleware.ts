@@ -8,7 +8,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bind, DirectMiddleware, Place } from './direct-middleware.js';
-import { contextsOf, isBehindMiddie, isMiddieEmpty, type Context } from './fastify-contexts.js';
+import { isPlainTarget, matchesRoute } from './bound-path.js';
+import { contextsOf, isBehindMiddie, isMiddieEmpty, routeContextReader, type Context } from './fastify-contexts.js';
 import { observe, type AnyFunction } from './observed-method.js';
 
 type Factory = (method: number) => Promise<Bind>;
@@ -16,7 +17,11 @@ type Factory = (method: number) => Promise<Bind>;
 type RawRequest = IncomingMessage & { method: string; url: string; originalUrl: string };
 /** As Nest gives it to middie: it calls Nest's handler where the path matches, and otherwise goes on. */
 type Matcher = (request: RawRequest, response: ServerResponse, next: () => void) => void;
-type Hook = (request: { readonly raw: RawRequest }, reply: { readonly raw: ServerResponse }, done: () => void) => void;
+interface Reply {
+  readonly raw: ServerResponse;
+  header(name: string, value: string): unknown;
+}
+type Hook = (request: { readonly raw: RawRequest }, reply: Reply, done: () => void) => void;
 
 interface Root extends Context {
   addHook(name: 'onRequest', hook: Hook): void;
@@ -35,7 +40,16 @@ type Caught = readonly [path: string, matcher: Matcher];
 /** Bound one after the other. */
 interface Group {
   readonly middleware: DirectMiddleware;
+  readonly paths: string[];
   readonly matchers: Matcher[];
+}
+
+/** What is known of a route before it is asked for. */
+interface Known {
+  /** Of each group, where its paths alone decide. */
+  readonly isMatched: readonly (boolean | undefined)[];
+  /** Whether nobody but the package answers: headers of Fastify's reply cost less than those of node's response. */
+  readonly isDirect: boolean;
 }
 
 export class FastifyMiddleware {
@@ -46,11 +60,17 @@ export class FastifyMiddleware {
   private isAlone = false;
   private hasMatched = false;
   private readonly factory: Factory;
+  private readonly contextOf = routeContextReader();
+  private readonly known = new WeakMap<object, Known>();
 
-  /** @param registering runs what registers on behalf of Nest */
+  /**
+   * @param registering runs what registers on behalf of Nest
+   * @param isDirect whether the package alone answers at this route
+   */
   constructor(
     private readonly adapter: Adapter,
     private readonly registering: <T>(register: () => T) => T,
+    private readonly isDirect: (method: string, path: string) => boolean,
   ) {
     this.root = adapter.getInstance();
     this.factory = adapter.createMiddlewareFactory;
@@ -66,7 +86,7 @@ export class FastifyMiddleware {
     const catching = await this.catching(args).catch(() => undefined);
     return (path, handler) => {
       const caught = this.isAlone ? catching?.(path, handler) : undefined;
-      return caught ? this.add(middleware, caught) : bind(path, handler);
+      return caught ? this.add(middleware, path, caught) : bind(path, handler);
     };
   };
 
@@ -149,22 +169,46 @@ export class FastifyMiddleware {
     this.hasMatched = true;
   }
 
-  private add(middleware: DirectMiddleware, caught: Caught): void {
+  private add(middleware: DirectMiddleware, path: string, caught: Caught): void {
     this.caught.push(caught);
-    const last = this.groups.at(-1);
-    if (last?.middleware === middleware) last.matchers.push(caught[1]);
-    else this.groups.push({ middleware, matchers: [caught[1]] });
+    let group = this.groups.at(-1);
+    if (group?.middleware !== middleware) this.groups.push((group = { middleware, paths: [], matchers: [] }));
+    group.paths.push(path);
+    group.matchers.push(caught[1]);
   }
 
-  private readonly hook: Hook = ({ raw: request }, { raw: response }, done) => {
-    if (this.isAlone && this.groups.length > 0) {
-      // As middie does; Nest matches by it.
-      request.originalUrl = request.url;
-      for (const { middleware, matchers } of this.groups)
-        if (this.isMatched(matchers, request, response) && !middleware.passes(request, response)) return;
+  private readonly hook: Hook = (request, reply, done) => {
+    if (!this.isAlone || this.groups.length === 0) return done();
+    const { raw } = request;
+    // As middie does; Nest matches by it.
+    raw.originalUrl = raw.url;
+    const known = this.knownOf(request);
+    const isMatched = known && isPlainTarget(raw.url) ? known.isMatched : [];
+    for (const [index, { middleware, matchers }] of this.groups.entries()) {
+      if (!(isMatched[index] ?? this.isMatched(matchers, raw, reply.raw))) continue;
+      if (middleware.answers(raw, reply.raw)) return;
+      for (const [name, value] of middleware.headersOf(raw))
+        if (known?.isDirect) reply.header(name, value);
+        else reply.raw.setHeader(name, value);
     }
     done();
   };
+
+  /** `undefined` where there is no route. */
+  private knownOf(request: object): Known | undefined {
+    const context = this.contextOf(request);
+    if (context?.config?.url === undefined) return undefined;
+    let known = this.known.get(context);
+    if (!known) {
+      const { method, url } = context.config;
+      known = {
+        isMatched: this.groups.map(({ paths }) => matchesRoute(paths, url)),
+        isDirect: [method].flat().every((each) => this.isDirect(each, url)),
+      };
+      this.known.set(context, known);
+    }
+    return known;
+  }
 
   private isMatched(matchers: readonly Matcher[], request: RawRequest, response: ServerResponse): boolean {
     this.hasMatched = false;

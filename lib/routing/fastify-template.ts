@@ -47,6 +47,12 @@ export function routeOnFastify(routes: readonly Route[], found: Found): Route | 
 export const answers = ({ method }: Pick<Route, 'method'>, asked: string): boolean =>
   method === 'ALL' || method === asked || (asked === 'HEAD' && method === 'GET');
 
+/** Whether nobody but the package answers at this very template: HEAD as GET, and whatever version is asked for. */
+export function isDirectAt(routes: readonly Route[], method: string, template: string): boolean {
+  const there = routes.filter((route) => route.path === template && answers(route, method));
+  return there.length > 0 && there.every(({ direct }) => direct);
+}
+
 const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;
 
 /** Whether the parameters, put into the template, are this path. */

@@ -15,7 +15,7 @@ import { FastifyMiddleware } from './fastify-middleware.js';
 import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
 import { Mounts, type MountedPath } from './mounts.js';
 import { observe, type AnyFunction } from './observed-method.js';
-import { answers, paramsOnFastify, routeOnFastify, type FindsRoutes } from './fastify-template.js';
+import { answers, isDirectAt, paramsOnFastify, routeOnFastify, type FindsRoutes } from './fastify-template.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { readingOf, type RouterReading } from './router-reading.js';
 import { RouteCollisions } from './route-collision.js';
@@ -32,6 +32,8 @@ export interface Route {
   readonly handler: object;
   /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
   readonly outside?: boolean;
+  /** Nobody but the package runs at it: no guard, interceptor or filter of the application. */
+  readonly direct?: boolean;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
 }
@@ -112,7 +114,10 @@ export class RouteTable {
     } else watchLayers(adapter, this.mounts, nests);
     this.direct = new DirectBinding(
       adapter,
-      isFastify ? new FastifyMiddleware(adapter as never, nests.registering).place : placeLayer,
+      isFastify
+        ? new FastifyMiddleware(adapter as never, nests.registering, (...route) => isDirectAt(this.routes, ...route))
+            .place
+        : placeLayer,
     );
     this.observeMiddleware();
   }
@@ -190,13 +195,11 @@ export class RouteTable {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
-    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside }));
+    const own = DirectHandlers.insteadOf(this.adapter.getInstance(), handler);
+    const direct = own !== handler;
+    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside, direct }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    return [
-      path,
-      outside ? this.gated(handler) : DirectHandlers.insteadOf(this.adapter.getInstance(), handler),
-      ...further,
-    ];
+    return [path, outside ? this.gated(handler) : own, ...further];
   }
 
   private record(told: Omit<Route, 'shapes'>): Route {
