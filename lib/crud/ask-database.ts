@@ -5,7 +5,7 @@ import {
   type HttpException,
 } from '@nestjs/common';
 import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
-import type { Answer } from '../http/at-once.js';
+import { orElse, type Answer } from '../http/at-once.js';
 
 /**
  * What the database refuses of a request, as an answer to the client without an inner detail.
@@ -14,16 +14,10 @@ import type { Answer } from '../http/at-once.js';
  * @throws 400, 409, 503
  */
 export function askDatabase<R>(name: string, ask: () => Answer<R>): Answer<R> {
-  const refuse = (error: unknown): never => {
+  return orElse(ask, (error) => {
     const refusal = refusalOf(error);
     throw refusal === undefined ? error : ANSWERS[refusal](name, error);
-  };
-  try {
-    const answer = ask();
-    return answer instanceof Promise ? answer.catch(refuse) : answer;
-  } catch (error) {
-    return refuse(error);
-  }
+  });
 }
 
 const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {

@@ -44,26 +44,31 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     void [this.byKey, this.existsByKey, this.selectionOf([])];
   }
 
-  async list({ page, terms }: ListRequest): Promise<Listed<T>> {
+  list({ page, terms }: ListRequest): Answer<Listed<T>> {
     const selection = this.selectionOf(terms);
     const parameters = selection.parameters(terms);
-    if (page) {
-      const [counted] = (await selection.count.run(parameters)).rows;
-      const { rows } = await selection.page.run([...parameters, page.size, (page.page - 1) * page.size]);
-      return { records: this.row.all(rows), metadata: pagination(page, Number(counted?.['total'])) };
-    }
+    if (page)
+      return after(selection.count.run(parameters), ({ rows: [counted] }) =>
+        after(selection.page.run([...parameters, page.size, (page.page - 1) * page.size]), ({ rows }) => ({
+          records: this.row.all(rows),
+          metadata: pagination(page, Number(counted?.['total'])),
+        })),
+      );
     const most = this.resource.options.maxListSize;
-    if (most === undefined) return { records: this.row.all((await selection.all.run(parameters)).rows) };
-    const { rows } = await selection.page.run([...parameters, most + 1, 0]);
-    return { records: this.row.all(rows.slice(0, most)), metadata: { truncated: rows.length > most } };
+    if (most === undefined)
+      return after(selection.all.run(parameters), ({ rows }) => ({ records: this.row.all(rows) }));
+    return after(selection.page.run([...parameters, most + 1, 0]), ({ rows }) => ({
+      records: this.row.all(rows.slice(0, most)),
+      metadata: { truncated: rows.length > most },
+    }));
   }
 
   one(key: unknown): Answer<UnreadRecord<T> | undefined> {
     return after(this.byKey.run([key]), ({ rows: [row] }) => row && this.row.one(row));
   }
 
-  async exists(key: unknown): Promise<boolean> {
-    return (await this.existsByKey.run([key])).rows.length > 0;
+  exists(key: unknown): Answer<boolean> {
+    return after(this.existsByKey.run([key]), ({ rows }) => rows.length > 0);
   }
 
   private get byKey(): Statement {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
+import { after, type Answer } from '../http/at-once.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
 import type { Field } from '../schema/entity-schema.js';
 import type { Checked } from '../schema/record-input.js';
@@ -63,7 +64,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     void this.deletion;
   }
 
-  async insert(entity: T): Promise<Written<T> & { key: unknown }> {
+  insert(entity: T): Answer<Written<T> & { key: unknown }> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
     const sent: ColumnMetadata[] = [];
@@ -76,13 +77,14 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     const shape = `insert ${sent.map((column) => this.places.get(column)).join()}`;
     const statement = this.statementOf(shape, values.length, () => this.insertion(sent));
-    const { rows, insertedKey } = await statement.run(values);
-    const [row] = rows;
-    if (row && this.returned) return this.returned.written(row);
-    return { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey };
+    return after(statement.run(values), ({ rows: [row], insertedKey }) =>
+      row && this.returned
+        ? this.returned.written(row)
+        : { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey },
+    );
   }
 
-  async update(key: unknown, entity: T, checked: Checked): Promise<Written<T>> {
+  update(key: unknown, entity: T, checked: Checked): Answer<Written<T>> {
     if (checked.values.size === 0) return {};
     const values: unknown[] = [];
     let shape = 'update';
@@ -93,12 +95,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     values.push(key);
     const statement = this.statementOf(shape, values.length, () => this.replacement([...checked.values]));
-    const [row] = (await statement.run(values)).rows;
-    return row && this.returned ? this.returned.written(row) : {};
+    return after(statement.run(values), ({ rows: [row] }) => (row && this.returned ? this.returned.written(row) : {}));
   }
 
-  async remove(key: unknown): Promise<boolean> {
-    return (await this.deletion.run([key])).affected > 0;
+  remove(key: unknown): Answer<boolean> {
+    return after(this.deletion.run([key]), ({ affected }) => affected > 0);
   }
 
   private insertion(columns: readonly ColumnMetadata[]): Query {

@@ -9,10 +9,10 @@ import type { Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
-import { after, type Answer } from '../http/at-once.js';
+import { after, orElse, type Answer } from '../http/at-once.js';
 import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
-import { RecordStore, type Listed, type Written } from './record-store.js';
+import { RecordStore, type Listed } from './record-store.js';
 import type { Resource } from './resource.js';
 import type { UnreadRecord } from './unread.js';
 
@@ -20,7 +20,7 @@ export class Operations<T extends object> {
   readonly store: RecordStore<T>;
   private readonly repository: Repository<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
-  private readonly classValidation: ReturnType<typeof classValidationOf>;
+  private classValidation: ReturnType<typeof classValidationOf>;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -31,6 +31,9 @@ export class Operations<T extends object> {
     this.store = new RecordStore(resource, dataSource);
     this.readBody = compileInput(schema);
     this.classValidation = classValidationOf(options.entity);
+    void after(this.classValidation, (validate) => {
+      this.classValidation = validate;
+    });
   }
 
   /** In the order of the primary key. */
@@ -44,21 +47,27 @@ export class Operations<T extends object> {
   }
 
   /** @throws 400 where the id is none */
-  async exists(id: string): Promise<boolean> {
+  exists(id: string): Answer<boolean> {
     const key = this.readId(id);
     return this.asked(() => this.store.reader.exists(key));
   }
 
   /** @throws 400 naming every wrong field, 409 */
-  async create(body: JsonObject): Promise<UnreadRecord<T>> {
+  create(body: JsonObject): Answer<UnreadRecord<T>> {
     const { sent, errors } = this.readBody(body);
     const checked = checkNew(this.resource.schema, sent);
     const entity = fill(this.repository.create(), checked);
-    this.refuse(await this.wrongFields(entity, checked, errors));
-    const { key, record } = await this.asked(() => this.store.writer('create').insert(entity));
-    const stored = this.asRead(record) ?? (await this.asked(() => this.store.reader.one(key)));
-    if (!stored) throw new ConflictException(`${this.name} was deleted by somebody else as soon as it was created`);
-    return stored;
+    const inserted = after(this.wrongFields(entity, checked, errors), (wrong) =>
+      wrong.length > 0 ? this.refuse(wrong) : this.asked(() => this.store.writer('create').insert(entity)),
+    );
+    const stored = after(
+      inserted,
+      ({ key, record }) => this.asRead(record) ?? this.asked(() => this.store.reader.one(key)),
+    );
+    return after(stored, (found) => {
+      if (found) return found;
+      throw new ConflictException(`${this.name} was deleted by somebody else as soon as it was created`);
+    });
   }
 
   /**
@@ -66,29 +75,34 @@ export class Operations<T extends object> {
    *
    * @throws 400 naming every wrong field, 404, 409
    */
-  async replace(id: string, body: JsonObject): Promise<UnreadRecord<T>> {
+  replace(id: string, body: JsonObject): Answer<UnreadRecord<T>> {
     const key = this.readId(id);
     const { sent, errors } = this.readBody(body);
     const needsCurrent =
       this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
-    const current = needsCurrent ? (await this.record(key, id)).read() : undefined;
-    const blank = this.repository.create();
-    const checked = checkReplacement(this.resource.schema, sent, {
-      current: (field) => current && valueIn(current, field),
-      default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
+    return after(needsCurrent ? this.record(key, id) : undefined, (found) => {
+      const current = found?.read();
+      const blank = this.repository.create();
+      const checked = checkReplacement(this.resource.schema, sent, {
+        current: (field) => current && valueIn(current, field),
+        default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
+      });
+      const changes = fill(this.emptyEntity(key), checked);
+      // A record that is not there is told before what is wrong with its replacement.
+      const told = <R>(refuse: () => R): Answer<R> => (current ? refuse() : after(this.record(key, id), refuse));
+      const updated = after(this.wrongFields(changes, checked, errors), (wrong) =>
+        wrong.length > 0
+          ? told(() => this.refuse(wrong))
+          : orElse(
+              () => this.asked(() => this.store.writer('update').update(key, changes, checked)),
+              (error) =>
+                told(() => {
+                  throw error;
+                }),
+            ),
+      );
+      return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
     });
-    const changes = fill(this.emptyEntity(key), checked);
-    const wrong = await this.wrongFields(changes, checked, errors);
-    // A record that is not there is told before what is wrong with its replacement.
-    if (wrong.length > 0 && !current) await this.record(key, id);
-    this.refuse(wrong);
-    const update = async (): Promise<Written<T>> =>
-      this.asked(() => this.store.writer('update').update(key, changes, checked));
-    const { record } = await update().catch(async (error: unknown) => {
-      if (!current) await this.record(key, id);
-      throw error;
-    });
-    return this.asRead(record) ?? this.record(key, id);
   }
 
   /**
@@ -96,10 +110,14 @@ export class Operations<T extends object> {
    *
    * @throws 400 where the id is none, 404, 409 where other records refer to it
    */
-  async remove(id: string): Promise<void> {
+  remove(id: string): Answer<void> {
     const key = this.readId(id);
-    const removed = await this.asked(() => this.store.writer('delete').remove(key));
-    if (!removed) throw this.missing(id);
+    return after(
+      this.asked(() => this.store.writer('delete').remove(key)),
+      (removed) => {
+        if (!removed) throw this.missing(id);
+      },
+    );
   }
 
   /**
@@ -152,29 +170,32 @@ export class Operations<T extends object> {
     });
   }
 
-  private async wrongFields(entity: T, checked: Checked, unknown: readonly FieldError[]): Promise<FieldError[]> {
+  private wrongFields(entity: T, checked: Checked, unknown: readonly FieldError[]): Answer<readonly FieldError[]> {
     const errors = [...unknown, ...checked.errors];
-    const validate = await this.classValidation;
-    if (validate) {
-      const named = new Set(errors.map(({ field }) => field));
-      // What the database will fill in is not there to be checked.
-      const sent = [...checked.values].filter(([, value]) => typeof value !== 'function');
-      const byProperty = new Map(sent.map(([field]) => [field.property, field.name]));
-      for (const { field, message } of await validate(entity)) {
-        const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
-        if (name !== undefined && !named.has(name)) errors.push({ field: name, message });
-      }
-    }
-    return errors;
+    return after(this.classValidation, (validate) =>
+      validate ? after(validate(entity), (found) => [...errors, ...unnamed(found, checked, errors)]) : errors,
+    );
   }
 
-  private refuse(errors: readonly FieldError[]): void {
-    if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
+  private refuse(errors: readonly FieldError[]): never {
+    throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
   private asked<R>(ask: () => Answer<R>): Answer<R> {
     return askDatabase(this.name, ask);
   }
+}
+
+/** What class-validator says of fields that nothing else is said of. */
+function unnamed(found: readonly FieldError[], { values }: Checked, known: readonly FieldError[]): FieldError[] {
+  const named = new Set(known.map(({ field }) => field));
+  // What the database will fill in is not there to be checked.
+  const sent = [...values].filter(([, value]) => typeof value !== 'function');
+  const byProperty = new Map(sent.map(([field]) => [field.property, field.name]));
+  return found.flatMap(({ field, message }) => {
+    const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
+    return name === undefined || named.has(name) ? [] : [{ field: name, message }];
+  });
 }
 
 function valueIn(record: object, { path }: Field): unknown {

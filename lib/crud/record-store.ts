@@ -25,9 +25,9 @@ export interface Listed<T> {
 /** Records are as the client sees them: every readable field, and nothing else. */
 export interface RecordReader<T> {
   /** In the order of the primary key. */
-  list(request: ListRequest): Promise<Listed<T>>;
+  list(request: ListRequest): Answer<Listed<T>>;
   one(key: unknown): Answer<UnreadRecord<T> | undefined>;
-  exists(key: unknown): Promise<boolean>;
+  exists(key: unknown): Answer<boolean>;
 }
 
 /** What a statement tells of the record that it has written. */
@@ -37,11 +37,11 @@ export interface Written<T> {
 }
 
 export interface RecordWriter<T> {
-  insert(entity: T): Promise<Written<T> & { readonly key: unknown }>;
+  insert(entity: T): Answer<Written<T> & { readonly key: unknown }>;
   /** Sets the fields of `checked`, which the entity holds. One statement, so that of two at once one stands whole. */
-  update(key: unknown, entity: T, checked: Checked): Promise<Written<T>>;
+  update(key: unknown, entity: T, checked: Checked): Answer<Written<T>>;
   /** @returns whether there was a record */
-  remove(key: unknown): Promise<boolean>;
+  remove(key: unknown): Answer<boolean>;
 }
 
 export class RecordStore<T extends object> {

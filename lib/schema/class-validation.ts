@@ -1,4 +1,5 @@
 /** `class-validator` decorators of an entity, where the application has the library and uses it. */
+import type { Answer } from '../http/at-once.js';
 import type { FieldError } from '../http/failure.js';
 
 type Validate = (entity: object) => Promise<FieldError[]>;
@@ -23,8 +24,10 @@ interface ClassValidator {
 const isUsed = (): boolean => 'classValidatorMetadataStorage' in globalThis;
 
 /** @returns `undefined` where the entity has no such decorators */
-export async function classValidationOf(target: unknown): Promise<Validate | undefined> {
-  if (!isUsed()) return undefined;
+export const classValidationOf = (target: unknown): Answer<Validate | undefined> =>
+  isUsed() ? validationOf(target) : undefined;
+
+async function validationOf(target: unknown): Promise<Validate | undefined> {
   const library = await load();
   if (!library || library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length === 0)
     return undefined;

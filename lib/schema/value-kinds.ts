@@ -95,17 +95,27 @@ export const words = kind('an array of texts without commas, not of one empty te
   return value.every((word) => typeof word === 'string' && !word.includes(','));
 });
 
+const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
+/** As many are below 2⁵³, whatever they are. */
+const EXACT_DIGITS = 15;
+
 /** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
 export function integer(least: bigint, most: bigint): ValueKind {
   const safe = least >= BigInt(Number.MIN_SAFE_INTEGER) && most <= BigInt(Number.MAX_SAFE_INTEGER);
   const expected = `an integer from ${least} to ${most}`;
+  const [leastNumber, mostNumber] = [Number(least), Number(most)];
+  const readNumber = (value: number): Reading =>
+    // Zero of either sign is 0.
+    value >= leastNumber && value <= mostNumber ? { value: value + 0 } : { expected };
   const readText = (digits: string): Reading => {
-    const exact = /^(0|-?[1-9]\d{0,19})$/.test(digits) ? BigInt(digits) : undefined;
-    return exact === undefined || exact < least || exact > most ? { expected } : { value: safeNumber(digits) };
+    if (!INTEGER.test(digits)) return { expected };
+    if (digits.length <= EXACT_DIGITS) return readNumber(Number(digits));
+    const exact = BigInt(digits);
+    return exact < least || exact > most ? { expected } : { value: safeNumber(digits) };
   };
   return {
     read: (value) => {
-      if (Number.isSafeInteger(value)) return readText(String(value));
+      if (Number.isSafeInteger(value)) return readNumber(value as number);
       return typeof value === 'string' && !safe && !Number.isSafeInteger(Number(value))
         ? readText(value)
         : { expected: safe ? expected : `${expected}, beyond 53 bits as a string` };
