@@ -105,8 +105,7 @@ export function integer(least: bigint, most: bigint): ValueKind {
   const expected = `an integer from ${least} to ${most}`;
   const [leastNumber, mostNumber] = [Number(least), Number(most)];
   const readNumber = (value: number): Reading =>
-    // Zero of either sign is 0.
-    value >= leastNumber && value <= mostNumber ? { value: value + 0 } : { expected };
+    value >= leastNumber && value <= mostNumber ? { value } : { expected };
   const readText = (digits: string): Reading => {
     if (!INTEGER.test(digits)) return { expected };
     if (digits.length <= EXACT_DIGITS) return readNumber(Number(digits));

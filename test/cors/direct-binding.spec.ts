@@ -8,6 +8,7 @@ import {
   Module,
   RequestMethod,
   Req,
+  Res,
   type INestApplication,
   type MiddlewareConsumer,
   type NestMiddleware,
@@ -160,6 +161,28 @@ describe('[5] cors() alone on Fastify', () => {
   it("[5] leaves node's request as it is where there is no group", async () => {
     const app = await start('fastify', () => {});
     expect((await request(app.url, 'GET', '/places')).json).toEqual({ url: '/places' });
+    await app.close();
+  });
+
+  it('[5] what a handler writes to the response of node itself has the headers', async () => {
+    @Controller()
+    class ByHandController {
+      @Get('by-hand/:id')
+      answer(@Res() reply: { hijack(): void; raw: ServerResponse }) {
+        reply.hijack();
+        reply.raw.end('by hand');
+      }
+    }
+    @Module({ controllers: [ByHandController], providers: [Early] })
+    class ByHandModule implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        consumer.apply(cors(ORIGIN)).forRoutes('by-hand/:id');
+      }
+    }
+    const app = await startApp('fastify', ByHandModule);
+    expect(inMiddie(app)).toBe(0);
+    const { text, headers } = await request(app.url, 'GET', '/by-hand/7');
+    expect([text, headers['access-control-allow-origin']]).toEqual(['by hand', ORIGIN]);
     await app.close();
   });
 

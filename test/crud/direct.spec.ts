@@ -496,6 +496,34 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
       }
     });
 
+    it('refuse with an object for whoever looks at what is sent', async () => {
+      const seen: unknown[] = [];
+      const note = <T>(body: T): T => (seen.push(body), body);
+      const configure = (app: INestApplication): void => {
+        if (platform === 'express')
+          app.use((_: unknown, response: { json(body: unknown): unknown }, next: () => void) => {
+            const json = response.json.bind(response);
+            response.json = (body) => json(note(body));
+            next();
+          });
+        else {
+          const hook = async (_request: unknown, _reply: unknown, body: object): Promise<object> => note(body);
+          (app.getHttpAdapter().getInstance() as { addHook(name: string, hook: object): void }).addHook(
+            'preSerialization',
+            hook,
+          );
+        }
+      };
+      const shop = await startShop(platform, { rules: false, providers: [Security], overridden: false, configure });
+      try {
+        const { status, json } = await request(shop.url, 'GET', '/api/products/1');
+        expect([status, json]).toEqual([401, { error: 'Authentication required' }]);
+        expect(seen).toEqual([{ error: 'Authentication required' }]);
+      } finally {
+        await shop.close();
+      }
+    });
+
     it('ask whoever stands in the place of the guard, also where a test has put it there afterwards', async () => {
       const shop = await startShop(platform, { rules: false, providers: [Security], overridden: false });
       try {

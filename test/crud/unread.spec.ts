@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor, Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CrudController } from 'declarest';
 import { map } from 'rxjs';
@@ -258,6 +259,8 @@ interface Framework {
   setReplySerializer(serialize: (body: object) => string): void;
 }
 interface Reply {
+  send(body: unknown): unknown;
+  header(name: string, value: string): unknown;
   serializer(serialize: (body: object) => string): void;
 }
 
@@ -418,6 +421,64 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
   ])('%s of Fastify', async (_, configure, expected) => {
     await start('fastify', (app) => void configure(instanceOf(app)));
     expect((await service.get('/lamps/1')).text).toContain(expected);
+  });
+
+  it('a hook on Fastify that puts its own `send` before the one of the reply', async () => {
+    const seen: unknown[] = [];
+    await start('fastify', (app) => {
+      instanceOf(app).addHook('onRequest', async (_: unknown, reply: Reply) => {
+        const send = reply.send.bind(reply);
+        reply.send = (body) => (seen.push((body as { data: Lamp }).data.name), send(body));
+      });
+    });
+    expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+    expect(seen).toEqual(['Desk']);
+  });
+
+  it('a type on Fastify that somebody has set already', async () => {
+    await start('fastify', (app) => {
+      instanceOf(app).addHook('onRequest', async (_: unknown, reply: Reply) => {
+        reply.header('content-type', 'application/vnd.api+json');
+      });
+    });
+    const { headers, json } = await service.get('/lamps/1');
+    expect([headers['content-type'], json.data.name]).toEqual(['application/vnd.api+json; charset=utf-8', 'Desk']);
+  });
+
+  describe.each(PLATFORMS)('an adapter on %s', (platform) => {
+    type Body = { data?: Lamp };
+    const seen: unknown[] = [];
+    const noted = (body: unknown): unknown => (seen.push((body as Body).data?.name), body);
+    beforeEach(() => void seen.splice(0));
+
+    it('whose class answers in its own way', async () => {
+      const adapter =
+        platform === 'express'
+          ? new (class extends ExpressAdapter {
+              override reply(...args: Parameters<ExpressAdapter['reply']>): unknown {
+                noted(args[1]);
+                return super.reply(...args);
+              }
+            })()
+          : new (class extends FastifyAdapter {
+              override reply(...args: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
+                noted(args[1]);
+                return super.reply(...args);
+              }
+            })();
+      await start(platform, () => {}, { adapter });
+      expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+      expect(seen).toEqual(['Desk']);
+    });
+
+    it('that somebody has taught to answer in another way', async () => {
+      await start(platform, () => {});
+      const adapter = service.app.getHttpAdapter();
+      const reply = adapter.reply.bind(adapter) as (...args: unknown[]) => unknown;
+      adapter.reply = (response: unknown, body: unknown, status?: number) => reply(response, noted(body), status);
+      expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+      expect(seen).toEqual(['Desk']);
+    });
   });
 
   it.each(['before', 'after'])('a response schema that somebody gives to the route on Fastify, %s', async (when) => {
