@@ -6,6 +6,9 @@ import { textOf, type WriteText } from './json-answer.js';
 interface ExpressResponse extends ServerResponse {
   get(name: string): unknown;
   set(name: string, value: string): unknown;
+  readonly header: unknown;
+  readonly type: unknown;
+  readonly status: unknown;
   json(this: ExpressResponse, body: unknown): unknown;
   send(this: ExpressResponse, body: string): unknown;
 }
@@ -16,17 +19,24 @@ interface ExpressApplication extends EtagSettings {
 /** Those that change how Express writes JSON. */
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 
-/** What Express's `send` calls, and what a middleware may have put its own before. */
-const WRITING = ['send', 'get', 'set', 'header', 'type', 'status', 'setHeader', 'writeHead', 'write', 'end'];
-
 /** On the prototype of its responses: a middleware that puts a `json` of its own before it still sees the object. */
 export function watchExpress(application: ExpressApplication): WriteText {
   const { response, settings } = application;
   const { json } = response;
   const etagOf = compileEtag(application);
-  const methods = WRITING.map((name) => [name, response[name as keyof ExpressResponse]] as const);
+  // What Express's `send` calls, and what a middleware may have put its own before.
+  const { send, get, set, header, type, status, setHeader, writeHead, write, end } = response;
   const isUntouched = (asked: ExpressResponse): boolean =>
-    methods.every(([name, method]) => asked[name as keyof ExpressResponse] === method);
+    asked.send === send &&
+    asked.get === get &&
+    asked.set === set &&
+    asked.header === header &&
+    asked.type === type &&
+    asked.status === status &&
+    asked.setHeader === setHeader &&
+    asked.writeHead === writeHead &&
+    asked.write === write &&
+    asked.end === end;
   const writesPlainJson = (): boolean => !JSON_SETTINGS.some((name) => settings[name]);
 
   const jsonOfTexts = function (this: ExpressResponse, body: unknown): unknown {
@@ -38,12 +48,11 @@ export function watchExpress(application: ExpressApplication): WriteText {
   };
   response.json = jsonOfTexts;
 
-  return (asked: ExpressResponse, draft, status) => {
-    if (asked.json !== jsonOfTexts || !writesPlainJson() || !isUntouched(asked) || !isPlain(asked, status))
-      return false;
+  return (asked: ExpressResponse, draft, code) => {
+    if (asked.json !== jsonOfTexts || !writesPlainJson() || !isUntouched(asked) || !isPlain(asked, code)) return false;
     const text = draft.text();
     if (text === undefined) return false;
-    asked.statusCode = status;
+    asked.statusCode = code;
     endWith(asked, text, etagOf);
     return true;
   };
