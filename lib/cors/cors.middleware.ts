@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { DirectMiddleware, type AnswerHeaders } from '../routing/direct-middleware.js';
+import { DirectMiddleware, type HeaderHolder } from '../routing/direct-middleware.js';
 import { RouteTable } from '../routing/route-table.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
@@ -35,16 +35,15 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       super(RouteTable.of(host.httpAdapter));
     }
 
-    headersOf({ method }: HttpRequest): AnswerHeaders {
-      return method === 'OPTIONS' ? [] : headers;
-    }
-
-    /** A preflight. */
-    answers(request: HttpRequest, response: ServerResponse): boolean {
+    passes(request: HttpRequest, response: ServerResponse, answer: HeaderHolder): boolean {
+      if (request.method !== 'OPTIONS') {
+        for (const [name, value] of headers) answer.setHeader(name, value);
+        return true;
+      }
       // A group bound to a wildcard holds paths that have no route: those fall through to the 404.
-      if (request.method !== 'OPTIONS' || !this.routes.serves(pathOf(request))) return false;
+      if (!this.routes.serves(pathOf(request))) return true;
       response.writeHead(204, preflight).end();
-      return true;
+      return false;
     }
 
     onApplicationBootstrap(): void {

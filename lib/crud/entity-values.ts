@@ -17,30 +17,18 @@ export function fill<T extends object>(entity: T, { values }: Checked): T {
         target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     }
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    if (last in target && !holdsValues(target, last))
+    // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
+    if (last in target && !isField(target, last))
       Object.defineProperty(target, last, { value: held, ...DATA_PROPERTY });
     else target[last] = held;
   }
   return entity;
 }
 
-/** By class and property. */
-const known = new WeakMap<object, Map<string, boolean>>();
-
-/**
- * Whether assigning calls no setter, which the class of an entity with a lazy relation has to hide the value. Asked of
- * the first entity of a class: its constructor makes all of them alike.
- */
-function holdsValues(target: object, name: string): boolean {
-  const prototype = Object.getPrototypeOf(target) as object;
-  let ofClass = known.get(prototype);
-  if (!ofClass) known.set(prototype, (ofClass = new Map()));
-  let holds = ofClass.get(name);
-  if (holds === undefined) {
-    const { writable, configurable, enumerable } = Object.getOwnPropertyDescriptor(target, name) ?? {};
-    ofClass.set(name, (holds = [writable, configurable, enumerable].every((each) => each === true)));
-  }
-  return holds;
+/** As a class declares one. */
+function isField(target: object, name: string): boolean {
+  const own = Object.getOwnPropertyDescriptor(target, name);
+  return own?.writable === true && own.enumerable === true && own.configurable === true;
 }
 
 const DATA_PROPERTY = { enumerable: true, writable: true, configurable: true };

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
-import type { Answer } from '../http/at-once.js';
+import { isLater, type Answer } from '../http/at-once.js';
 import { KeptAnswer } from './kept-answer.js';
 import { withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
@@ -180,7 +180,7 @@ function observed<R extends Answer<Outcome>>(
   };
   try {
     const outcome = ask(parameters);
-    if (!(outcome instanceof Promise)) {
+    if (!isLater(outcome)) {
       done();
       return outcome;
     }

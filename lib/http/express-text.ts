@@ -23,6 +23,8 @@ const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 export function watchExpress(application: ExpressApplication): WriteText {
   const { response, settings } = application;
   const { json } = response;
+  // A tool has put its own there before the boot.
+  if (json.name !== 'json' || response.send.name !== 'send') return () => false;
   const etagOf = compileEtag(application);
   // What Express's `send` calls, and what a middleware may have put its own before.
   const { send, get, set, header, type, status, setHeader, writeHead, write, end } = response;

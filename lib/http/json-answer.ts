@@ -46,12 +46,13 @@ export function answerDrafts(adapter: Adapter): (response: unknown, draft: Draft
       : (adapter.reply(response, draft.object(), status) as unknown);
 }
 
-/** The `reply` of Nest's own class; `undefined` where a subclass or a test has put another one before it. */
+/** The `reply` of Nest's own class; `undefined` where a subclass or a test's spy stands before it. */
 function platformsReply(adapter: Adapter): unknown {
   const classWith = (name: string): object | undefined => {
     let owner: object | null = adapter;
     while (owner && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner) as object | null;
     return owner ?? undefined;
   };
-  return classWith('reply') === classWith('getType') ? adapter.reply : undefined;
+  const isNests = classWith('reply') === classWith('getType') && adapter.reply.name === 'reply';
+  return isNests ? adapter.reply : undefined;
 }

@@ -8,6 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { DirectGuard } from '../routing/direct-guard.js';
+import { quietHooks } from '../routing/fastify-contexts.js';
 import { RouteTable, type Route } from '../routing/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
@@ -19,11 +20,9 @@ interface FastifyRoute {
   handler: FastifyHandler & object;
   errorHandler?: (this: unknown, error: unknown, request: HttpRequest, reply: unknown) => unknown;
 }
+type OnRequest = (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: () => void) => void;
 interface FastifyInstance {
-  addHook(
-    name: 'onRequest',
-    hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: () => void) => void,
-  ): void;
+  addHook(name: 'onRequest', hook: OnRequest): void;
   addHook(name: 'onRoute', hook: (options: FastifyRoute) => void): void;
 }
 
@@ -84,10 +83,12 @@ class DeferredBodies {
       };
     });
     // Where there is no route there is nobody to read the body: without a type, Fastify does not try.
-    instance.addHook('onRequest', (request, _reply, done) => {
+    const hook: OnRequest = (request, _reply, done) => {
       if (request.is404) for (const name of BODY_HEADERS) delete request.raw.headers[name];
       done();
-    });
+    };
+    quietHooks.add(hook);
+    instance.addHook('onRequest', hook);
   }
 }
 

@@ -8,7 +8,7 @@ import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nest
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { declaredRoute, declareRoute, type DeclaredRoute, type HandlerCall } from './declared-route.js';
-import { after, type Answer } from '../http/at-once.js';
+import { after, isLater, type Answer } from '../http/at-once.js';
 import { answerDrafts } from '../http/json-answer.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isDirect, type DirectGuard } from './direct-guard.js';
@@ -116,16 +116,17 @@ export class DirectHandlers {
         refused ? answerWith(response, refused, refused.status) : enter(request, response, place + 1),
       );
     };
-    const run = (request: HttpRequest, response: unknown, next: unknown): Answer<unknown> => {
-      const fail = (exception: unknown): void =>
-        filter.catch(exception, new ExecutionContextHost([request, response, next]));
+    const run = async (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> => {
       try {
+        // Whoever has called `next` comes to an end first, and may still give the answer a header.
+        await undefined;
         const answered = enter(request, response);
-        // To Fastify its reply says that the answer is on its way.
-        return answered instanceof Promise ? answered.catch(fail).then(() => response) : undefined;
+        if (isLater(answered)) await answered;
       } catch (exception) {
-        return fail(exception);
+        filter.catch(exception, new ExecutionContextHost([request, response, next]));
       }
+      // Where hooks of Fastify are still at it, its reply says that the answer is on its way.
+      return (response as { readonly sent?: boolean }).sent ? undefined : response;
     };
     const handler: AnyFunction = (request, response, next) =>
       guards.every(isDirect) ? run(request as HttpRequest, response, next) : nests(request, response, next);

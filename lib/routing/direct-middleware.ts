@@ -24,26 +24,21 @@ export abstract class DirectMiddleware implements NestMiddleware {
 
   protected constructor(protected readonly routes: RouteTable) {}
 
-  /** Of the answer to a request that it does not answer. */
-  abstract headersOf(request: HttpRequest): AnswerHeaders;
-
-  /** @returns whether it has answered the request */
-  abstract answers(request: HttpRequest, response: ServerResponse): boolean;
-
-  /** @returns whether the request goes on */
-  passes(request: HttpRequest, response: ServerResponse): boolean {
-    if (this.answers(request, response)) return false;
-    for (const [name, value] of this.headersOf(request)) response.setHeader(name, value);
-    return true;
-  }
+  /**
+   * @param answer gets the headers of an answer that others write
+   * @returns whether the request goes on; otherwise it has been answered
+   */
+  abstract passes(request: HttpRequest, response: ServerResponse, answer: HeaderHolder): boolean;
 
   use(request: HttpRequest, response: ServerResponse, next: () => void): void {
     if (Probe.reached(request, { by: this, response, next })) return;
-    if (this.passes(request, response)) next();
+    if (this.passes(request, response, response)) next();
   }
 }
 
-export type AnswerHeaders = readonly (readonly [name: string, value: string])[];
+export interface HeaderHolder {
+  setHeader(name: string, value: string): unknown;
+}
 
 export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */
@@ -77,7 +72,8 @@ export class DirectBinding {
 /** On Express: in its place among the layers. */
 export const placeLayer: Place = (middleware, bind) => (path) =>
   bind(path, (request, response, next) => {
-    if (middleware.passes(request as HttpRequest, response as ServerResponse)) (next as () => void)();
+    const written = response as ServerResponse;
+    if (middleware.passes(request as HttpRequest, written, written)) (next as () => void)();
   });
 
 interface Call {

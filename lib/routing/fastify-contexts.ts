@@ -26,10 +26,39 @@ export function isBehindMiddie(context: Context, hook: object): boolean {
   return onRequest.some((each, index) => each === hook && onRequest[index - 1]?.name === 'runMiddie');
 }
 
-/** What is kept of one route. */
-export interface RouteContext {
-  readonly preSerialization?: unknown;
+/** What is kept of one route, hooks by the names of their places. */
+export interface RouteContext extends Readonly<Partial<Record<(typeof BEHIND)[number], unknown>>> {
   readonly config?: { readonly method: string | readonly string[]; readonly url?: string };
+  readonly server: object;
+  readonly onRequest: { readonly length: number } | null;
+}
+
+/** Places of hooks behind `onRequest`, until the answer is sent. */
+const BEHIND = [
+  'preParsing',
+  'preValidation',
+  'preHandler',
+  'preSerialization',
+  'onSend',
+  'onError',
+  'onTimeout',
+  'onRequestAbort',
+] as const;
+
+/** The package's own hooks that leave answers alone. */
+export const quietHooks = new WeakSet<object>();
+
+/** Whether nobody's hook runs between this one and the answer of the route. */
+export function isLastHook({ server, ...places }: RouteContext, hook: object): boolean {
+  const { onRequest = [] } = hidden<{ onRequest: object[] }>(server, 'fastify.hooks') ?? {};
+  const place = onRequest.indexOf(hook);
+  return (
+    place !== -1 &&
+    onRequest.slice(place + 1).every((each) => quietHooks.has(each)) &&
+    // Those of the route itself come behind the context's.
+    places.onRequest?.length === onRequest.length &&
+    BEHIND.every((name) => places[name] === null)
+  );
 }
 
 /** Of a request: the context of its route. */

@@ -7,9 +7,16 @@
  * Nest, middie or Fastify are not as they are known here, Nest's own binding stays.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bind, DirectMiddleware, Place } from './direct-middleware.js';
+import type { Bind, DirectMiddleware, HeaderHolder, Place } from './direct-middleware.js';
 import { isPlainTarget, matchesRoute } from './bound-path.js';
-import { contextsOf, isBehindMiddie, isMiddieEmpty, routeContextReader, type Context } from './fastify-contexts.js';
+import {
+  contextsOf,
+  isBehindMiddie,
+  isLastHook,
+  isMiddieEmpty,
+  routeContextReader,
+  type Context,
+} from './fastify-contexts.js';
 import { observe, type AnyFunction } from './observed-method.js';
 
 type Factory = (method: number) => Promise<Bind>;
@@ -19,6 +26,7 @@ type RawRequest = IncomingMessage & { method: string; url: string; originalUrl: 
 type Matcher = (request: RawRequest, response: ServerResponse, next: () => void) => void;
 interface Reply {
   readonly raw: ServerResponse;
+  hasHeader(name: string): boolean;
   header(name: string, value: string): unknown;
 }
 type Hook = (request: { readonly raw: RawRequest }, reply: Reply, done: () => void) => void;
@@ -48,8 +56,18 @@ interface Group {
 interface Known {
   /** Of each group, where its paths alone decide. */
   readonly isMatched: readonly (boolean | undefined)[];
-  /** Whether nobody but the package answers: headers of Fastify's reply cost less than those of node's response. */
-  readonly isDirect: boolean;
+  /** Whether nobody but Fastify writes the answer, and nobody sees it before: its headers cost less than node's. */
+  readonly byReply: boolean;
+}
+
+/** Headers of Fastify's reply, where it has no such yet: its own it sends in the place of those of node's response. */
+class ReplyHeaders implements HeaderHolder {
+  constructor(private readonly reply: Reply) {}
+
+  setHeader(name: string, value: string): void {
+    if (this.reply.hasHeader(name)) this.reply.raw.setHeader(name, value);
+    else this.reply.header(name, value);
+  }
 }
 
 export class FastifyMiddleware {
@@ -186,10 +204,7 @@ export class FastifyMiddleware {
     const isMatched = known && isPlainTarget(raw.url) ? known.isMatched : [];
     for (const [index, { middleware, matchers }] of this.groups.entries()) {
       if (!(isMatched[index] ?? this.isMatched(matchers, raw, reply.raw))) continue;
-      if (middleware.answers(raw, reply.raw)) return;
-      for (const [name, value] of middleware.headersOf(raw))
-        if (known?.isDirect) reply.header(name, value);
-        else reply.raw.setHeader(name, value);
+      if (!middleware.passes(raw, reply.raw, known?.byReply ? new ReplyHeaders(reply) : reply.raw)) return;
     }
     done();
   };
@@ -201,10 +216,11 @@ export class FastifyMiddleware {
     let known = this.known.get(context);
     if (!known) {
       const { method, url } = context.config;
-      known = {
-        isMatched: this.groups.map(({ paths }) => matchesRoute(paths, url)),
-        isDirect: [method].flat().every((each) => this.isDirect(each, url)),
-      };
+      const isMatched = this.groups.map(({ paths }) => matchesRoute(paths, url));
+      // The second of two groups has the last word.
+      const isOfOne = isMatched.filter((each) => each !== false).length === 1;
+      const isDirect = [method].flat().every((each) => this.isDirect(each, url));
+      known = { isMatched, byReply: isOfOne && isDirect && isLastHook(context, this.hook) };
       this.known.set(context, known);
     }
     return known;

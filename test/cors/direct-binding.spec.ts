@@ -200,6 +200,80 @@ describe('[5] cors() alone on Fastify', () => {
     await app.close();
   });
 
+  describe('[5] at a generated route, whose answer Fastify writes', () => {
+    type AnyHook = (request: { url: string }, reply: CorsReply, ...rest: never[]) => unknown;
+    interface CorsReply extends Reply {
+      raw: ServerResponse;
+      hijack(): void;
+      header(name: string, value: string): unknown;
+    }
+    const NAME = 'access-control-allow-origin';
+    const byHand = (reply: CorsReply): void => {
+      reply.hijack();
+      reply.raw.statusCode = 429;
+      reply.raw.end('by hand');
+    };
+    /** A hook of the application, before or behind cors(), and the origin that is sent. */
+    it.each<[string, 'before' | 'behind', string, AnyHook, string | undefined]>([
+      ['answers by hand', 'behind', 'onRequest', async (_, reply) => byHand(reply), ORIGIN],
+      ['answers by hand', 'behind', 'preParsing', async (_, reply) => byHand(reply), ORIGIN],
+      ['answers by hand', 'behind', 'preValidation', async (_, reply) => byHand(reply), ORIGIN],
+      ['answers by hand', 'behind', 'preHandler', async (_, reply) => byHand(reply), ORIGIN],
+      ['has said another', 'before', 'onRequest', async (_, reply) => void reply.header(NAME, OTHER), OTHER],
+      [
+        'has told node another',
+        'before',
+        'onRequest',
+        async (_, reply) => void reply.raw.setHeader(NAME, OTHER),
+        ORIGIN,
+      ],
+      ['tells node another', 'behind', 'onRequest', async (_, reply) => void reply.raw.setHeader(NAME, OTHER), OTHER],
+      ['takes it from node', 'behind', 'preHandler', async (_, reply) => void reply.raw.removeHeader(NAME), undefined],
+      [
+        'looks for it at the end',
+        'behind',
+        'onSend',
+        async (_, reply) => void reply.header('x-seen', String(reply.raw.getHeader(NAME))),
+        ORIGIN,
+      ],
+      ['does nothing', 'behind', 'onRequest', async () => {}, ORIGIN],
+    ])('a hook that %s, %s it in %s', async (_title, when, place, hook, origin) => {
+      const adapter = new FastifyAdapter();
+      const add = (): void => void (adapter.getInstance() as unknown as Hooked).addHook(place, hook);
+      interface Hooked {
+        addHook(name: string, hook: AnyHook): unknown;
+      }
+      if (when === 'before') add();
+      const shop = await startShop('fastify', {
+        rules: false,
+        overridden: false,
+        origin: ORIGIN,
+        adapter,
+        configure: () => void (when === 'behind' && add()),
+      });
+      const { headers } = await request(shop.url, 'GET', '/api/products');
+      expect(headers[NAME]).toBe(origin);
+      if (place === 'onSend') expect(headers['x-seen']).toBe(ORIGIN);
+      await shop.close();
+    });
+
+    it('of two groups the second has the last word', async () => {
+      const bind: Bind = (consumer) => {
+        consumer.apply(cors(OTHER)).forRoutes('api/products');
+        consumer.apply(cors(ORIGIN)).forRoutes('api/{*path}');
+      };
+      @Module({ providers: [Early] })
+      class Groups implements NestModule {
+        configure(consumer: MiddlewareConsumer): void {
+          bind(consumer);
+        }
+      }
+      const shop = await startShop('fastify', { rules: false, overridden: false, imports: [Groups] });
+      expect(await originOf(shop, '/api/products')).toBe(ORIGIN);
+      await shop.close();
+    });
+  });
+
   it('[5] two applications in one process do not know of each other', async () => {
     const shared = cors(ORIGIN);
     const bind: Bind = (consumer) => void consumer.apply(shared).forRoutes('places');

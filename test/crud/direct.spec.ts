@@ -29,7 +29,7 @@ import {
   UsePipes,
   VersioningType,
 } from '@nestjs/common';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -65,6 +65,14 @@ class Product {
 
   @Column({ length: 20 })
   name!: string;
+}
+
+/** What the tests call of Fastify. */
+interface Instance {
+  addHook(name: string, hook: (...args: never[]) => unknown): unknown;
+}
+interface Reply {
+  header(name: string, value: string): unknown;
 }
 
 const OPTIONS = { entity: Product, endpoint: '/api/products' } as const;
@@ -441,6 +449,29 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
     },
   );
 
+  if (platform === 'fastify')
+    it('leave their answer to a hook for as long as it likes', async () => {
+      const { get, del } = await started({
+        resources: [OPTIONS],
+        configure: (app) => {
+          const slow = async (_: unknown, reply: Reply, body: string): Promise<string> => {
+            hear(typeof body);
+            await setTimeout(10);
+            reply.header('X-Hook', 'slow');
+            return body.replace('Product', 'Slow');
+          };
+          (app.getHttpAdapter().getInstance() as Instance).addHook('onSend', slow);
+        },
+      });
+      const answers = [await get('/api/products/1'), await get('/api/products/7'), await del('/api/products/1')];
+      expect(answers.map(({ status, json, headers }) => [status, json.message, headers['x-hook']])).toEqual([
+        [200, 'Slow found', 'slow'],
+        [404, 'Slow with id 7 not found', 'slow'],
+        [200, 'Slow deleted', 'slow'],
+      ]);
+      expect(heard).toEqual(['string', 'string', 'string']);
+    });
+
   it('answer a failure of what sends their answer, and nothing is left unheard', async () => {
     const { get, app } = await started({
       resources: [OPTIONS],
@@ -464,6 +495,29 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
     const answer = await get('/api/products/1');
     expect([answer.status, answer.text.includes('a secret')]).toEqual([500, platform === 'fastify']);
     await app.close();
+  });
+
+  it('answer when those have come to an end who have called `next`', async () => {
+    const configure = (app: INestApplication): void => {
+      app.use((_: unknown, response: ServerResponse, next: () => void) => {
+        next();
+        response.setHeader('X-Middleware', 'late');
+      });
+      if (platform !== 'fastify') return;
+      const hook = (_: unknown, reply: Reply, done: () => void): void => {
+        done();
+        reply.header('X-Hook', 'late');
+      };
+      for (const place of ['onRequest', 'preHandler'])
+        (app.getHttpAdapter().getInstance() as Instance).addHook(place, hook);
+    };
+    const { get, post, del, logs } = await started({ resources: [OPTIONS], configure });
+    const late = { 'x-middleware': 'late', ...(platform === 'fastify' && { 'x-hook': 'late' }) };
+    for (const path of ['/api/products', '/api/products/7', '/api/products/x'])
+      expect((await get(path)).headers).toMatchObject(late);
+    expect((await post('/api/products', { name: 'Desk' })).headers).toMatchObject(late);
+    expect((await del('/api/products/1')).headers).toMatchObject(late);
+    expect(linesOf(logs, 'error')).toEqual([]);
   });
 
   describe('behind the rules', () => {

@@ -264,3 +264,51 @@ describe('text ids', () => {
     await service.close();
   });
 });
+
+/** On the prototype; a field of the class stands before it, but not in an entity whose constructor has not run. */
+const reading =
+  (seen: string): PropertyDecorator =>
+  (prototype, name) => {
+    Object.defineProperty(prototype, name, { configurable: true, get: () => seen });
+  };
+
+@Entity()
+class Shadowing {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @reading('of the prototype')
+  @Column()
+  name: string = '';
+}
+
+class Meta {
+  @Column({ nullable: true })
+  a!: string;
+}
+
+@Entity()
+class Embedding {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column(() => Meta)
+  meta: Meta = Object.assign(Object.create(null) as Meta, { a: 'x' });
+}
+
+describe.each(PLATFORMS)('an entity on %s', (platform) => {
+  it.each<[string, Type, (text: string) => object]>([
+    ['whose field stands before an accessor', Shadowing, (name) => ({ name })],
+    ['whose embedded default has no prototype', Embedding, (a) => ({ meta: { a } })],
+  ])('[4.3] %s is created and replaced', async (_, entity, of) => {
+    const service = await startCrud(platform, {
+      entities: [entity],
+      path: 'compiled',
+      resources: [{ entity, endpoint: '/things' }],
+    });
+    expect((await service.post('/things', of('new'))).json.data).toMatchObject(of('new'));
+    expect((await service.put('/things/1', of('changed'))).json.data).toMatchObject(of('changed'));
+    expect((await service.get('/things/1')).json.data).toMatchObject(of('changed'));
+    await service.close();
+  });
+});

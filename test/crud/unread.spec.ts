@@ -6,6 +6,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CrudController } from 'declarest';
+import express from 'express';
 import { map } from 'rxjs';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { textOf } from '../../lib/http/json-answer.js';
@@ -306,6 +307,24 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
     expect(seen).toEqual(['Desk']);
   });
 
+  it.each(['json', 'send'])(
+    'a tool that has put its own `%s` before the one of Express before the boot',
+    async (name) => {
+      const application = express();
+      const seen: string[] = [];
+      const { response } = application as unknown as { response: Record<string, (body: unknown) => unknown> };
+      const original = response[name]!;
+      response[name] = function (body) {
+        seen.push(typeof body === 'string' ? (JSON.parse(body) as { message: string }).message : 'object');
+        return original.call(this, body);
+      };
+      await start('express', () => {}, { adapter: new ExpressAdapter(application) });
+      expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+      expect((await service.del('/lamps/1')).status).toBe(200);
+      expect(seen).toEqual(name === 'json' ? ['object', 'object'] : ['Lamp found', 'Lamp deleted']);
+    },
+  );
+
   it('a middleware on Express that puts its own `send` before the one of the response', async () => {
     const seen: unknown[] = [];
     await start('express', (app) => {
@@ -469,6 +488,22 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
       await start(platform, () => {}, { adapter });
       expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
       expect(seen).toEqual(['Desk']);
+    });
+
+    it('whose class a tool has taught to answer in another way', async () => {
+      const { prototype } = platform === 'express' ? ExpressAdapter : FastifyAdapter;
+      const { reply } = prototype;
+      prototype.reply = function (this: never, ...args: unknown[]) {
+        noted(args[1]);
+        return Reflect.apply(reply, this, args) as never;
+      };
+      try {
+        await start(platform, () => {});
+        expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+        expect(seen).toEqual(['Desk']);
+      } finally {
+        prototype.reply = reply;
+      }
     });
 
     it('that somebody has taught to answer in another way', async () => {
