@@ -15,7 +15,10 @@ export interface RowProjection<T extends object> {
   all(rows: readonly RawRow[]): Unread<T[]>;
 }
 
-/** As the name of a property, which V8 finds in a row at once; any other text it looks up among the names first. */
+/**
+ * As the name of a property, which V8 finds in a row at once: any other text it looks up among the names first, for every
+ * column of every row (40 instead of 37 microseconds for a record by id, docs/performance.md).
+ */
 const aliasOf = (index: number): string => Object.keys({ [`c${index}`]: index }).join();
 
 export function compileRow<T extends object>(

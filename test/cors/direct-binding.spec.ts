@@ -24,6 +24,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RouteTable } from '../../lib/routing/route-table.js';
 import { request } from '../harness/client.js';
+import { rawRequest } from '../harness/raw-socket.js';
 import { PLATFORMS, startApp, type Platform, type RunningApp, type StartOptions } from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';
 import { allCorsHeaders, corsHeadersOf, ORIGIN, preflight, startGadgets } from './gadget-app.js';
@@ -254,6 +255,20 @@ describe('[5] cors() alone on Fastify', () => {
       const { headers } = await request(shop.url, 'GET', '/api/products');
       expect(headers[NAME]).toBe(origin);
       if (place === 'onSend') expect(headers['x-seen']).toBe(ORIGIN);
+      await shop.close();
+    });
+
+    it('the headers are of its reply, which writes them in small letters, where no hook is behind', async () => {
+      const shop = await startShop('fastify', { rules: false, overridden: false, origin: ORIGIN });
+      const { port } = shop.app.getHttpServer().address() as AddressInfo;
+      const named = async (target: string): Promise<string | undefined> =>
+        (await rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).rawHeaders
+          .map(([name]) => name)
+          .find((name) => name.toLowerCase() === NAME);
+      expect([await named('/api/products'), await named('/api/auth/nowhere')]).toEqual([
+        NAME,
+        'Access-Control-Allow-Origin',
+      ]);
       await shop.close();
     });
 
