@@ -15,7 +15,7 @@ import { operationsFor, rememberDeclaration } from './declared-resources.js';
 import { addRoutes, DATA_SOURCE, Described, type Answers, type RouteName } from './generated-routes.js';
 import type { Operations } from './operations.js';
 import type { Listed } from './record-store.js';
-import { envelopes, plain, type UnreadRecord } from './unread.js';
+import { envelopes, plain } from './unread.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
 export interface GeneratedController<T extends object> {
@@ -102,11 +102,9 @@ function generate<T extends object>(
 
     /** @param locate where the route is the generated one; an override passes the answer on */
     async create(body: JsonObject, locate?: Locate): Promise<Envelope<T>> {
-      let id: Parameters<Locate>[0] = '';
-      const draft = await answers.create(operationsOf(this), body, (key) => {
-        id = key;
-      });
-      const answer = draft.object();
+      const record = await operationsOf(this).create(body);
+      const id = record.id();
+      const answer = answered.created(record).object();
       if (typeof locate !== 'function') return markCreated(answer, id);
       locate(id);
       return answer;
@@ -132,17 +130,19 @@ function generate<T extends object>(
 
 /** What each operation answers, in the words of the contract. */
 function answersOf<T>(name: string) {
-  const [list, search] = [envelopes(`${name} list`), envelopes(`${name} search`)];
+  const listed = (message: string) => {
+    const list = envelopes(message);
+    return ({ records, metadata }: Listed<T>) => list(records, metadata);
+  };
   const [there, nowhere] = [envelopes(`${name} exists`), envelopes(`${name} does not exist`)];
-  const [found, created] = [envelopes(`${name} found`), envelopes(`${name} created`)];
-  const [updated, deleted] = [envelopes(`${name} updated`), envelopes(`${name} deleted`)];
+  const deleted = envelopes(`${name} deleted`);
   return {
-    list: ({ records, metadata }: Listed<T>) => list(records, metadata),
-    search: ({ records, metadata }: Listed<T>) => search(records, metadata),
+    list: listed(`${name} list`),
+    search: listed(`${name} search`),
     exists: (exists: boolean) => (exists ? there : nowhere)(plain({ exists })),
-    found: (record: UnreadRecord<T>) => found(record),
-    created: (record: UnreadRecord<T>) => created(record),
-    updated: (record: UnreadRecord<T>) => updated(record),
+    found: envelopes(`${name} found`),
+    created: envelopes(`${name} created`),
+    updated: envelopes(`${name} updated`),
     deleted: () => deleted(plain(null)),
   };
 }

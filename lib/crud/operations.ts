@@ -7,12 +7,12 @@ import { classValidationOf } from '../schema/class-validation.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
 import type { Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
-import { checkNew, checkReplacement, compileInput, type Checked } from '../schema/record-input.js';
+import { checkNew, checkReplacement, compileInput, type Checked, type Sent } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
 import { after, orElse, type Answer } from '../http/at-once.js';
 import { fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
-import { RecordStore, type Listed } from './record-store.js';
+import { RecordStore, type Listed, type Written } from './record-store.js';
 import type { Resource } from './resource.js';
 import type { UnreadRecord } from './unread.js';
 
@@ -82,25 +82,15 @@ export class Operations<T extends object> {
       this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
     return after(needsCurrent ? this.record(key, id) : undefined, (found) => {
       const current = found?.read();
-      const blank = this.repository.create();
-      const checked = checkReplacement(this.resource.schema, sent, {
-        current: (field) => current && valueIn(current, field),
-        default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
-      });
-      const changes = fill(this.emptyEntity(key), checked);
       // A record that is not there is told before what is wrong with its replacement.
       const told = <R>(refuse: () => R): Answer<R> => (current ? refuse() : after(this.record(key, id), refuse));
-      const updated = after(this.wrongFields(changes, checked, errors), (wrong) =>
-        wrong.length > 0
-          ? told(() => this.refuse(wrong))
-          : orElse(
-              () => this.asked(() => this.store.writer('update').update(key, changes, checked)),
-              (error) =>
-                told(() => {
-                  throw error;
-                }),
-            ),
-      );
+      const { changes, checked } = this.replacement(key, sent, current);
+      const updated = after(this.wrongFields(changes, checked, errors), (wrong) => {
+        if (wrong.length > 0) return told(() => this.refuse(wrong));
+        const update = (): Answer<Written<T>> =>
+          this.asked(() => this.store.writer('update').update(key, changes, checked));
+        return orElse(update, (error) => told(() => fail(error)));
+      });
       return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
     });
   }
@@ -118,6 +108,16 @@ export class Operations<T extends object> {
         if (!removed) throw this.missing(id);
       },
     );
+  }
+
+  /** @param current the record as a client sees it, where it had to be read */
+  private replacement(key: unknown, sent: Sent, current: T | undefined): { changes: T; checked: Checked } {
+    const blank = this.repository.create();
+    const checked = checkReplacement(this.resource.schema, sent, {
+      current: (field) => current && valueIn(current, field),
+      default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
+    });
+    return { changes: fill(this.emptyEntity(key), checked), checked };
   }
 
   /**
@@ -196,6 +196,10 @@ function unnamed(found: readonly FieldError[], { values }: Checked, known: reado
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
   });
+}
+
+function fail(error: unknown): never {
+  throw error;
 }
 
 function valueIn(record: object, { path }: Field): unknown {

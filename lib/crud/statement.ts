@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
-import { isLater, type Answer } from '../http/at-once.js';
+import { after, orElse, type Answer } from '../http/at-once.js';
 import { KeptAnswer } from './kept-answer.js';
 import { withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
@@ -178,14 +178,8 @@ function observed<R extends Answer<Outcome>>(
     logger.logQueryError(error as Error, sql, values, runner);
     throw new QueryFailedError(sql, values, error as Error);
   };
-  try {
-    const outcome = ask(parameters);
-    if (!isLater(outcome)) {
-      done();
-      return outcome;
-    }
-    return outcome.then((answer) => (done(), answer), failed) as R;
-  } catch (error) {
-    return failed(error);
-  }
+  return after(
+    orElse<Outcome>(() => ask(parameters), failed),
+    (outcome) => (done(), outcome),
+  ) as R;
 }

@@ -68,15 +68,9 @@ export const routeContextReader = (): ((request: object) => RouteContext | undef
 export function reader<T>(description: string): (holder: object) => T | undefined {
   let symbol: symbol | undefined;
   return (holder) => {
-    symbol ??= symbolOf(holder, description);
+    symbol ??= Object.getOwnPropertySymbols(holder).find((each) => each.description === description);
     return symbol && (holder as Record<symbol, T>)[symbol];
   };
 }
 
-const symbolOf = (holder: object, description: string): symbol | undefined =>
-  Object.getOwnPropertySymbols(holder).find((each) => each.description === description);
-
-function hidden<T>(holder: object, description: string): T | undefined {
-  const symbol = symbolOf(holder, description);
-  return symbol && (holder as Record<symbol, T>)[symbol];
-}
+const hidden = <T>(holder: object, description: string): T | undefined => reader<T>(description)(holder);
