@@ -17,12 +17,12 @@ import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { AuthModule, AuthUser, SecurityConfig, UserRepository } from '../dist/index.js';
-import { shapesOf } from '../dist/routing/route-shape.js';
-import { ACCESS_BY_NAME } from '../dist/security/access.js';
-import { compileRouteAccess } from '../dist/security/route-access.js';
-import { refuseContradictions } from '../dist/security/rules.js';
-import { declaredRules } from '../dist/security/security-config.js';
+import { AuthModule, AuthUser, SecurityConfig, UserRepository } from '../build/index.js';
+import { shapesOf } from '../build/routing/route-shape.js';
+import { ACCESS_BY_NAME } from '../build/security/access.js';
+import { compileRouteAccess } from '../build/security/route-access.js';
+import { refuseContradictions } from '../build/security/rules.js';
+import { declaredRules } from '../build/security/security-config.js';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 60);
 /** Processes for each number of rules: of two of the same, one may be a tenth faster for as long as it lives. */

@@ -7,7 +7,7 @@
 import 'reflect-metadata';
 import { createHmac, createSecretKey } from 'node:crypto';
 import { JwtService } from '@nestjs/jwt';
-import { Tokens } from '../dist/auth/tokens.js';
+import { Tokens } from '../build/auth/tokens.js';
 
 const SECRET = 'a-benchmark-secret-of-more-than-32-bytes';
 const PASSES = 7;
