@@ -75,15 +75,19 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
 
   onApplicationBootstrap(): void {
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
-    for (const [{ entity }, { store }] of this.compiled) this.logger.debug(describePaths(entity.name, store.reasons));
-    for (const [handler, reason] of this.direct?.reasons ?? [])
-      this.logger.debug(`${handler} is run by Nest's router: ${reason}`);
+    if (Logger.isLevelEnabled('debug')) this.reportPaths();
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
     const unbounded = [...this.compiled.keys()].filter(isUnbounded);
     if (unbounded.length > 0)
       this.logger.warn(
         `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
       );
+  }
+
+  private reportPaths(): void {
+    for (const [{ entity }, { store }] of this.compiled) this.logger.debug(describePaths(entity.name, store.reasons));
+    for (const [handler, reason] of this.direct?.reasons ?? [])
+      this.logger.debug(`${handler} is run by Nest's router: ${reason}`);
   }
 
   private dataSourceOf({ dataSource }: ResolvedCrudOptions): DataSource | undefined {

@@ -38,5 +38,5 @@ export function declareRoute(handler: object, route: DeclaredRoute): void {
 }
 
 export function declaredRoute(handler: object): DeclaredRoute | undefined {
-  return Reflect.getOwnMetadata(DECLARED_ROUTE, handler) as DeclaredRoute | undefined;
+  return Reflect.getMetadata(DECLARED_ROUTE, handler) as DeclaredRoute | undefined;
 }

@@ -1,13 +1,12 @@
 /**
  * Handlers of the package's own, run without what Nest runs around every handler: contexts, lists and promises for the
- * guards, pipes, interceptors and filters that an application may have. Whether it has any is decided when Nest registers
- * the route; where it has, Nest's own handler stays.
+ * guards, pipes, interceptors and filters that an application may have. Where it has any, Nest's own handler is run.
  */
 import type { ExceptionFilter, Type } from '@nestjs/common';
 import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import { declaredRoute, declareRoute, type DeclaredRoute, type HandlerCall } from './declared-route.js';
+import { declaredRoute, type HandlerCall } from './declared-route.js';
 import { after, isLater, type Answer } from '../http/at-once.js';
 import { answerDrafts } from '../http/json-answer.js';
 import type { HttpRequest } from '../http/request-facts.js';
@@ -30,20 +29,32 @@ export interface OwnClasses {
 
 type Controller = InstanceWrapper<Record<string, AnyFunction>>;
 
+interface Decided {
+  readonly run: AnyFunction;
+  /** Why Nest runs it; `undefined` where the package does. */
+  readonly reason: string | undefined;
+}
+
+/** What a route runs. */
+export interface RouteHandler {
+  readonly run: AnyFunction;
+  /** Whether nobody but the package runs there. */
+  readonly isDirect: () => boolean;
+}
+
 export class DirectHandlers {
   /** By Express's or Fastify's instance: of two applications on one, a handler does not tell whose it is. */
   private static readonly byInstance = new WeakMap<object, DirectHandlers[]>();
 
-  static insteadOf(instance: object, nests: AnyFunction): AnyFunction {
+  static insteadOf(instance: object, nests: AnyFunction): RouteHandler {
     const [direct, ...others] = DirectHandlers.byInstance.get(instance) ?? [];
-    return direct && others.length === 0 ? direct.insteadOf(nests) : nests;
+    const call = direct && others.length === 0 ? declaredRoute(nests)?.call : undefined;
+    return direct && call ? direct.insteadOf(nests, call) : { run: nests, isDirect: () => false };
   }
 
-  /** Why a handler is run by Nest, by its name. */
-  readonly reasons = new Map<string, string>();
-  /** By the name of the method, then by the method. */
-  private readonly byMethod = new Map<string, Map<AnyFunction, Controller[]>>();
+  private readonly handlers: { readonly call: HandlerCall; readonly decide: () => Decided }[] = [];
   private readonly saidOfClass = new Map<Controller, string | undefined>();
+  private answerDrafts: ReturnType<typeof answerDrafts> | undefined;
 
   constructor(
     private readonly application: Application,
@@ -55,33 +66,46 @@ export class DirectHandlers {
     DirectHandlers.byInstance.set(instance, [...(DirectHandlers.byInstance.get(instance) ?? []), this]);
   }
 
-  /** @returns the handler itself where something is to be run around it */
-  private insteadOf(nests: AnyFunction): AnyFunction {
-    const call = declaredRoute(nests)?.call;
-    if (!call) return nests;
-    const controllers = this.controllersWith(call);
-    const controller = controllers.length === 1 ? controllers[0] : undefined;
-    const reason = controller
-      ? this.reasonForNest(nests, controller, call)
-      : 'another method, or one of several controllers';
-    if (controller && reason === undefined) return this.compile(nests, controller, call);
-    this.reasons.set(controllers.map((each) => `${String(each.name)}.${call.name}`).join(' and '), String(reason));
-    return nests;
+  /** Of the handlers that Nest runs, by their names. */
+  get reasons(): ReadonlyMap<string, string> {
+    return new Map(
+      this.handlers.flatMap(({ call, decide }): (readonly [string, string])[] => {
+        const { reason } = decide();
+        const names = this.controllersWith(call).map(({ name }) => `${String(name)}.${call.name}`);
+        return reason === undefined ? [] : [[names.join(' and '), reason]];
+      }),
+    );
+  }
+
+  /** Decided when first asked, which of 500 resources' 2,500 handlers most are much later. */
+  private insteadOf(nests: AnyFunction, call: HandlerCall): RouteHandler {
+    let decided: Decided | undefined;
+    const decide = (): Decided => (decided ??= this.decide(nests, call));
+    this.handlers.push({ call, decide });
+    const run: AnyFunction = (request, response, next) => (decided ?? decide()).run(request, response, next);
+    // Of all else that it is asked for (metadata, version, name), Nest's tells.
+    Object.setPrototypeOf(run, nests);
+    Object.defineProperty(run, 'name', { value: nests.name });
+    return { run, isDirect: () => decide().reason === undefined };
+  }
+
+  private decide(nests: AnyFunction, call: HandlerCall): Decided {
+    const [controller, ...others] = this.controllersWith(call);
+    const reason =
+      controller && others.length === 0
+        ? this.reasonForNest(nests, controller, call)
+        : 'another method, or one of several controllers';
+    return controller && reason === undefined
+      ? { run: this.compile(nests, controller, call), reason }
+      : { run: nests, reason };
   }
 
   /** Nest does not tell whose handler it is: whose method it leads to tells. */
   private controllersWith({ name, method }: HandlerCall): readonly Controller[] {
-    let byMethod = this.byMethod.get(name);
-    if (!byMethod) {
-      byMethod = new Map();
-      this.byMethod.set(name, byMethod);
-      for (const module of this.application.modules.values())
-        for (const controller of module.controllers.values() as Iterable<Controller>) {
-          const own = controller.instance?.[name];
-          if (own) byMethod.set(own, [...(byMethod.get(own) ?? []), controller]);
-        }
-    }
-    return byMethod.get(method) ?? [];
+    const all = [...this.application.modules.values()].flatMap(
+      (module) => [...module.controllers.values()] as Controller[],
+    );
+    return all.filter(({ instance }) => instance?.[name] === method);
   }
 
   private reasonForNest(nests: AnyFunction, controller: Controller, call: HandlerCall): string | undefined {
@@ -105,7 +129,7 @@ export class DirectHandlers {
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
     const filter = provided(this.own.filter);
     const { method, parameters, answer, status } = call;
-    const answerWith = answerDrafts(host.httpAdapter);
+    const answerWith = (this.answerDrafts ??= answerDrafts(host.httpAdapter));
     const enter = (request: HttpRequest, response: unknown, place = 0): Answer<unknown> => {
       const guard = guards[place];
       if (!guard) {
@@ -128,10 +152,7 @@ export class DirectHandlers {
       // Where hooks of Fastify are still at it, its reply says that the answer is on its way.
       return (response as { readonly sent?: boolean }).sent ? undefined : response;
     };
-    const handler: AnyFunction = (request, response, next) =>
+    return (request, response, next) =>
       guards.every(isDirect) ? run(request as HttpRequest, response, next) : nests(request, response, next);
-    // So that no other table of routes takes it for one of main.ts.
-    declareRoute(handler, declaredRoute(nests) as DeclaredRoute);
-    return Object.defineProperty(handler, 'name', { value: nests.name });
   }
 }

@@ -32,8 +32,8 @@ export interface Route {
   readonly handler: object;
   /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
   readonly outside?: boolean;
-  /** Nobody but the package runs at it: no guard, interceptor or filter of the application. */
-  readonly direct?: boolean;
+  /** Whether nobody but the package runs at it: no guard, interceptor or filter of the application. */
+  readonly isDirect?: () => boolean;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
 }
@@ -195,11 +195,10 @@ export class RouteTable {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
-    const own = DirectHandlers.insteadOf(this.adapter.getInstance(), handler);
-    const direct = own !== handler;
-    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside, direct }));
+    const { run, isDirect } = DirectHandlers.insteadOf(this.adapter.getInstance(), handler);
+    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside, isDirect }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    return [path, outside ? this.gated(handler) : own, ...further];
+    return [path, outside ? this.gated(handler) : run, ...further];
   }
 
   private record(told: Omit<Route, 'shapes'>): Route {

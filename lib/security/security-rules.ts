@@ -121,7 +121,7 @@ export class SecurityRules implements OnModuleInit, OnApplicationBootstrap {
   }
 
   private report(declared: readonly Rule[], compiled: CompiledRules): void {
-    this.logger.log(`Who reaches what:\n${accessTable(this.rows)}`);
+    if (Logger.isLevelEnabled('log')) this.logger.log(`Who reaches what:\n${accessTable(this.rows)}`);
     if (this.configs.size === 0 && this.options.defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig is declared: every route that no decorator closes is open. Add a provider that extends SecurityConfig, or set defaultAccess.',

@@ -1,5 +1,6 @@
 /** Where our middleware runs on Fastify (lib/routing/fastify-middleware.ts), and that nobody can tell by its order. */
 import {
+  ConsoleLogger,
   Controller,
   Get,
   HttpException,
@@ -9,8 +10,10 @@ import {
   RequestMethod,
   Req,
   Res,
+  type ExecutionContext,
   type INestApplication,
   type MiddlewareConsumer,
+  type NestInterceptor,
   type NestMiddleware,
   type NestModule,
   type Provider,
@@ -20,6 +23,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { cors } from 'declarest';
+import { EMPTY, type Observable } from 'rxjs';
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RouteTable } from '../../lib/routing/route-table.js';
@@ -255,6 +259,26 @@ describe('[5] cors() alone on Fastify', () => {
       const { headers } = await request(shop.url, 'GET', '/api/products');
       expect(headers[NAME]).toBe(origin);
       if (place === 'onSend') expect(headers['x-seen']).toBe(ORIGIN);
+      await shop.close();
+    });
+
+    it('an interceptor answers by hand', async () => {
+      @Injectable()
+      class ByHand implements NestInterceptor {
+        intercept(context: ExecutionContext): Observable<never> {
+          byHand(context.switchToHttp().getResponse());
+          return EMPTY;
+        }
+      }
+      const shop = await startShop('fastify', {
+        rules: false,
+        overridden: false,
+        origin: ORIGIN,
+        logger: new ConsoleLogger({ logLevels: ['fatal'] }),
+        configure: (app) => void app.useGlobalInterceptors(new ByHand()),
+      });
+      const { status, headers } = await request(shop.url, 'GET', '/api/products');
+      expect([status, headers[NAME]]).toEqual([429, ORIGIN]);
       await shop.close();
     });
 

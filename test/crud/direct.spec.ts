@@ -4,6 +4,7 @@ import {
   type CallHandler,
   type CanActivate,
   Catch,
+  ConsoleLogger,
   Controller,
   type DynamicModule,
   type ExceptionFilter,
@@ -46,6 +47,7 @@ import { RouterExecutionContext } from '@nestjs/core/router/router-execution-con
 import { RouterProxy } from '@nestjs/core/router/router-proxy.js';
 import { jest } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, CrudController, CrudModule, SecurityConfig, SecurityRulesGuard } from 'declarest';
 import express from 'express';
@@ -382,6 +384,49 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
     expect(answer.status).toBe(status);
     expect(answer.headers).toEqual(expect.objectContaining(headers));
     if (said.heard) expect(heard).toEqual([said.heard]);
+  });
+
+  describe('that nothing has asked for before the first request', () => {
+    /** What is told of them at debug level needs each decision at boot. */
+    const logger = new ConsoleLogger({ logLevels: ['fatal'] });
+
+    it('are run past the router', async () => {
+      const consumer = jest.spyOn(GuardsConsumer.prototype, 'tryActivate');
+      const { get } = await started({ resources: [OPTIONS], logger });
+      expect([(await get('/api/products/1')).status, (await get('/api/products/7')).status]).toEqual([200, 404]);
+      expect(consumer).not.toHaveBeenCalled();
+    });
+
+    it.each(Object.entries(SAID))('go through it where there is %s', async (_, said) => {
+      const { parts, configure, controllers, status = 200, headers = {} } = said;
+      const given = controllers?.() ?? [OPTIONS];
+      const { get } = await started({ resources: given as never, logger, ...parts?.() }, configure);
+      for (const answer of [await get('/api/products/1'), await get('/api/products/1')]) {
+        expect(answer.status).toBe(status);
+        expect(answer.headers).toEqual(expect.objectContaining(headers));
+      }
+      if (said.heard) expect(heard).toEqual([said.heard, said.heard]);
+    });
+
+    it('have the version that Nest has given them', async () => {
+      const versioned = (app: INestApplication): void =>
+        void app.enableVersioning({ type: VersioningType.HEADER, header: 'x-version', defaultVersion: '2' });
+      const { send } = await started({ resources: [OPTIONS], logger }, versioned);
+      const statusOf = async (version: string): Promise<number> =>
+        (await send('GET', '/api/products/1', { headers: { 'x-version': version } })).status;
+      expect([await statusOf('2'), await statusOf('1')]).toEqual([200, 404]);
+    });
+
+    it('tell of themselves what Nest says of them', async () => {
+      const adapter = platform === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
+      const router = platform === 'fastify' ? adapter : adapter.getInstance<FastifyAdapter>();
+      const get = jest.spyOn(router as FastifyAdapter, 'get');
+      await started({ resources: [OPTIONS], logger, adapter });
+      const registered = (get.mock.calls as unknown[][]).find(([path]) => path === '/api/products/:id')?.[1] as Type;
+      const nests = Object.getPrototypeOf(registered) as Type;
+      expect(nests).not.toBe(Function.prototype);
+      expect([registered.name, Reflect.getMetadata('path', registered)]).toEqual([nests.name, ':id']);
+    });
   });
 
   it.each(Object.entries(REPLACED))('are not run where there is %s', async (_, { controller, path, status, json }) => {

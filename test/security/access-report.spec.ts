@@ -1,6 +1,8 @@
 /** Rules that are seen and explained, boots that are refused for doubts, and what rules and decorators say beyond roles. */
+import { jest } from '@jest/globals';
 import {
   All,
+  ConsoleLogger,
   Controller,
   Delete,
   Get,
@@ -273,6 +275,17 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       'DELETE  /a/:id              ADMIN      ShopSecurity.requireRole("ADMIN", "DELETE /a/*")',
     ]);
     expect(lines).toHaveLength(5);
+  });
+
+  it('[3.5] stands there where nothing but the level "log" is heard', async () => {
+    const logger = new ConsoleLogger({ logLevels: ['log'] });
+    const log = jest.spyOn(logger, 'log').mockImplementation(() => {});
+    const { close } = await startApp(platform, moduleOf({ routes: ['GET a'] }), { logger });
+    expect(log.mock.calls.map(([message]) => String(message))).toContainEqual(
+      expect.stringMatching(/^Who reaches what:/),
+    );
+    log.mockRestore();
+    await close();
   });
 
   it('[3.5] is empty before the application is up, and does not change with what is done to it', async () => {
