@@ -9,6 +9,8 @@ import { hasAuthOption, hasEntryPoint } from './prepare.mjs';
 export const BASE = 'nest-express';
 /** The limit. */
 export const LIMIT = 'raw';
+/** The limit on a platform: Nest with everything compiled by hand for this one table. */
+export const prototypeOf = ({ env }) => `nest-compiled-${env?.BENCH_PLATFORM === 'fastify' ? 'fastify' : 'express'}`;
 
 const ROUTES = {
   updateMethod: 'PUT',
@@ -30,6 +32,7 @@ const FEATHERS_ROUTES = {
 };
 
 const HAND_WRITTEN = { file: 'nest.js', role: 'hand-written', postgres: true };
+const COMPILED = { file: 'compiled.js', role: 'prototype', postgres: true };
 const DECLAREST = { file: 'declarest.js', role: 'declarest', postgres: true };
 const FASTIFY = { BENCH_PLATFORM: 'fastify' };
 /** What a variant does otherwise; elsewhere it is what it is a variant of. */
@@ -41,6 +44,8 @@ export const CONTESTANTS = [
   { name: BASE, ...HAND_WRITTEN },
   { name: 'nest-express-keyobject', ...HAND_WRITTEN, ...WITH_TOKENS, env: { BENCH_KEY_OBJECT: '1' } },
   { name: 'nest-fastify', ...HAND_WRITTEN, env: FASTIFY },
+  { name: 'nest-compiled-express', ...COMPILED },
+  { name: 'nest-compiled-fastify', ...COMPILED, env: FASTIFY },
   { name: 'dataui-crud', file: 'dataui-crud.js', role: 'peer', routes: DATAUI_ROUTES, dataOf },
   { name: 'feathers', file: 'feathers.js', role: 'peer', routes: FEATHERS_ROUTES, dataOf },
   { name: 'declarest-express', ...DECLAREST },

@@ -21,7 +21,7 @@ function table(head, rows) {
 export function throughputTable(rows) {
   const head = ['contestant', 'req/s', 'min-max', 'µs CPU/req', 'p50 ms', 'p99 ms', `x ${BASE} (min-max)`];
   return table(
-    [...head, 'x by CPU', 'p99 x', 'of raw', 'of its core'],
+    [...head, 'x by CPU', 'p99 x', 'of raw', 'of nest-compiled', 'of its core'],
     rows.map((row) => [
       row.contestant,
       digits(row.perSecond.median),
@@ -33,6 +33,7 @@ export function throughputTable(rows) {
       factor(row.cpuRatio),
       factor(row.p99Ratio),
       percent(row.ofLimit),
+      percent(row.ofPrototype),
       percent(row.busy),
     ]),
   );

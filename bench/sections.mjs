@@ -38,7 +38,7 @@ export async function measureAll(contestants, options) {
   const postgres = POSTGRES_OPERATIONS.filter((name) => isAsked(`postgres:${name}`));
   if (postgres.length > 0) results.operations.push(...(await onPostgres(contestants, postgres, results, options)));
   if (isAsked('rules')) {
-    const ruled = contestants.filter(({ role }) => role !== 'peer');
+    const ruled = contestants.filter(({ role }) => role !== 'peer' && role !== 'prototype');
     const rows = await measureRules(ruled, { name: 'protected', ...OPERATIONS.protected }, copyOfData, options);
     results.rules = told('Rules: findById with a token', rows, rulesTable);
   }

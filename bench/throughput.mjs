@@ -1,7 +1,7 @@
 /** Rounds of one operation: everybody in turn, backwards every second time, and each ratio taken within its round. */
 import { setTimeout } from 'node:timers/promises';
 import { compareAnswers } from './compare.mjs';
-import { BASE, LIMIT } from './contestants.mjs';
+import { BASE, LIMIT, prototypeOf } from './contestants.mjs';
 import { load } from './load.mjs';
 import { spread } from './statistics.mjs';
 
@@ -11,14 +11,18 @@ export async function measureOperation(servers, operation, options) {
   const samples = await measureRounds(taking, operation, options);
   const samplesOf = (name) => [...samples].find(([{ contestant }]) => contestant.name === name)?.[1];
   const [base, limit] = [samplesOf(BASE), samplesOf(LIMIT)];
-  return [...samples].map(([{ contestant }, own]) => ({
-    contestant: contestant.name,
-    ...figuresOf(own),
-    ratio: base && spread(ratios(own, base, perSecond)),
-    cpuRatio: base && spread(ratios(base, own, cpu)).median,
-    p99Ratio: base && spread(ratios(own, base, ({ p99 }) => p99)).median,
-    ofLimit: limit && spread(ratios(own, limit, perSecond)).median,
-  }));
+  return [...samples].map(([{ contestant }, own]) => {
+    const prototype = contestant.role === 'declarest' ? samplesOf(prototypeOf(contestant)) : undefined;
+    return {
+      contestant: contestant.name,
+      ...figuresOf(own),
+      ratio: base && spread(ratios(own, base, perSecond)),
+      cpuRatio: base && spread(ratios(base, own, cpu)).median,
+      p99Ratio: base && spread(ratios(own, base, ({ p99 }) => p99)).median,
+      ofLimit: limit && spread(ratios(own, limit, perSecond)).median,
+      ofPrototype: prototype && spread(ratios(own, prototype, perSecond)).median,
+    };
+  });
 }
 
 export const perSecond = (sample) => sample.perSecond;
