@@ -52,6 +52,8 @@ export class DirectHandlers {
     return direct && call ? direct.insteadOf(nests, call) : { run: nests, isDirect: () => false };
   }
 
+  /** By the name of the method, then by the method. */
+  private readonly byMethod = new Map<string, Map<AnyFunction, Controller[]>>();
   private readonly handlers: { readonly call: HandlerCall; readonly decide: () => Decided }[] = [];
   private readonly saidOfClass = new Map<Controller, string | undefined>();
   private answerDrafts: ReturnType<typeof answerDrafts> | undefined;
@@ -82,7 +84,7 @@ export class DirectHandlers {
     let decided: Decided | undefined;
     const decide = (): Decided => (decided ??= this.decide(nests, call));
     this.handlers.push({ call, decide });
-    const run: AnyFunction = (request, response, next) => (decided ?? decide()).run(request, response, next);
+    const run: AnyFunction = (request, response, next) => decide().run(request, response, next);
     // Of all else that it is asked for (metadata, version, name), Nest's tells.
     Object.setPrototypeOf(run, nests);
     Object.defineProperty(run, 'name', { value: nests.name });
@@ -102,10 +104,17 @@ export class DirectHandlers {
 
   /** Nest does not tell whose handler it is: whose method it leads to tells. */
   private controllersWith({ name, method }: HandlerCall): readonly Controller[] {
-    const all = [...this.application.modules.values()].flatMap(
-      (module) => [...module.controllers.values()] as Controller[],
-    );
-    return all.filter(({ instance }) => instance?.[name] === method);
+    let byMethod = this.byMethod.get(name);
+    if (!byMethod) {
+      byMethod = new Map();
+      this.byMethod.set(name, byMethod);
+      for (const module of this.application.modules.values())
+        for (const controller of module.controllers.values() as Iterable<Controller>) {
+          const own = controller.instance?.[name];
+          if (own) byMethod.set(own, [...(byMethod.get(own) ?? []), controller]);
+        }
+    }
+    return byMethod.get(method) ?? [];
   }
 
   private reasonForNest(nests: AnyFunction, controller: Controller, call: HandlerCall): string | undefined {
