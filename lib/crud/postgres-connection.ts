@@ -38,10 +38,17 @@ export async function withPostgres<R>(
   const held = new Held(connection, driver.connectedQueryRunners);
   try {
     return await use(connection);
+  } catch (error) {
+    if (isEnd(error)) held.lose(error as Error);
+    throw error;
   } finally {
     held.giveBack();
   }
 }
+
+/** "Operator intervention": the server says so before it closes its end, of which the socket hears later. */
+const isEnd = (error: unknown): boolean =>
+  (error as { readonly code?: unknown }).code?.toString().startsWith('57P') ?? false;
 
 /** A connection, until it is given back: by the statement, or by TypeORM where the data source is destroyed meanwhile. */
 class Held {
@@ -56,6 +63,9 @@ class Held {
     connection.on('error', this.lose);
   }
 
+  /** It is of no use to the next statement. */
+  readonly lose = (error: Error): void => void (this.lost = error);
+
   async release(): Promise<void> {
     this.giveBack();
   }
@@ -67,8 +77,6 @@ class Held {
     this.connection.removeListener('error', this.lose);
     this.connection.release(this.lost);
   }
-
-  private readonly lose = (error: Error): void => void (this.lost = error);
 }
 
 /** Any of the replicas, as TypeORM chooses. */

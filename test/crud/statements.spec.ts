@@ -243,6 +243,20 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
     await service.close();
   });
 
+  it('[4.6] a connection that the server says it ends is given to nobody else, also before its socket has heard of it', async () => {
+    const service = await start({ database: 'postgres', dataSource: onePool });
+    await service.dataSource.query(
+      `CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'ends' USING ERRCODE = '57P01'; END $$`,
+    );
+    await service.dataSource.query('CREATE TRIGGER ends BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION ends()');
+    const pid = async (): Promise<unknown> => (await service.dataSource.query('SELECT pg_backend_pid() AS pid'))[0].pid;
+    const before = await pid();
+    expect((await service.post('/api/items', { name: 'a' })).status).toBe(500);
+    expect(await pid()).not.toBe(before);
+    await service.dataSource.query('DROP FUNCTION ends CASCADE');
+    await service.close();
+  });
+
   it('[4.6] behind a pooler that gives every statement another connection, keeps a few names and no more', async () => {
     const service = await start({ database: 'postgres', dataSource: onePool });
     await service.post('/api/items', { name: 'a' });
