@@ -6,8 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
 import { after, type Answer } from '../http/at-once.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
-import type { Field } from '../schema/entity-schema.js';
-import type { Checked } from '../schema/record-input.js';
+import type { Values } from '../schema/record-input.js';
 import type { RecordWriter, Written } from './record-store.js';
 import type { Resource } from './resource.js';
 import { compileReturnedRow, type ReturnedRow } from './returned-row.js';
@@ -16,6 +15,15 @@ import { PARAMETER } from './record-selection.js';
 import type { Statement, StatementText } from './statement.js';
 
 type Query = { getQueryAndParameters(): [string, unknown[]] };
+
+/** A column that a client's value may be for. */
+interface Target {
+  readonly column: ColumnMetadata;
+  /** The value's place among those of the fields. */
+  readonly place: number;
+  /** For the shape of a statement: which of all columns it is, as names could be mistaken. */
+  readonly mark: string;
+}
 
 /**
  * Sets of fields are chosen by clients: the oldest one's statement is given up for the newest one's, and only the first
@@ -26,10 +34,9 @@ const MOST_SHAPES = 64;
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly repository: Repository<T>;
   private readonly idColumn: ColumnMetadata;
-  private readonly inserted: readonly ColumnMetadata[];
+  private readonly inserted: readonly Target[];
+  private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
-  /** Of each column its place among all: a statement is known by places, as names could be mistaken. */
-  private readonly places: ReadonlyMap<ColumnMetadata, number>;
   private readonly statements = new Map<string, Statement>();
   private readonly namedShapes = new Set<string>();
   private readonly returned: ReturnedRow<T> | undefined;
@@ -45,12 +52,20 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const { metadata } = this.repository;
     this.returned = compileReturnedRow(row, metadata, dataSource);
     this.idColumn = resource.schema.id.column;
-    this.inserted = metadata.columns.filter(({ isInsert }) => isInsert);
-    this.generated = this.inserted.filter(
-      ({ isGenerated, generationStrategy }) =>
-        isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
-    );
-    this.places = new Map(metadata.columns.map((column, place) => [column, place]));
+    const { fields } = resource.schema;
+    const targets = metadata.columns.map((column, index): Target => ({
+      column,
+      place: fields.findIndex((field) => field.column === column),
+      mark: ` ${index}`,
+    }));
+    this.inserted = targets.filter(({ column }) => column.isInsert);
+    this.updated = targets.filter(({ place }) => fields[place]?.updatable);
+    this.generated = this.inserted
+      .map(({ column }) => column)
+      .filter(
+        ({ isGenerated, generationStrategy }) =>
+          isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
+      );
   }
 
   /** At boot rather than at a request: whatever its names are, every field gets its own value. */
@@ -59,24 +74,26 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
     const inserted = [...this.generated, ...sent];
     this.statement(this.insertion(inserted), inserted.length);
-    const updated = fields.filter(({ updatable }) => updatable).map((field): [Field, unknown] => [field, undefined]);
-    if (updated.length > 0) this.statement(this.replacement(updated), updated.length + 1);
+    const updated = fields.map(({ updatable }) => (updatable ? null : undefined));
+    if (this.updated.length > 0) this.statement(this.replacement(updated), this.updated.length + 1);
     void this.deletion;
   }
 
-  insert(entity: T): Answer<Written<T> & { key: unknown }> {
+  insert(entity: T, sent: Values): Answer<Written<T> & { key: unknown }> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
-    const sent: ColumnMetadata[] = [];
+    const columns: ColumnMetadata[] = [];
     const values: unknown[] = [];
-    for (const column of this.inserted) {
-      const value = this.persistent(column, entity);
+    let shape = 'insert';
+    for (const { column, place, mark } of this.inserted) {
+      const given = sent[place];
+      const value = this.persistent(column, given === undefined ? column.getEntityValue(entity) : given);
       if (value === undefined) continue;
-      sent.push(column);
+      columns.push(column);
       values.push(value);
+      shape += mark;
     }
-    const shape = `insert ${sent.map((column) => this.places.get(column)).join()}`;
-    const statement = this.statementOf(shape, values.length, () => this.insertion(sent));
+    const statement = this.statementOf(shape, values.length, () => this.insertion(columns));
     return after(statement.run(values), ({ rows: [row], insertedKey }) =>
       row && this.returned
         ? this.returned.written(row)
@@ -84,17 +101,19 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     );
   }
 
-  update(key: unknown, entity: T, checked: Checked): Answer<Written<T>> {
-    if (checked.values.size === 0) return {};
+  update(key: unknown, sent: Values): Answer<Written<T>> {
     const values: unknown[] = [];
-    let shape = 'update';
-    for (const [{ column }, value] of checked.values) {
-      const isSql = typeof value === 'function';
-      shape += ` ${isSql ? '=' : ''}${this.places.get(column)}`;
-      if (!isSql) values.push(this.persistent(column, entity));
+    let shape = '';
+    for (const { column, place, mark } of this.updated) {
+      const given = sent[place];
+      if (given === undefined) continue;
+      const isSql = typeof given === 'function';
+      shape += isSql ? `${mark}=` : mark;
+      if (!isSql) values.push(this.persistent(column, given));
     }
+    if (shape === '') return {};
     values.push(key);
-    const statement = this.statementOf(shape, values.length, () => this.replacement([...checked.values]));
+    const statement = this.statementOf(`update${shape}`, values.length, () => this.replacement(sent));
     return after(statement.run(values), ({ rows: [row] }) => (row && this.returned ? this.returned.written(row) : {}));
   }
 
@@ -113,14 +132,15 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
   }
 
-  private replacement(values: readonly [Field, unknown][]): Query {
-    const columns = values.filter(([, value]) => typeof value !== 'function').map(([{ column }]) => column);
-    const defaults = values.filter(([, value]) => typeof value === 'function');
-    const set = Object.fromEntries(defaults.map(([{ property }, sql]) => [property, sql]));
+  private replacement(sent: Values): Query {
+    const set = this.updated.filter(({ place }) => sent[place] !== undefined);
+    const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
+    const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
+    const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
     const query = this.repository
       .createQueryBuilder()
       .update()
-      .set({ ...placeholders(columns), ...set } as never)
+      .set({ ...placeholders(columns), ...Object.fromEntries(defaults) } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
     return this.returned ? followedBy(this.returned.sql('update'), query) : query;
   }
@@ -149,8 +169,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.dataSource.driver.escape(databaseName);
   }
 
-  private persistent(column: ColumnMetadata, entity: T): unknown {
-    return this.dataSource.driver.preparePersistentValue(column.getEntityValue(entity), column);
+  private persistent(column: ColumnMetadata, value: unknown): unknown {
+    return this.dataSource.driver.preparePersistentValue(value, column);
   }
 
   private statementOf(shape: string, count: number, query: () => Query): Statement {
@@ -192,9 +212,8 @@ const named = (count: number): Record<string, string> =>
 
 /** SQL instead of a value, which the query builder puts where the value would stand. */
 const placeholders = (columns: readonly ColumnMetadata[]): Record<string, () => string> =>
-  Object.fromEntries(
-    columns.map(({ isVirtual, relationMetadata, propertyName }, place) => [
-      (isVirtual ? relationMetadata?.propertyName : undefined) ?? propertyName,
-      () => `:${nameOf(place)}`,
-    ]),
-  );
+  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${nameOf(place)}`]));
+
+/** As the query builder knows it: of a reference, the relation. */
+const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>
+  (isVirtual ? relationMetadata?.propertyName : undefined) ?? propertyName;

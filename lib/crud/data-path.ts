@@ -63,6 +63,8 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
   ['a column behind a getter or setter', hasAccessors],
   ['a column whose default is a function', hasFunctions],
+  // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
+  ['a relation that its constructor fills', fillsRelations],
 ];
 
 /** @param feature what keeps every access from being compiled */
@@ -153,4 +155,11 @@ function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource
 function hasFunctions(metadata: EntityMetadata): boolean {
   const blank = metadata.create() as object;
   return metadata.columns.some((column) => typeof column.getEntityValue(blank) === 'function');
+}
+
+function fillsRelations(metadata: EntityMetadata): boolean {
+  const blank = metadata.create() as object;
+  return metadata.relations.some(
+    ({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null,
+  );
 }

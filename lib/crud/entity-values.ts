@@ -1,13 +1,17 @@
 /** Puts what a client sent into an entity, as TypeORM reads it from there. */
-import type { Checked } from '../schema/record-input.js';
+import type { Type } from '@nestjs/common';
+import type { EntitySchema } from '../schema/entity-schema.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
+import type { Values } from '../schema/record-input.js';
 
 /**
  * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
  * embedded objects whose absent fields a statement would set to NULL.
  */
-export function fill<T extends object>(entity: T, { values }: Checked): T {
-  for (const [{ column, property, path, reference }, value] of values) {
+export function fill<T extends object>(entity: T, { fields }: EntitySchema, values: Values): T {
+  for (const [place, { column, property, path, reference }] of fields.entries()) {
+    const value = values[place];
+    if (value === undefined) continue;
     let target = entity as Record<string, unknown>;
     let last = property;
     if (path.length > 1) {
@@ -24,6 +28,14 @@ export function fill<T extends object>(entity: T, { values }: Checked): T {
   }
   return entity;
 }
+
+/** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
+export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>
+  Object.defineProperty(Object.create(prototype as object) as T, 'id', {
+    value: key,
+    writable: true,
+    configurable: true,
+  });
 
 /** As a class declares one. */
 function isField(target: object, name: string): boolean {

@@ -5,12 +5,12 @@ import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../schema/class-validation.js';
 import type { ColumnMetadata } from '../schema/column-kind.js';
-import type { Field } from '../schema/entity-schema.js';
+import type { EntitySchema, Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
-import { checkNew, checkReplacement, compileInput, type Checked, type Sent } from '../schema/record-input.js';
+import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
 import { after, orElse, type Answer } from '../http/at-once.js';
-import { fill } from './entity-values.js';
+import { entityOf, fill } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
 import { RecordStore, type Listed, type Written } from './record-store.js';
 import type { Resource } from './resource.js';
@@ -20,6 +20,8 @@ export class Operations<T extends object> {
   readonly store: RecordStore<T>;
   private readonly repository: Repository<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
+  /** The places of those fields that no replacement changes. */
+  private readonly fixed: readonly number[];
   private classValidation: ReturnType<typeof classValidationOf>;
 
   constructor(
@@ -30,6 +32,7 @@ export class Operations<T extends object> {
     this.repository = dataSource.getRepository(options.entity);
     this.store = new RecordStore(resource, dataSource);
     this.readBody = compileInput(schema);
+    this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
     this.classValidation = classValidationOf(options.entity);
     void after(this.classValidation, (validate) => {
       this.classValidation = validate;
@@ -56,9 +59,13 @@ export class Operations<T extends object> {
   create(body: JsonObject): Answer<UnreadRecord<T>> {
     const { sent, errors } = this.readBody(body);
     const checked = checkNew(this.resource.schema, sent);
-    const entity = fill(this.repository.create(), checked);
-    const inserted = after(this.wrongFields(entity, checked, errors), (wrong) =>
-      wrong.length > 0 ? this.refuse(wrong) : this.asked(() => this.store.writer('create').insert(entity)),
+    const entity = this.repository.create();
+    const inserted = after(
+      this.wrongFields(() => entity, checked, errors),
+      (wrong) =>
+        wrong.length > 0
+          ? this.refuse(wrong)
+          : this.asked(() => this.store.writer('create').insert(entity, checked.values)),
     );
     const stored = after(
       inserted,
@@ -79,16 +86,17 @@ export class Operations<T extends object> {
     const key = this.readId(id);
     const { sent, errors } = this.readBody(body);
     const needsCurrent =
-      this.store.goesThroughRepository('update') || [...sent.keys()].some(({ updatable }) => !updatable);
+      this.store.goesThroughRepository('update') || this.fixed.some((place) => sent[place] !== undefined);
     return after(needsCurrent ? this.record(key, id) : undefined, (found) => {
       const current = found?.read();
       // A record that is not there is told before what is wrong with its replacement.
       const told = <R>(refuse: () => R): Answer<R> => (current ? refuse() : after(this.record(key, id), refuse));
-      const { changes, checked } = this.replacement(key, sent, current);
-      const updated = after(this.wrongFields(changes, checked, errors), (wrong) => {
+      const checked = this.replacement(sent, current);
+      const wrongFields = this.wrongFields(() => entityOf(this.resource.options.entity, key), checked, errors);
+      const updated = after(wrongFields, (wrong) => {
         if (wrong.length > 0) return told(() => this.refuse(wrong));
         const update = (): Answer<Written<T>> =>
-          this.asked(() => this.store.writer('update').update(key, changes, checked));
+          this.asked(() => this.store.writer('update').update(key, checked.values));
         return orElse(update, (error) => told(() => fail(error)));
       });
       return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
@@ -111,13 +119,13 @@ export class Operations<T extends object> {
   }
 
   /** @param current the record as a client sees it, where it had to be read */
-  private replacement(key: unknown, sent: Sent, current: T | undefined): { changes: T; checked: Checked } {
-    const blank = this.repository.create();
-    const checked = checkReplacement(this.resource.schema, sent, {
+  private replacement(sent: Values, current: T | undefined): Checked {
+    let blank: T | undefined;
+    return checkReplacement(this.resource.schema, sent, {
       current: (field) => current && valueIn(current, field),
-      default: ({ column }) => column.getEntityValue(blank) ?? this.databaseDefault(column),
+      default: ({ column }) =>
+        column.getEntityValue((blank ??= this.repository.create())) ?? this.databaseDefault(column),
     });
-    return { changes: fill(this.emptyEntity(key), checked), checked };
   }
 
   /**
@@ -161,19 +169,17 @@ export class Operations<T extends object> {
     return new NotFoundException(`${this.name} with id ${id} not found`);
   }
 
-  /** Listeners of the entity see the id; as it is not enumerable, no statement sets it. */
-  private emptyEntity(key: unknown): T {
-    return Object.defineProperty(Object.create(this.resource.options.entity.prototype as object) as T, 'id', {
-      value: key,
-      writable: true,
-      configurable: true,
-    });
-  }
-
-  private wrongFields(entity: T, checked: Checked, unknown: readonly FieldError[]): Answer<readonly FieldError[]> {
-    const errors = [...unknown, ...checked.errors];
+  /** @param make an entity for those who look at one */
+  private wrongFields(make: () => T, checked: Checked, unknown: readonly FieldError[]): Answer<readonly FieldError[]> {
+    const errors = unknown.length > 0 ? [...unknown, ...checked.errors] : checked.errors;
+    const { schema } = this.resource;
     return after(this.classValidation, (validate) =>
-      validate ? after(validate(entity), (found) => [...errors, ...unnamed(found, checked, errors)]) : errors,
+      validate
+        ? after(validate(fill(make(), schema, checked.values)), (found) => [
+            ...errors,
+            ...unnamed(found, schema, checked.values, errors),
+          ])
+        : errors,
     );
   }
 
@@ -187,11 +193,16 @@ export class Operations<T extends object> {
 }
 
 /** What class-validator says of fields that nothing else is said of. */
-function unnamed(found: readonly FieldError[], { values }: Checked, known: readonly FieldError[]): FieldError[] {
+function unnamed(
+  found: readonly FieldError[],
+  { fields }: EntitySchema,
+  values: Values,
+  known: readonly FieldError[],
+): FieldError[] {
   const named = new Set(known.map(({ field }) => field));
   // What the database will fill in is not there to be checked.
-  const sent = [...values].filter(([, value]) => typeof value !== 'function');
-  const byProperty = new Map(sent.map(([field]) => [field.property, field.name]));
+  const sent = fields.filter((_, place) => values[place] !== undefined && typeof values[place] !== 'function');
+  const byProperty = new Map(sent.map(({ property, name }) => [property, name]));
   return found.flatMap(({ field, message }) => {
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];

@@ -3,7 +3,7 @@
  * access for itself. Nobody can tell the two apart but by the time they take.
  */
 import type { DataSource } from 'typeorm';
-import type { Checked } from '../schema/record-input.js';
+import type { Values } from '../schema/record-input.js';
 import type { Answer } from '../http/at-once.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
@@ -37,9 +37,10 @@ export interface Written<T> {
 }
 
 export interface RecordWriter<T> {
-  insert(entity: T): Answer<Written<T> & { readonly key: unknown }>;
-  /** Sets the fields of `checked`, which the entity holds. One statement, so that of two at once one stands whole. */
-  update(key: unknown, entity: T, checked: Checked): Answer<Written<T>>;
+  /** @param entity a new one, which the values are to be put into */
+  insert(entity: T, values: Values): Answer<Written<T> & { readonly key: unknown }>;
+  /** One statement, so that of two at once one stands whole. A function gives SQL instead of a value. */
+  update(key: unknown, values: Values): Answer<Written<T>>;
   /** @returns whether there was a record */
   remove(key: unknown): Answer<boolean>;
 }

@@ -1,6 +1,7 @@
 /** Writes a resource through TypeORM's query builder and repository: listeners and subscribers run. */
 import { IsNull, type DataSource, type Repository } from 'typeorm';
-import type { Checked } from '../schema/record-input.js';
+import type { Values } from '../schema/record-input.js';
+import { entityOf, fill } from './entity-values.js';
 import type { RecordWriter } from './record-store.js';
 import type { RepositoryReader } from './repository-reader.js';
 import type { Resource } from './resource.js';
@@ -16,21 +17,22 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     this.repository = dataSource.getRepository(resource.options.entity);
   }
 
-  async insert(entity: T): Promise<{ key: unknown }> {
+  async insert(entity: T, values: Values): Promise<{ key: unknown }> {
     const { identifiers } = await this.repository
       .createQueryBuilder()
       .insert()
-      .values(entity as never)
+      .values(fill(entity, this.resource.schema, values) as never)
       .execute();
     return { key: await this.exactKey(identifiers[0]?.['id']) };
   }
 
-  async update(key: unknown, entity: T, { values }: Checked): Promise<object> {
-    if (values.size > 0)
+  async update(key: unknown, values: Values): Promise<object> {
+    const { schema, options } = this.resource;
+    if (values.some((value) => value !== undefined))
       await this.repository
         .createQueryBuilder()
         .update()
-        .set(entity as never)
+        .set(fill(entityOf(options.entity, key), schema, values) as never)
         .where({ id: key })
         .execute();
     return {};

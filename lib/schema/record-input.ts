@@ -4,53 +4,49 @@ import type { EntitySchema, Field } from './entity-schema.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The value that was sent for each field; absent fields are not in it. */
-export type Sent = ReadonlyMap<Field, unknown>;
+/** A value for each field of the schema, in their order; `undefined` where there is none, as JSON has no such. */
+export type Values = readonly unknown[];
 
 /** Fields as the entity holds them, and what is wrong. */
 export interface Checked {
-  readonly values: ReadonlyMap<Field, unknown>;
+  readonly values: Values;
   readonly errors: readonly FieldError[];
 }
 
-/** Compiled once: the names that a body may have, level by level. */
-type Names = ReadonlyMap<string, Field | Names>;
+/** Compiled once: the names that a body may have, level by level, and each one's place among the fields. */
+type Names = ReadonlyMap<string, number | Names>;
 
 export function compileInput(
   schema: EntitySchema,
-): (body: JsonRecord) => { readonly sent: Sent; readonly errors: readonly FieldError[] } {
-  const names = namesOf(schema.fields);
+): (body: JsonRecord) => { readonly sent: Values; readonly errors: readonly FieldError[] } {
+  const { fields } = schema;
+  const names = namesOf([...fields.entries()]);
+  const none = fields.map((): unknown => undefined);
   return (body) => {
-    const sent = new Map<Field, unknown>();
+    const sent = [...none];
     const errors: FieldError[] = [];
     collect(names, body, [], sent, errors);
     return { sent, errors };
   };
 }
 
-function namesOf(fields: readonly Field[], depth = 0): Names {
-  const names = new Map<string, Field | Names>();
-  for (const field of fields) {
+function namesOf(fields: readonly [place: number, field: Field][], depth = 0): Names {
+  const names = new Map<string, number | Names>();
+  for (const [place, field] of fields) {
     const name = field.path[depth] ?? '';
     if (names.has(name)) continue;
-    const within = fields.filter(({ path }) => path[depth] === name && path.length > depth + 1);
-    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : field);
+    const within = fields.filter(([, { path }]) => path[depth] === name && path.length > depth + 1);
+    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : place);
   }
   return names;
 }
 
-function collect(
-  names: Names,
-  body: JsonRecord,
-  path: readonly string[],
-  sent: Map<Field, unknown>,
-  errors: FieldError[],
-): void {
+function collect(names: Names, body: JsonRecord, path: readonly string[], sent: unknown[], errors: FieldError[]): void {
   for (const key of Object.keys(body)) {
     const value = body[key];
     const known = names.get(key);
-    if (known !== undefined && !(known instanceof Map)) {
-      sent.set(known as Field, value);
+    if (typeof known === 'number') {
+      sent[known] = value;
       continue;
     }
     const within = [...path, key];
@@ -72,10 +68,11 @@ export interface KnownValues {
 }
 
 /** For a new record: what is generated may not be given, what has no default must be. */
-export function checkNew(schema: EntitySchema, sent: Sent): Checked {
-  return check(schema, (field) => {
-    if (!sent.has(field)) return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('required');
-    return field.insertable ? readValue(field, sent.get(field)) : wrong('is set by the server, leave it out');
+export function checkNew(schema: EntitySchema, sent: Values): Checked {
+  return check(schema, sent, (field, value) => {
+    if (value === undefined)
+      return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('required');
+    return field.insertable ? readValue(field, value) : wrong('is set by the server, leave it out');
   });
 }
 
@@ -83,18 +80,16 @@ export function checkNew(schema: EntitySchema, sent: Sent): Checked {
  * For a full replacement. What GET returned may be sent back: fields that cannot be changed are accepted when they are
  * unchanged. What is absent gets its default, then `null`; fields that the client cannot read keep their values.
  */
-export function checkReplacement(schema: EntitySchema, sent: Sent, known: KnownValues): Checked {
-  return check(schema, (field) => {
-    if (sent.has(field)) {
-      if (field.updatable) return readValue(field, sent.get(field));
+export function checkReplacement(schema: EntitySchema, sent: Values, known: KnownValues): Checked {
+  return check(schema, sent, (field, value) => {
+    if (value !== undefined) {
+      if (field.updatable) return readValue(field, value);
       if (!field.readable) return wrong('cannot be changed, leave it out');
       const current = known.current(field);
-      const same = sameJson(sent.get(field), current);
+      const same = sameJson(value, current);
       return same
         ? ABSENT
-        : wrong(
-            `cannot be changed: expected ${describeJson(toJson(current))} or nothing, got ${describeJson(sent.get(field))}`,
-          );
+        : wrong(`cannot be changed: expected ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
     }
     if (!field.updatable || !field.readable) return ABSENT;
     if (field.hasDefault) return { value: known.default(field) };
@@ -107,15 +102,14 @@ type Outcome = { readonly value: unknown } | { readonly message: string } | unde
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check(schema: EntitySchema, outcomeOf: (field: Field) => Outcome): Checked {
-  const values = new Map<Field, unknown>();
+function check({ fields }: EntitySchema, sent: Values, outcomeOf: (field: Field, value: unknown) => Outcome): Checked {
   const errors: FieldError[] = [];
-  for (const field of schema.fields) {
-    const outcome = outcomeOf(field);
-    if (outcome === ABSENT) continue;
-    if ('message' in outcome) errors.push({ field: field.name, message: outcome.message });
-    else values.set(field, outcome.value);
-  }
+  const values = fields.map((field, place) => {
+    const outcome = outcomeOf(field, sent[place]);
+    if (outcome === ABSENT || 'value' in outcome) return outcome?.value;
+    errors.push({ field: field.name, message: outcome.message });
+    return undefined;
+  });
   return { values, errors };
 }
 

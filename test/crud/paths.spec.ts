@@ -242,6 +242,16 @@ describe('[4.6] the path of each access, by what an entity declares', () => {
       every('a column whose default is a function'),
     ],
     [
+      'a relation that its constructor fills',
+      () => {
+        class Base {
+          other = new Other();
+        }
+        return thing((type) => ManyToOne(() => Other)(type, 'other'), Base);
+      },
+      every('a relation that its constructor fills'),
+    ],
+    [
       'a tree',
       () =>
         thing((type) => {
