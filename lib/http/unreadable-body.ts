@@ -8,7 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { DirectGuard } from '../routing/direct-guard.js';
-import { quietHooks } from '../routing/fastify-contexts.js';
+import { ownHooks } from '../routing/fastify-contexts.js';
 import { RouteTable, type Route } from '../routing/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
@@ -87,7 +87,7 @@ class DeferredBodies {
       if (request.is404) for (const name of BODY_HEADERS) delete request.raw.headers[name];
       done();
     };
-    quietHooks.add(hook);
+    ownHooks.add(hook);
     instance.addHook('onRequest', hook);
   }
 }

@@ -35,6 +35,8 @@ interface Decided {
   readonly reason: string | undefined;
 }
 
+type IsAlone = (response: unknown) => boolean;
+
 /** What a route runs. */
 export interface RouteHandler {
   readonly run: AnyFunction;
@@ -46,10 +48,11 @@ export class DirectHandlers {
   /** By Express's or Fastify's instance: of two applications on one, a handler does not tell whose it is. */
   private static readonly byInstance = new WeakMap<object, DirectHandlers[]>();
 
-  static insteadOf(instance: object, nests: AnyFunction): RouteHandler {
+  /** @param isAlone whether nobody has anything left to do behind it, who may still give the answer a header */
+  static insteadOf(instance: object, nests: AnyFunction, isAlone: IsAlone): RouteHandler {
     const [direct, ...others] = DirectHandlers.byInstance.get(instance) ?? [];
     const call = direct && others.length === 0 ? declaredRoute(nests)?.call : undefined;
-    return direct && call ? direct.insteadOf(nests, call) : { run: nests, isDirect: () => false };
+    return direct && call ? direct.insteadOf(nests, call, isAlone) : { run: nests, isDirect: () => false };
   }
 
   /** By the name of the method, then by the method. */
@@ -80,9 +83,9 @@ export class DirectHandlers {
   }
 
   /** Decided when first asked, which of 500 resources' 2,500 handlers most are much later. */
-  private insteadOf(nests: AnyFunction, call: HandlerCall): RouteHandler {
+  private insteadOf(nests: AnyFunction, call: HandlerCall, isAlone: IsAlone): RouteHandler {
     let decided: Decided | undefined;
-    const decide = (): Decided => (decided ??= this.decide(nests, call));
+    const decide = (): Decided => (decided ??= this.decide(nests, call, isAlone));
     this.handlers.push({ call, decide });
     const run: AnyFunction = (request, response, next) => decide().run(request, response, next);
     // Of all else that it is asked for (metadata, version, name), Nest's tells.
@@ -91,14 +94,14 @@ export class DirectHandlers {
     return { run, isDirect: () => decide().reason === undefined };
   }
 
-  private decide(nests: AnyFunction, call: HandlerCall): Decided {
+  private decide(nests: AnyFunction, call: HandlerCall, isAlone: IsAlone): Decided {
     const [controller, ...others] = this.controllersWith(call);
     const reason =
       controller && others.length === 0
         ? this.reasonForNest(nests, controller, call)
         : 'another method, or one of several controllers';
     return controller && reason === undefined
-      ? { run: this.compile(nests, controller, call), reason }
+      ? { run: this.compile(nests, controller, { ...call, isAlone }), reason }
       : { run: nests, reason };
   }
 
@@ -132,12 +135,16 @@ export class DirectHandlers {
     return Reflect.getMetadata('method', nests) === call.verb ? undefined : 'verb';
   }
 
-  private compile(nests: AnyFunction, { host: module, instance }: Controller, call: HandlerCall): AnyFunction {
+  private compile(
+    nests: AnyFunction,
+    { host: module, instance }: Controller,
+    call: HandlerCall & { readonly isAlone: IsAlone },
+  ): AnyFunction {
     const { config, host } = this.application;
     const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
     const filter = provided(this.own.filter);
-    const { method, parameters, answer, status } = call;
+    const { method, parameters, answer, status, isAlone } = call;
     const answerWith = (this.answerDrafts ??= answerDrafts(host.httpAdapter));
     const enter = (request: HttpRequest, response: unknown, place = 0): Answer<unknown> => {
       const guard = guards[place];
@@ -149,19 +156,36 @@ export class DirectHandlers {
         refused ? answerWith(response, refused, refused.status) : enter(request, response, place + 1),
       );
     };
-    const run = async (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> => {
+    const fail = (exception: unknown, args: unknown[]): void =>
+      void filter.catch(exception, new ExecutionContextHost(args));
+    // Where hooks of Fastify are still at it, its reply says that the answer is on its way.
+    const told = (response: unknown): unknown =>
+      (response as { readonly sent?: boolean }).sent ? undefined : response;
+    const runLater = async (answered: unknown, args: unknown[]): Promise<unknown> => {
       try {
-        // Whoever has called `next` comes to an end first, and may still give the answer a header.
-        await undefined;
-        const answered = enter(request, response);
-        if (isLater(answered)) await answered;
+        await answered;
       } catch (exception) {
-        filter.catch(exception, new ExecutionContextHost([request, response, next]));
+        fail(exception, args);
       }
-      // Where hooks of Fastify are still at it, its reply says that the answer is on its way.
-      return (response as { readonly sent?: boolean }).sent ? undefined : response;
+      return told(args[1]);
+    };
+    const runAtOnce = (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> | undefined => {
+      try {
+        const answered = enter(request, response);
+        return isLater(answered) ? runLater(answered, [request, response, next]) : undefined;
+      } catch (exception) {
+        return void fail(exception, [request, response, next]);
+      }
+    };
+    const runBehind = async (request: HttpRequest, response: unknown, next: unknown): Promise<unknown> => {
+      // Whoever has called it comes to an end first.
+      await undefined;
+      const later = runAtOnce(request, response, next);
+      return later ? await later : told(response);
     };
     return (request, response, next) =>
-      guards.every(isDirect) ? run(request as HttpRequest, response, next) : nests(request, response, next);
+      guards.every(isDirect)
+        ? (isAlone(response) ? runAtOnce : runBehind)(request as HttpRequest, response, next)
+        : nests(request, response, next);
   }
 }

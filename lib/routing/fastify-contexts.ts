@@ -20,10 +20,12 @@ export function isMiddieEmpty(root: Context): boolean {
   );
 }
 
+export const isMiddie = (hook: { readonly name: string } | undefined): boolean => hook?.name === 'runMiddie';
+
 /** Whether nothing runs between middie and this hook. */
 export function isBehindMiddie(context: Context, hook: object): boolean {
   const { onRequest = [] } = hidden<{ onRequest: { name: string }[] }>(context, 'fastify.hooks') ?? {};
-  return onRequest.some((each, index) => each === hook && onRequest[index - 1]?.name === 'runMiddie');
+  return onRequest.some((each, index) => each === hook && isMiddie(onRequest[index - 1]));
 }
 
 /** What is kept of one route, hooks by the names of their places. */
@@ -45,8 +47,8 @@ const BEHIND = [
   'onRequestAbort',
 ] as const;
 
-/** The package's own hooks that leave answers alone. */
-export const quietHooks = new WeakSet<object>();
+/** The package's own hooks, which have nothing left to do when they have called `done`. */
+export const ownHooks = new WeakSet<object>();
 
 /** Whether nobody's hook runs between this one and the answer of the route. */
 export function isLastHook({ server, ...places }: RouteContext, hook: object): boolean {
@@ -54,7 +56,7 @@ export function isLastHook({ server, ...places }: RouteContext, hook: object): b
   const place = onRequest.indexOf(hook);
   return (
     place !== -1 &&
-    onRequest.slice(place + 1).every((each) => quietHooks.has(each)) &&
+    onRequest.slice(place + 1).every((each) => ownHooks.has(each)) &&
     // Those of the route itself come behind the context's.
     places.onRequest?.length === onRequest.length &&
     BEHIND.every((name) => places[name] === null)
@@ -73,4 +75,4 @@ export function reader<T>(description: string): (holder: object) => T | undefine
   };
 }
 
-const hidden = <T>(holder: object, description: string): T | undefined => reader<T>(description)(holder);
+export const hidden = <T>(holder: object, description: string): T | undefined => reader<T>(description)(holder);

@@ -14,6 +14,7 @@ import {
   isBehindMiddie,
   isLastHook,
   isMiddieEmpty,
+  ownHooks,
   routeContextReader,
   type Context,
 } from './fastify-contexts.js';
@@ -120,6 +121,7 @@ export class FastifyMiddleware {
       if (args[0] === 'use') this.watch(context as Context);
       return context;
     });
+    ownHooks.add(hook);
     root.addHook('onRequest', hook);
     root.addHook('onReady', (done) => {
       // What stands between the two hooks would run before the middleware instead of behind it.

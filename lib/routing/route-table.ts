@@ -11,6 +11,7 @@ import { DirectBinding, placeLayer } from './direct-middleware.js';
 import { DirectHandlers } from './direct-handler.js';
 import { watchLayers } from './express-layers.js';
 import { ExpressMatching } from './express-matching.js';
+import { aloneOnFastify } from './fastify-alone.js';
 import { FastifyMiddleware } from './fastify-middleware.js';
 import { watchForeignRoutes, watchMiddleware } from './fastify-routes.js';
 import { Mounts, type MountedPath } from './mounts.js';
@@ -79,6 +80,8 @@ export class RouteTable {
   /** Whether Nest's adapter is registering something just now. */
   private isNests = false;
   private routing = false;
+  /** Whether nobody has anything left to do behind a handler. */
+  private readonly isAlone: (response: unknown) => boolean;
   private readonly beforeRouting: (() => void)[] = [];
   private readonly onExpress = new ExpressMatching(this.routes, () => this.reading);
 
@@ -97,6 +100,7 @@ export class RouteTable {
 
   private constructor(private readonly adapter: Adapter) {
     const isFastify = adapter.getType() === 'fastify';
+    this.isAlone = isFastify ? aloneOnFastify(adapter) : () => false;
     // Express's own methods, which the adapter calls: main.ts may call them, too.
     for (const verb of VERBS)
       observe(isFastify ? adapter : adapter.getInstance(), verb, (call, args) =>
@@ -195,10 +199,11 @@ export class RouteTable {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
     const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
-    const { run, isDirect } = DirectHandlers.insteadOf(this.adapter.getInstance(), handler);
+    const { run, isDirect } = DirectHandlers.insteadOf(this.adapter.getInstance(), handler, this.isAlone);
     this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside, isDirect }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    return [path, outside ? this.gated(handler) : run, ...further];
+    const gated: AnyFunction = (...args) => this.ask(args[0], args[1], () => handler(...args));
+    return [path, outside ? gated : run, ...further];
   }
 
   private record(told: Omit<Route, 'shapes'>): Route {
@@ -206,10 +211,6 @@ export class RouteTable {
     this.routes.push(route);
     this.methods.add(route.method === 'ALL' ? 'GET' : route.method);
     return route;
-  }
-
-  private gated(handler: AnyFunction): AnyFunction {
-    return (request, response, ...rest) => this.ask(request, response, () => handler(request, response, ...rest));
   }
 
   private ask(request: unknown, response: unknown, enter: () => unknown): unknown {

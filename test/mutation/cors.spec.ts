@@ -11,11 +11,11 @@ import { RouteTable } from '../../lib/routing/route-table.js';
 import { refusalOf } from './declared.js';
 
 const HEADERS = (origin: string): [string, string][] => [
-  ['Access-Control-Allow-Origin', origin],
-  ['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
-  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-Requested-With'],
-  ['Access-Control-Max-Age', '600'],
-  ['Access-Control-Expose-Headers', 'Location, Retry-After, WWW-Authenticate'],
+  ['access-control-allow-origin', origin],
+  ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
+  ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
+  ['access-control-max-age', '600'],
+  ['access-control-expose-headers', 'Location, Retry-After, WWW-Authenticate'],
 ];
 
 describe('the headers of CORS', () => {
