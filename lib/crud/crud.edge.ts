@@ -24,10 +24,9 @@ import {
   type ControllerClass,
 } from './crud-boot.js';
 import { describePaths } from './data-path.js';
-import { declarationOf, operationsFor } from './declared-resources.js';
+import { declarationOf, expectCompilable, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { failureEnvelope } from './envelope.js';
-import type { Operations } from './operations.js';
 import { expectKnown } from './resource.js';
 
 /**
@@ -42,7 +41,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   private readonly controllers: readonly ControllerClass[];
   /** Generated handlers of which the application says nothing more. */
   private readonly direct?: DirectHandlers;
-  private readonly compiled = new Map<ResolvedCrudOptions, Operations<object>>();
+  private readonly declared = new Map<ResolvedCrudOptions, DataSource>();
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -62,14 +61,16 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     this.direct = direct;
   }
 
-  /** Compiles every resource, so that a wrong declaration refuses to boot. */
+  /** A wrong declaration refuses to boot. */
   onModuleInit(): void {
     const declarations = new Set(this.controllers.flatMap((controller) => declarationOf(controller) ?? []));
     const dataSources = new Map<string | undefined, DataSource | undefined>();
     for (const options of declarations) {
       const name = options.dataSource;
       if (!dataSources.has(name)) dataSources.set(name, this.dataSourceOf(options));
-      this.compiled.set(options, operationsFor(options, expectKnown(options, dataSources.get(name))));
+      const dataSource = expectKnown(options, dataSources.get(name));
+      expectCompilable(options, dataSource);
+      this.declared.set(options, dataSource);
     }
   }
 
@@ -77,7 +78,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
     if (Logger.isLevelEnabled('debug')) this.reportPaths();
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
-    const unbounded = [...this.compiled.keys()].filter(isUnbounded);
+    const unbounded = [...this.declared.keys()].filter(isUnbounded);
     if (unbounded.length > 0)
       this.logger.warn(
         `Lists without a bound: ${unbounded.map(({ endpoint }) => endpoint).join(', ')}; set enablePagination or maxListSize.`,
@@ -85,7 +86,8 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   }
 
   private reportPaths(): void {
-    for (const [{ entity }, { store }] of this.compiled) this.logger.debug(describePaths(entity.name, store.reasons));
+    for (const [options, dataSource] of this.declared)
+      this.logger.debug(describePaths(options.entity.name, operationsFor(options, dataSource).store.reasons));
     for (const [handler, reason] of this.direct?.reasons ?? [])
       this.logger.debug(`${handler} is run by Nest's router: ${reason}`);
   }

@@ -1,8 +1,8 @@
-/** What was declared of each generated controller, and the operations compiled from it for a data source. */
+/** What was declared of each generated controller, and what is compiled from it for a data source. */
 import type { DataSource } from 'typeorm';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { Operations } from './operations.js';
-import { compileResource } from './resource.js';
+import { compileResource, type Resource } from './resource.js';
 
 const DECLARATION = Symbol('declarest.crud');
 
@@ -18,19 +18,40 @@ export function declarationOf(controller: object): ResolvedCrudOptions | undefin
 /** Whether a class is a generated one, and no subclass of it. */
 export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
 
-const compiled = new WeakMap<DataSource, WeakMap<ResolvedCrudOptions<never>, Operations<never>>>();
+/** Of one declaration and one data source. */
+interface Compiled<T extends object> {
+  readonly resource: Resource<T>;
+  operations?: Operations<T>;
+}
 
-/** Compiled at boot, and kept: two applications in one process have two data sources. */
+const compiled = new WeakMap<DataSource, WeakMap<ResolvedCrudOptions<never>, Compiled<never>>>();
+
+/** Kept: two applications in one process have two data sources. */
+function compiledFor<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Compiled<T> {
+  const ofSource = compiled.get(dataSource) ?? new WeakMap<ResolvedCrudOptions<never>, Compiled<never>>();
+  compiled.set(dataSource, ofSource);
+  const key = options as unknown as ResolvedCrudOptions<never>;
+  const known = ofSource.get(key) as unknown as Compiled<T> | undefined;
+  if (known) return known;
+  const made: Compiled<T> = { resource: compileResource(options, dataSource) };
+  ofSource.set(key, made as unknown as Compiled<never>);
+  return made;
+}
+
+/**
+ * To be called at boot.
+ *
+ * @throws InvalidOptionError where the declaration does not fit the data source
+ */
+export function expectCompilable(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  compiledFor(options, dataSource);
+}
+
+/** Made when first asked for: 500 resources would wait for what most of them need much later. */
 export function operationsFor<T extends object>(
   options: ResolvedCrudOptions<T>,
   dataSource: DataSource,
 ): Operations<T> {
-  const ofSource = compiled.get(dataSource) ?? new WeakMap<ResolvedCrudOptions<never>, Operations<never>>();
-  compiled.set(dataSource, ofSource);
-  const key = options as unknown as ResolvedCrudOptions<never>;
-  const known = ofSource.get(key) as unknown as Operations<T> | undefined;
-  if (known) return known;
-  const operations = new Operations(compileResource(options, dataSource), dataSource);
-  ofSource.set(key, operations as unknown as Operations<never>);
-  return operations;
+  const found = compiledFor(options, dataSource);
+  return (found.operations ??= new Operations(found.resource, dataSource));
 }
