@@ -29,6 +29,14 @@ export function fill<T extends object>(entity: T, { fields }: EntitySchema, valu
   return entity;
 }
 
+/** The same values, as the entity holds them by now. */
+export const heldBy = (entity: object, { fields }: EntitySchema, values: Values): Values =>
+  values.map((value, place) =>
+    value === undefined || typeof value === 'function'
+      ? value
+      : (fields[place]?.column.getEntityValue(entity) as unknown),
+  );
+
 /** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
 export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>
   Object.defineProperty(Object.create(prototype as object) as T, 'id', {

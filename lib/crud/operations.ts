@@ -10,7 +10,7 @@ import { isSqlite } from '../schema/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../schema/record-input.js';
 import { askDatabase } from './ask-database.js';
 import { after, orElse, type Answer } from '../http/at-once.js';
-import { entityOf, fill } from './entity-values.js';
+import { entityOf, fill, heldBy } from './entity-values.js';
 import type { ListRequest } from './list-query.js';
 import { RecordStore, type Listed, type Written } from './record-store.js';
 import type { Resource } from './resource.js';
@@ -61,11 +61,9 @@ export class Operations<T extends object> {
     const checked = checkNew(this.resource.schema, sent);
     const entity = this.repository.create();
     const inserted = after(
-      this.wrongFields(() => entity, checked, errors),
-      (wrong) =>
-        wrong.length > 0
-          ? this.refuse(wrong)
-          : this.asked(() => this.store.writer('create').insert(entity, checked.values)),
+      this.validated(() => entity, checked, errors),
+      ({ values, errors: wrong }) =>
+        wrong.length > 0 ? this.refuse(wrong) : this.asked(() => this.store.writer('create').insert(entity, values)),
     );
     const stored = after(
       inserted,
@@ -92,11 +90,10 @@ export class Operations<T extends object> {
       // A record that is not there is told before what is wrong with its replacement.
       const told = <R>(refuse: () => R): Answer<R> => (current ? refuse() : after(this.record(key, id), refuse));
       const checked = this.replacement(sent, current);
-      const wrongFields = this.wrongFields(() => entityOf(this.resource.options.entity, key), checked, errors);
-      const updated = after(wrongFields, (wrong) => {
+      const validated = this.validated(() => entityOf(this.resource.options.entity, key), checked, errors);
+      const updated = after(validated, ({ values, errors: wrong }) => {
         if (wrong.length > 0) return told(() => this.refuse(wrong));
-        const update = (): Answer<Written<T>> =>
-          this.asked(() => this.store.writer('update').update(key, checked.values));
+        const update = (): Answer<Written<T>> => this.asked(() => this.store.writer('update').update(key, values));
         return orElse(update, (error) => told(() => fail(error)));
       });
       return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
@@ -169,18 +166,22 @@ export class Operations<T extends object> {
     return new NotFoundException(`${this.name} with id ${id} not found`);
   }
 
-  /** @param make an entity for those who look at one */
-  private wrongFields(make: () => T, checked: Checked, unknown: readonly FieldError[]): Answer<readonly FieldError[]> {
-    const errors = unknown.length > 0 ? [...unknown, ...checked.errors] : checked.errors;
+  /**
+   * What is wrong beside what is known, and the values as class-validator leaves them: a constraint may change the entity.
+   *
+   * @param make the entity that it looks at
+   */
+  private validated(make: () => T, { values, errors }: Checked, unknown: readonly FieldError[]): Answer<Checked> {
+    const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
     const { schema } = this.resource;
-    return after(this.classValidation, (validate) =>
-      validate
-        ? after(validate(fill(make(), schema, checked.values)), (found) => [
-            ...errors,
-            ...unnamed(found, schema, checked.values, errors),
-          ])
-        : errors,
-    );
+    return after(this.classValidation, (validate) => {
+      if (!validate) return { values, errors: known };
+      const entity = fill(make(), schema, values);
+      return after(validate(entity), (found) => ({
+        values: heldBy(entity, schema, values),
+        errors: [...known, ...unnamed(found, schema, values, known)],
+      }));
+    });
   }
 
   private refuse(errors: readonly FieldError[]): never {

@@ -3,6 +3,7 @@
  * end. A hook or middleware that has called it by `done` or `next`, and whoever has put a function of his own around it,
  * may still give the answer a header, and is waited for.
  */
+import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { hidden, isMiddie, ownHooks, reader, routeContextReader, type RouteContext } from './fastify-contexts.js';
 
@@ -26,6 +27,9 @@ interface Hooks {
 
 /** Places of hooks that may be what calls the handler, beside `onRequest`. */
 const BEFORE = ['preParsing', 'preValidation', 'preHandler'] as const;
+
+/** Which tools that watch a server put their own before. */
+const { emit } = EventEmitter.prototype;
 
 /** What Fastify copies into the configuration of a route: whether its handler is still the one that Nest gave. */
 const IS_AS_GIVEN = Symbol('declarest.isAsGiven');
@@ -68,7 +72,8 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
       hasMiddleware(root) === false &&
       nest.onRequestHook === undefined &&
       // Node calls them one after the other.
-      root.server.listenerCount('request') === 1
+      root.server.listenerCount('request') === 1 &&
+      root.server.emit === emit
     );
   };
 }

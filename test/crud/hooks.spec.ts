@@ -8,7 +8,11 @@ import {
   Max,
   Min,
   MinLength,
+  Validate,
   ValidateNested,
+  type ValidationArguments,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
 } from 'class-validator';
 import {
   AfterInsert,
@@ -35,6 +39,28 @@ import { PLATFORMS } from '../harness/platforms.js';
 import { type CrudService, startCrud, wrongFields } from './service.js';
 
 const calls: string[] = [];
+
+/** Changes what it looks at. */
+@ValidatorConstraint()
+class Tidies implements ValidatorConstraintInterface {
+  validate(name: unknown, { object }: ValidationArguments): boolean {
+    Object.assign(object, { name: String(name).trim(), by: 'Tidies' });
+    return true;
+  }
+}
+
+@Entity()
+class Tidied {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Validate(Tidies)
+  @Column({ length: 20 })
+  name!: string;
+
+  @Column({ type: 'varchar', length: 20, nullable: true })
+  by!: string | null;
+}
 
 @Entity()
 class Listened {
@@ -339,4 +365,28 @@ describe.each(DATABASES)('on %s', (database) => {
       expect(text).not.toContain('canary');
     });
   });
+});
+
+describe.each(DATABASES)('on %s', (database) => {
+  it.each(['compiled', 'repository'] as const)(
+    '[4.6] what a class-validator constraint makes of an entity is what is stored, on the path %s',
+    async (path) => {
+      const service = await startCrud('express', {
+        database,
+        path,
+        entities: [Tidied],
+        resources: [{ entity: Tidied, endpoint: '/api/tidied' }],
+      });
+      const answers = [
+        await service.post('/api/tidied', { name: ' a ' }),
+        await service.put('/api/tidied/1', { name: ' b ', by: 'me' }),
+        await service.put('/api/tidied/1', { name: ' c ' }),
+        await service.get('/api/tidied/1'),
+      ];
+      expect(answers.map(({ json }) => json.data)).toEqual(
+        ['a', 'b', 'c', 'c'].map((name) => ({ id: 1, name, by: 'Tidies' })),
+      );
+      await service.close();
+    },
+  );
 });

@@ -26,7 +26,10 @@ interface Reply {
 type Done = (error?: null, payload?: unknown) => void;
 type Handler = (request: unknown, reply: Reply) => unknown;
 interface Instance {
-  readonly server: { on(event: 'request', listener: (request: unknown, response: ServerResponse) => void): unknown };
+  readonly server: {
+    emit: (name: string, ...args: unknown[]) => unknown;
+    on(event: 'request', listener: (request: unknown, response: ServerResponse) => void): unknown;
+  };
   addHook(name: string, hook: (...args: never[]) => unknown): unknown;
   use(middleware: (request: unknown, response: ServerResponse, next: () => void) => void): unknown;
 }
@@ -100,6 +103,17 @@ const SOMEBODY: Record<string, () => Partial<CrudParts>> = {
         }
       },
     ],
+  }),
+  'a function around what tells of requests': () => ({
+    configure: (app) => {
+      const { server } = instanceOf(app);
+      const { emit } = server;
+      server.emit = function (this: unknown, name: string, ...args: unknown[]) {
+        const heard: unknown = emit.call(this, name, ...args);
+        if (name === 'request') late(args[1] as ServerResponse);
+        return heard;
+      };
+    },
   }),
   'another one who hears of requests': () => ({
     configure: (app) => void instanceOf(app).server.on('request', (_request, response) => late(response)),
