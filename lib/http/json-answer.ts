@@ -3,6 +3,7 @@
  * which would walk through them, they are a text.
  */
 import type { HttpAdapterHost } from '@nestjs/core';
+import { nestsPrototype } from '../routing/nests-adapter.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
 
@@ -48,11 +49,6 @@ export function answerDrafts(adapter: Adapter): (response: unknown, draft: Draft
 
 /** The `reply` of Nest's own class; `undefined` where a subclass or a test's spy stands before it. */
 function platformsReply(adapter: Adapter): unknown {
-  const classWith = (name: string): object | undefined => {
-    let owner: object | null = adapter;
-    while (owner && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner) as object | null;
-    return owner ?? undefined;
-  };
-  const isNests = classWith('reply') === classWith('getType') && adapter.reply.name === 'reply';
+  const isNests = adapter.reply === nestsPrototype(adapter)?.reply && adapter.reply.name === 'reply';
   return isNests ? adapter.reply : undefined;
 }

@@ -35,7 +35,10 @@ interface Decided {
   readonly reason: string | undefined;
 }
 
-type IsAlone = (response: unknown) => boolean;
+interface Call extends HandlerCall {
+  /** Whether nobody has anything left to do behind the handler, who may still give the answer a header. */
+  readonly isAlone: (response: unknown) => boolean;
+}
 
 /** What a route runs. */
 export interface RouteHandler {
@@ -48,11 +51,10 @@ export class DirectHandlers {
   /** By Express's or Fastify's instance: of two applications on one, a handler does not tell whose it is. */
   private static readonly byInstance = new WeakMap<object, DirectHandlers[]>();
 
-  /** @param isAlone whether nobody has anything left to do behind it, who may still give the answer a header */
-  static insteadOf(instance: object, nests: AnyFunction, isAlone: IsAlone): RouteHandler {
+  static insteadOf(instance: object, nests: AnyFunction, isAlone: Call['isAlone']): RouteHandler {
     const [direct, ...others] = DirectHandlers.byInstance.get(instance) ?? [];
     const call = direct && others.length === 0 ? declaredRoute(nests)?.call : undefined;
-    return direct && call ? direct.insteadOf(nests, call, isAlone) : { run: nests, isDirect: () => false };
+    return direct && call ? direct.insteadOf(nests, { ...call, isAlone }) : { run: nests, isDirect: () => false };
   }
 
   /** By the name of the method, then by the method. */
@@ -83,9 +85,9 @@ export class DirectHandlers {
   }
 
   /** Decided when first asked, which of 500 resources' 2,500 handlers most are much later. */
-  private insteadOf(nests: AnyFunction, call: HandlerCall, isAlone: IsAlone): RouteHandler {
+  private insteadOf(nests: AnyFunction, call: Call): RouteHandler {
     let decided: Decided | undefined;
-    const decide = (): Decided => (decided ??= this.decide(nests, call, isAlone));
+    const decide = (): Decided => (decided ??= this.decide(nests, call));
     this.handlers.push({ call, decide });
     const run: AnyFunction = (request, response, next) => decide().run(request, response, next);
     // Of all else that it is asked for (metadata, version, name), Nest's tells.
@@ -94,14 +96,14 @@ export class DirectHandlers {
     return { run, isDirect: () => decide().reason === undefined };
   }
 
-  private decide(nests: AnyFunction, call: HandlerCall, isAlone: IsAlone): Decided {
+  private decide(nests: AnyFunction, call: Call): Decided {
     const [controller, ...others] = this.controllersWith(call);
     const reason =
       controller && others.length === 0
         ? this.reasonForNest(nests, controller, call)
         : 'another method, or one of several controllers';
     return controller && reason === undefined
-      ? { run: this.compile(nests, controller, { ...call, isAlone }), reason }
+      ? { run: this.compile(nests, controller, call), reason }
       : { run: nests, reason };
   }
 
@@ -135,11 +137,7 @@ export class DirectHandlers {
     return Reflect.getMetadata('method', nests) === call.verb ? undefined : 'verb';
   }
 
-  private compile(
-    nests: AnyFunction,
-    { host: module, instance }: Controller,
-    call: HandlerCall & { readonly isAlone: IsAlone },
-  ): AnyFunction {
+  private compile(nests: AnyFunction, { host: module, instance }: Controller, call: Call): AnyFunction {
     const { config, host } = this.application;
     const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];

@@ -6,6 +6,7 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { hidden, isMiddie, ownHooks, reader, routeContextReader, type RouteContext } from './fastify-contexts.js';
+import { nestsPrototype } from './nests-adapter.js';
 
 interface RouteOptions {
   handler: object;
@@ -83,14 +84,12 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
  * stand among those of an application.
  */
 function hooksOfNest(adapter: object): (hook: object) => boolean {
-  let owner: object | null = adapter;
-  while (owner && !Object.hasOwn(owner, 'getType')) owner = Object.getPrototypeOf(owner) as object | null;
   let text: string | undefined;
   const known = new WeakMap<object, boolean>();
   return (hook) => {
     let isNests = known.get(hook);
     if (isNests === undefined) {
-      text ??= owner ? String(owner.constructor) : '';
+      text ??= String(nestsPrototype(adapter)?.constructor);
       known.set(hook, (isNests = text.includes(`'onRequest', ${String(hook)}`)));
     }
     return isNests;

@@ -540,3 +540,25 @@ describe('[1] CrudOverride', () => {
     expect(overrideDescription(CrudController(base).prototype.findAll)).toBeUndefined();
   });
 });
+
+it.each(['compiled', 'repository'] as const)(
+  '[4.7] what an override hands on as undefined is absent, as in JSON, on the path %s',
+  async (path) => {
+    class Absent extends CrudController(base) {
+      @Post()
+      override async create(body: JsonObject) {
+        return super.create({ ...body, stock: undefined });
+      }
+      @Put(':id')
+      override async update(@Param('id') id: string, @Body() body: JsonObject) {
+        return super.update(id, { ...body, name: undefined });
+      }
+    }
+    const service = await startCrud('express', { path, resources: [Absent] });
+    const { status, json } = await service.post('/api/products', { name: 'Desk', stock: 7 });
+    expect([status, json.data]).toEqual([201, { id: json.data.id, name: 'Desk', stock: 0 }]);
+    const refused = await service.put(`/api/products/${json.data.id}`, { name: 'Desk', stock: 7 });
+    expect([refused.status, refused.json.errors]).toEqual([400, [{ field: 'name', message: 'required' }]]);
+    await service.close();
+  },
+);
