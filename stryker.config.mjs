@@ -14,7 +14,7 @@ export default {
     'lib/security/rules.ts',
     'lib/auth/bearer-authenticator.ts',
     'lib/auth/signed-token.ts',
-    'lib/auth/token-cache.ts',
+    'lib/http/text-cache.ts',
     'lib/auth/tokens.ts',
     'lib/cors/cors-headers.ts',
     'lib/cors/cors.middleware.ts',

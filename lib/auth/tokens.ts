@@ -2,8 +2,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
+import { TextCache } from '../http/text-cache.js';
 import { signedPayload } from './signed-token.js';
-import { TokenCache } from './token-cache.js';
 
 /** The claims of a token, and no others beside `iat` and `exp`. */
 export interface TokenClaims {
@@ -28,11 +28,11 @@ export class Tokens {
   private readonly key: KeyObject;
   private readonly jwt = new JwtService();
   /** As old as the key, so that no key ever meets what another one has verified. */
-  private readonly cache: TokenCache<KnownToken> | undefined;
+  private readonly cache: TextCache<KnownToken> | undefined;
 
   constructor(@Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions) {
     this.key = createSecretKey(Buffer.from(options.jwtSecret));
-    if (options.tokenCacheSize > 0) this.cache = new TokenCache(options.tokenCacheSize);
+    if (options.tokenCacheSize > 0) this.cache = new TextCache(options.tokenCacheSize);
   }
 
   sign({ sub, email, roles }: TokenClaims): string {

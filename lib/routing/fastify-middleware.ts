@@ -6,9 +6,8 @@
  * anything else, it gets what was caught first, so that everything runs in the order in which it was declared. Where
  * Nest, middie or Fastify are not as they are known here, Nest's own binding stays.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Bind, DirectMiddleware, HeaderHolder, Place } from './direct-middleware.js';
-import { isPlainTarget, matchesRoute } from './bound-path.js';
 import {
   contextsOf,
   isBehindMiddie,
@@ -18,13 +17,10 @@ import {
   routeContextReader,
   type Context,
 } from './fastify-contexts.js';
+import { MiddlewareGroups, type Matched, type Matcher, type RawRequest } from './middleware-groups.js';
 import { observe, type AnyFunction } from './observed-method.js';
 
 type Factory = (method: number) => Promise<Bind>;
-/** Node's request as middie hands it to middleware. */
-type RawRequest = IncomingMessage & { method: string; url: string; originalUrl: string };
-/** As Nest gives it to middie: it calls Nest's handler where the path matches, and otherwise goes on. */
-type Matcher = (request: RawRequest, response: ServerResponse, next: () => void) => void;
 interface Reply {
   readonly raw: ServerResponse;
   hasHeader(name: string): boolean;
@@ -46,17 +42,9 @@ interface Adapter {
 /** The arguments for middie. */
 type Caught = readonly [path: string, matcher: Matcher];
 
-/** Bound one after the other. */
-interface Group {
-  readonly middleware: DirectMiddleware;
-  readonly paths: string[];
-  readonly matchers: Matcher[];
-}
-
 /** What is known of a route before it is asked for. */
 interface Known {
-  /** Of each group, where its paths alone decide. */
-  readonly isMatched: readonly (boolean | undefined)[];
+  readonly matched: Matched;
   /** Whether nobody but Fastify writes the answer, and nobody sees it before: its headers cost less than node's. */
   readonly byReply: boolean;
 }
@@ -74,10 +62,9 @@ class ReplyHeaders implements HeaderHolder {
 export class FastifyMiddleware {
   private readonly root: Root;
   private readonly caught: Caught[] = [];
-  private readonly groups: Group[] = [];
+  private readonly groups = new MiddlewareGroups();
   /** Whether middie has nothing to run. */
   private isAlone = false;
-  private hasMatched = false;
   private readonly factory: Factory;
   private readonly contextOf = routeContextReader();
   private readonly known = new WeakMap<object, Known>();
@@ -163,9 +150,9 @@ export class FastifyMiddleware {
     const bind = (await Reflect.apply(this.factory, adapter, args)) as Bind;
     return (path, handler) => {
       try {
-        bind(path, (...call) => (this.isAlone ? this.match() : handler(...call)));
+        bind(path, (...call) => (this.isAlone ? this.groups.match() : handler(...call)));
         const [caught, ...further] = calls.splice(0);
-        return caught && further.length === 0 && isForMiddie(caught) && this.answersAtOnce(caught[1])
+        return caught && further.length === 0 && isForMiddie(caught) && this.groups.answersAtOnce(caught[1])
           ? caught
           : undefined;
       } catch {
@@ -175,40 +162,20 @@ export class FastifyMiddleware {
     };
   }
 
-  /** Whether it works where it is, and without waiting for anything. */
-  private answersAtOnce(matcher: Matcher): boolean {
-    let goesOn = false;
-    this.hasMatched = false;
-    matcher({ url: '/', originalUrl: '/' } as RawRequest, {} as ServerResponse, () => {
-      goesOn = true;
-    });
-    return goesOn !== this.hasMatched;
-  }
-
-  private match(): void {
-    this.hasMatched = true;
-  }
-
   private add(middleware: DirectMiddleware, path: string, caught: Caught): void {
     this.caught.push(caught);
-    let group = this.groups.at(-1);
-    if (group?.middleware !== middleware) this.groups.push((group = { middleware, paths: [], matchers: [] }));
-    group.paths.push(path);
-    group.matchers.push(caught[1]);
+    this.groups.add(middleware, path, caught[1]);
   }
 
   private readonly hook: Hook = (request, reply, done) => {
-    if (!this.isAlone || this.groups.length === 0) return done();
+    if (!this.isAlone || this.groups.isEmpty) return done();
     const { raw } = request;
     // As middie does; Nest matches by it.
     raw.originalUrl = raw.url;
     const known = this.knownOf(request);
-    const isMatched = known && isPlainTarget(raw.url) ? known.isMatched : [];
-    for (const [index, { middleware, matchers }] of this.groups.entries()) {
-      if (!(isMatched[index] ?? this.isMatched(matchers, raw, reply.raw))) continue;
-      if (!middleware.passes(raw, reply.raw, known?.byReply ? new ReplyHeaders(reply) : reply.raw)) return;
-    }
-    done();
+    const passes = (middleware: DirectMiddleware): boolean =>
+      middleware.passes(raw, reply.raw, known?.byReply ? new ReplyHeaders(reply) : reply.raw);
+    if (this.groups.run(raw, reply.raw, known?.matched, passes)) done();
   };
 
   /** `undefined` where there is no route. */
@@ -218,29 +185,16 @@ export class FastifyMiddleware {
     let known = this.known.get(context);
     if (!known) {
       const { method, url } = context.config;
-      const isMatched = this.groups.map(({ paths }) => matchesRoute(paths, url));
+      const matched = this.groups.matchedAtRoute(url);
       // The second of two groups has the last word.
-      const isOfOne = isMatched.filter((each) => each !== false).length === 1;
+      const isOfOne = matched.filter((each) => each !== false).length === 1;
       const isDirect = [method].flat().every((each) => this.isDirect(each, url));
-      known = { isMatched, byReply: isOfOne && isDirect && isLastHook(context, this.hook) };
+      known = { matched, byReply: isOfOne && isDirect && isLastHook(context, this.hook) };
       this.known.set(context, known);
     }
     return known;
   }
-
-  private isMatched(matchers: readonly Matcher[], request: RawRequest, response: ServerResponse): boolean {
-    this.hasMatched = false;
-    for (const matcher of matchers) {
-      matcher(request, response, goOn);
-      if (this.hasMatched) break;
-    }
-    // Where Nest matches instead of middie it cuts the path off, as middie does.
-    request.url = request.originalUrl;
-    return this.hasMatched;
-  }
 }
-
-const goOn = (): void => {};
 
 /** Before a path that begins with a wildcard middie puts a slash, so that it does not match `/`, which Nest's matcher does. */
 const isForMiddie = (args: unknown[]): args is [string, Matcher] =>

@@ -21,6 +21,7 @@ import type { HttpRequest } from '../http/request-facts.js';
 import { readingOf, type RouterReading } from './router-reading.js';
 import { RouteCollisions } from './route-collision.js';
 import { shapesOf, type RouteShape } from './route-shape.js';
+import { ServedPaths } from './served-paths.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
 
@@ -73,8 +74,6 @@ export class RouteTable {
 
   readonly direct: DirectBinding;
   private readonly collisions = new RouteCollisions();
-  /** One of each that a path may be served for. */
-  private readonly methods = new Set<string>();
   private readonly versions: unknown[] = [];
   private readonly mounts = new Mounts(this);
   /** Whether Nest's adapter is registering something just now. */
@@ -84,6 +83,7 @@ export class RouteTable {
   private readonly isAlone: (response: unknown) => boolean;
   private readonly beforeRouting: (() => void)[] = [];
   private readonly onExpress = new ExpressMatching(this.routes, () => this.reading);
+  private readonly served = new ServedPaths(this.routes, (...asked) => this.hasRouteFor(...asked));
 
   /** One table for each adapter, so that two applications in one process never mix. */
   static of(adapter: Adapter): RouteTable {
@@ -140,9 +140,7 @@ export class RouteTable {
 
   /** Whether the application has a route, of any method, for this path. */
   serves(path: string): boolean {
-    if (this.adapter.getType() !== 'fastify') return this.onExpress.matching(path).length > 0;
-    for (const method of this.methods) if (this.askFastify(method, path) !== undefined) return true;
-    return false;
+    return this.served.has(path);
   }
 
   /** What serves requests beside Nest's routes, before which no guard runs. */
@@ -209,7 +207,6 @@ export class RouteTable {
   private record(told: Omit<Route, 'shapes'>): Route {
     const route = { ...told, shapes: shapesOf(told.path) };
     this.routes.push(route);
-    this.methods.add(route.method === 'ALL' ? 'GET' : route.method);
     return route;
   }
 

@@ -1,4 +1,5 @@
 import {
+  All,
   Controller,
   Get,
   type MiddlewareConsumer,
@@ -124,6 +125,47 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
       expect([path, await statusAndOrigin(app, 'GET', path)]).toEqual([path, [200, origin]]);
     }
     expect(await statusAndOrigin(app, 'OPTIONS', '/api/own/read')).toEqual([404, undefined]);
+    await app.close();
+  });
+
+  it('[5] answer a target as before, however many others were asked for in between', async () => {
+    const app = await startGroup(platform, [NotesController, HealthController], {
+      bind: (consumer) => {
+        consumer.apply(cors(ORIGIN)).forRoutes('notes{/*path}');
+        consumer.apply(cors(OTHER)).forRoutes(...routesOf(HealthController));
+      },
+    });
+    const asked = [
+      ['/notes/7', [204, ORIGIN]],
+      ['/notes/7?page=2', [204, ORIGIN]],
+      ['/notes/7/x', [404, undefined]],
+      ['/health', [204, OTHER]],
+      ['/health/7', [404, undefined]],
+      [`/notes/${'7'.repeat(90)}`, [204, ORIGIN]],
+    ] as const;
+    const expectAll = async (): Promise<void> => {
+      for (const [path, answer] of asked)
+        expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, answer]);
+    };
+    await expectAll();
+    await expectAll();
+    // More than are kept.
+    for (let id = 1_000; id < 2_010; id += 1)
+      expect(await statusAndOrigin(app, 'OPTIONS', `/notes/${id}`)).toEqual([204, ORIGIN]);
+    await expectAll();
+    await app.close();
+  });
+
+  it('[5] answer where the only route of the application takes every method', async () => {
+    @Controller('anything')
+    class AnythingController {
+      @All()
+      any() {
+        return {};
+      }
+    }
+    const app = await startGroup(platform, [AnythingController]);
+    expect(await statusAndOrigin(app, 'OPTIONS', '/anything')).toEqual([204, ORIGIN]);
     await app.close();
   });
 
@@ -384,6 +426,22 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
     await database.drop();
   });
+});
+
+it('[5] a route that is added while Express serves is answered from then on', async () => {
+  const app = await startGroup('express', [NotesController], {
+    bind: (consumer) => {
+      consumer.apply(cors(ORIGIN)).forRoutes('{*path}');
+    },
+  });
+  const asked = (): Promise<unknown[]> => statusAndOrigin(app, 'OPTIONS', '/late');
+  expect([await asked(), await asked()]).toEqual([
+    [404, undefined],
+    [404, undefined],
+  ]);
+  app.app.getHttpAdapter().put('/late', (_: unknown, response: { end(): void }) => response.end());
+  expect(await asked()).toEqual([204, ORIGIN]);
+  await app.close();
 });
 
 /** The modules below it stand under its prefix. */

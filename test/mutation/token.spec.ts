@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
 import { BearerAuthenticator } from '../../lib/auth/bearer-authenticator.js';
-import { TokenCache } from '../../lib/auth/token-cache.js';
+import { TextCache } from '../../lib/http/text-cache.js';
 import { claimsOf, Tokens } from '../../lib/auth/tokens.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
@@ -146,14 +146,14 @@ describe('tokens that are kept', () => {
   });
 
   it('[2.5] stay as many as the cache has places, round after round', () => {
-    const cache = new TokenCache<number>(5);
+    const cache = new TextCache<number>(5);
     const names = Array.from({ length: 23 }, (_, n) => `token ${n}`);
     names.forEach((name, n) => cache.set(name, n));
     expect(names.map((name) => cache.get(name))).toEqual(names.map((_, n) => (n < 18 ? undefined : n)));
   });
 
   it('[2.5] have 1,024 letters at most', () => {
-    const cache = new TokenCache<number>(5);
+    const cache = new TextCache<number>(5);
     const [longest, tooLong] = ['a'.repeat(1_024), 'a'.repeat(1_025)];
     cache.set(longest, 1);
     cache.set(tooLong, 2);
