@@ -6,19 +6,39 @@ import type { DataSource } from 'typeorm';
 import type { RawRow } from './statement.js';
 
 export interface PostgresConnection {
-  query(
-    config: { text: string; name?: string },
-    values: readonly unknown[],
-  ): Promise<{ rows: RawRow[]; rowCount: number | null }>;
+  query(config: QueryConfig, values: readonly unknown[], done: Callback<QueryResult>): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   /** A connection that was lost does not go back to the pool. */
   release(lost?: Error): void;
 }
 
-interface Pool {
-  connect(): Promise<PostgresConnection>;
+interface QueryConfig {
+  readonly text: string;
+  /** PostgreSQL keeps it under this name. */
+  readonly name?: string;
 }
+
+interface QueryResult {
+  readonly rows: RawRow[];
+  readonly rowCount: number | null;
+}
+
+interface Pool {
+  connect(done: Callback<PostgresConnection>): unknown;
+}
+
+type Callback<R> = (error: Error | undefined, result: R) => void;
+
+/** Asked for a promise itself, pg makes two. */
+const promised = <R>(ask: (done: Callback<R>) => unknown): Promise<R> =>
+  new Promise((resolve, reject) => void ask((error, result) => (error ? reject(error) : resolve(result))));
+
+export const query = (
+  connection: PostgresConnection,
+  config: QueryConfig,
+  values: readonly unknown[],
+): Promise<QueryResult> => promised((done) => connection.query(config, values, done));
 
 type Driver = {
   readonly master?: Pool;
@@ -34,7 +54,8 @@ export async function withPostgres<R>(
   use: (connection: PostgresConnection) => Promise<R>,
 ): Promise<R> {
   const driver = dataSource.driver as unknown as Driver;
-  const connection = await poolOf(driver, mode).connect();
+  const pool = poolOf(driver, mode);
+  const connection = await promised<PostgresConnection>((done) => pool.connect(done));
   const held = new Held(connection, driver.connectedQueryRunners);
   try {
     return await use(connection);

@@ -7,7 +7,7 @@ import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
 import { after, orElse, type Answer } from '../http/at-once.js';
 import { KeptAnswer } from './kept-answer.js';
-import { withPostgres, type PostgresConnection } from './postgres-connection.js';
+import { query, withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -105,17 +105,18 @@ const MOST_NAMES = 16;
 function preparePostgres(dataSource: DataSource, { sql, mode, named }: StatementText): Statement {
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 32);
   let generation = 0;
+  let name = `declarest_${digest}_${generation}`;
   // Loggers are told of one; it takes no connection.
   const runner = runnerOf(dataSource, mode);
   const answer = async (connection: PostgresConnection, values: readonly unknown[]): Promise<Outcome> => {
     const isNamed = named && generation < MOST_NAMES;
-    const name = `declarest_${digest}_${generation}`;
     try {
-      return outcomeOf(await connection.query({ text: sql, ...(isNamed && { name }) }, values));
+      return outcomeOf(await query(connection, isNamed ? { text: sql, name } : { text: sql }, values));
     } catch (error) {
       if (!isNamed || !isStale(error as object)) throw error;
       generation++;
-      return outcomeOf(await connection.query({ text: sql }, values));
+      name = `declarest_${digest}_${generation}`;
+      return outcomeOf(await query(connection, { text: sql }, values));
     }
   };
   return {
@@ -126,7 +127,7 @@ function preparePostgres(dataSource: DataSource, { sql, mode, named }: Statement
   };
 }
 
-const outcomeOf = ({ rows, rowCount }: Awaited<ReturnType<PostgresConnection['query']>>): Outcome => ({
+const outcomeOf = ({ rows, rowCount }: Awaited<ReturnType<typeof query>>): Outcome => ({
   rows,
   affected: rowCount ?? 0,
 });
@@ -170,16 +171,15 @@ function observed<R extends Answer<Outcome>>(
   const slow = (options as { maxQueryExecutionTime?: number }).maxQueryExecutionTime;
   logger.logQuery(sql, values, runner);
   const start = slow ? Date.now() : 0;
-  const done = (): void => {
-    const time = slow ? Date.now() - start : 0;
-    if (slow && time > slow) logger.logQuerySlow(time, sql, values, runner);
-  };
   const failed = (error: unknown): never => {
     logger.logQueryError(error as Error, sql, values, runner);
     throw new QueryFailedError(sql, values, error as Error);
   };
-  return after(
-    orElse<Outcome>(() => ask(parameters), failed),
-    (outcome) => (done(), outcome),
-  ) as R;
+  const answer = orElse<Outcome>(() => ask(parameters), failed) as R;
+  if (!slow) return answer;
+  return after(answer, (outcome) => {
+    const time = Date.now() - start;
+    if (time > slow) logger.logQuerySlow(time, sql, values, runner);
+    return outcome;
+  }) as R;
 }
