@@ -25,9 +25,10 @@ export function targetOf(request: HttpRequest): string {
 
 /** The path of the target, undecoded, without scheme and host (of `http` only, as routers read it), query and fragment. */
 export function pathOf(request: HttpRequest): string {
-  const target = targetOf(request).replace(/^https?:\/\/[^/?#]*/i, '');
-  const end = target.search(/[?#]/);
-  return (end < 0 ? target : target.slice(0, end)) || '/';
+  const target = targetOf(request);
+  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const end = local.search(/[?#]/);
+  return (end < 0 ? local : local.slice(0, end)) || '/';
 }
 
 /** Everything behind the first `?`, without it. */
