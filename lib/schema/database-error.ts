@@ -14,10 +14,11 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['busy', /^SQLITE_(BUSY|LOCKED)/],
   ['fixed', /^cannot modify .+ because it is a view$/],
-  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints; 40 rolled back.
+  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints; 40 rolled back,
+  // 55P03 and 57014 a time limit, 53 no room. Not pg's own `query_timeout`: what was asked goes on, and may be done yet.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^(22|23)[0-9A-Z]{3}$/],
-  ['busy', /^(40[0-9A-Z]{3}|55P03|53[0-9A-Z]{3})$/],
+  ['busy', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
   // Not by 55000, which is that of other mistakes, too, such as a missing replica identity.
   ['fixed', /^cannot (insert into|update|delete from) view "/],
   ['fixed', /^cannot change materialized view "/],
@@ -29,11 +30,15 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   ],
   // MariaDB's CHECK, also that of a JSON column: MySQL has another name for its number.
   ['invalid', /^CONSTRAINT `.+` failed for /],
-  ['busy', /^ER_LOCK_/],
+  ['busy', /^(ER_LOCK_|Query execution was interrupted)/],
   ['fixed', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
 ];
 
+/** Of the pools of pg and mysql2, whose connections are all in use: the query was never asked. */
+const NO_CONNECTION = /^(timeout exceeded when trying to connect|No connections available\.|Queue limit reached\.)$/;
+
 export function refusalOf(error: unknown): DatabaseRefusal | undefined {
+  if (error instanceof Error && NO_CONNECTION.test(error.message)) return 'busy';
   if (!(error instanceof QueryFailedError)) return undefined;
   const { code } = error.driverError as Error & { code?: unknown };
   const texts = [String(code), error.driverError.message];
