@@ -104,8 +104,9 @@ const MOST_NAMES = 16;
 
 function preparePostgres(dataSource: DataSource, { sql, mode, named }: StatementText): Statement {
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 32);
+  const nameOf = (generation: number): string => `declarest_${digest}_${generation}`;
   let generation = 0;
-  let name = `declarest_${digest}_${generation}`;
+  let name = nameOf(generation);
   // Loggers are told of one; it takes no connection.
   const runner = runnerOf(dataSource, mode);
   const answer = async (connection: PostgresConnection, values: readonly unknown[]): Promise<Outcome> => {
@@ -114,8 +115,7 @@ function preparePostgres(dataSource: DataSource, { sql, mode, named }: Statement
       return outcomeOf(await query(connection, isNamed ? { text: sql, name } : { text: sql }, values));
     } catch (error) {
       if (!isNamed || !isStale(error as object)) throw error;
-      generation++;
-      name = `declarest_${digest}_${generation}`;
+      name = nameOf(++generation);
       return outcomeOf(await query(connection, { text: sql }, values));
     }
   };

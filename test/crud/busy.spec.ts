@@ -99,3 +99,26 @@ describe('[4.6] a database that is busy is told of as 503, and is asked again', 
     await service.close();
   });
 });
+
+(DATABASES.includes('postgres') ? it : it.skip).each(PATHS)(
+  '[4.6] what pg alone gives up goes on in PostgreSQL: nobody is told to try again, on the path %s',
+  async (path) => {
+    const service = await startCrud('express', {
+      entities: [Item],
+      resources: [{ entity: Item, endpoint: '/api/items', enablePagination: true }],
+      database: 'postgres',
+      path,
+      dataSource: { extra: { query_timeout: 200 } } as never,
+    });
+    await service.post('/api/items', { name: 'a' });
+    const other = new DataSource({ ...service.dataSource.options, extra: {}, synchronize: false } as never);
+    const runner = (await other.initialize()).createQueryRunner();
+    for (const sql of locked.hold) await runner.query(sql);
+    const { status, json } = await service.put('/api/items/1', { name: 'b' });
+    expect([status, json]).toEqual([500, failure('Internal server error')]);
+    await runner.query(locked.release);
+    await runner.release();
+    await other.destroy();
+    await service.close();
+  },
+);

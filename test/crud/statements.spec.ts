@@ -257,6 +257,20 @@ it('[4.6] on SQLite, a statement is part of the transaction that its one connect
     await service.close();
   });
 
+  it('[4.6] a statement that its connection has lost is prepared anew, under another name', async () => {
+    const service = await start({ database: 'postgres', dataSource: onePool });
+    await service.post('/api/items', { name: 'a' });
+    await service.get('/api/items/1');
+    await service.dataSource.query('DEALLOCATE ALL');
+    const counts: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      expect((await service.get('/api/items/1')).status).toBe(200);
+      counts.push(await prepared(service));
+    }
+    expect(counts).toEqual([0, 1, 1]);
+    await service.close();
+  });
+
   it('[4.6] behind a pooler that gives every statement another connection, keeps a few names and no more', async () => {
     const service = await start({ database: 'postgres', dataSource: onePool });
     await service.post('/api/items', { name: 'a' });
