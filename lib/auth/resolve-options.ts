@@ -1,6 +1,5 @@
 /** The declared options of `AuthModule`: defaulted, checked, frozen, once. */
 import type { Type } from '@nestjs/common';
-import { getMetadataArgsStorage } from 'typeorm';
 import {
   describe,
   expectBoolean,
@@ -9,6 +8,7 @@ import {
   InvalidOptionError,
   isClass,
 } from '../options/invalid-option.js';
+import { isEntity } from '../schema/declared-entities.js';
 import { ACCESS_BY_NAME } from '../security/access.js';
 import { expectRoleHierarchy } from '../security/role-hierarchy.js';
 import {
@@ -53,9 +53,6 @@ const OWN_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 
 const MOST_HOURS = 2_000_000_000;
 const MOST_TOKENS = 1_000_000;
 const at = (name: string): string => `AuthModule option \`${name}\``;
-
-export const isEntity = (target: unknown): boolean =>
-  getMetadataArgsStorage().tables.some((table) => table.target === target);
 
 export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
   const { userClass, repositoryClass, authBasePath = '/api/auth', registration = true } = options;

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
-import { getMetadataArgsStorage } from 'typeorm';
 import { describe, expectBoolean, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { hasPrimaryKey, isEntity } from '../schema/declared-entities.js';
 
 /** What is declared of one resource. */
 export interface CrudOptions<T extends object = object> {
@@ -87,7 +87,7 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
       describe(entity),
       'give the class that is decorated with @Entity()',
     );
-  if (!getMetadataArgsStorage().tables.some(({ target }) => target === entity))
+  if (!isEntity(entity))
     throw new InvalidOptionError(
       at('entity'),
       'a TypeORM entity class',
@@ -150,13 +150,6 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     dataSource,
     maxListSize,
   });
-}
-
-function hasPrimaryKey(entity: abstract new (...args: never[]) => object): boolean {
-  const { columns, embeddeds } = getMetadataArgsStorage();
-  const isOfEntity = ({ target }: { target: unknown }): boolean =>
-    typeof target === 'function' && (target === entity || entity.prototype instanceof target);
-  return columns.some((column) => column.options.primary === true && isOfEntity(column)) || embeddeds.some(isOfEntity);
 }
 
 /** `products/` → `/products`. Parameters may stand in it (`/shops/:shop/products`); wildcards may not. */

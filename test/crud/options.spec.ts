@@ -1,7 +1,7 @@
 import { Controller, Get, Injectable, Module, Param, type Type } from '@nestjs/common';
 import { getRepositoryToken, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { CrudController, CrudModule, type CrudOptions, type CrudResource } from 'declarest';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
+import { Column, DataSource, Entity, getMetadataArgsStorage, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase } from '../harness/databases.js';
 import { bootError, PLATFORMS, startApp } from '../harness/platforms.js';
@@ -373,6 +373,24 @@ describe('[1] CrudController', () => {
     const service = await startCrud('express', { resources: [controller] });
     expect((await service.get('/api/things/search?name=a')).status).toBe(200);
     await service.close();
+  });
+
+  it('[1] knows an entity also where TypeORM has been made to forget another', () => {
+    const { tables } = getMetadataArgsStorage();
+    class Forgotten {
+      id!: number;
+    }
+    class Known {
+      id!: number;
+    }
+    for (const entity of [Forgotten, Known]) {
+      PrimaryGeneratedColumn()(entity.prototype, 'id');
+      Entity()(entity);
+      expect(() => CrudController({ entity, endpoint: 'things' })).not.toThrow();
+      // As many as before the next one is declared.
+      tables.pop();
+    }
+    expect(() => CrudController({ entity: Forgotten, endpoint: 'things' })).toThrow(/without @Entity\(\)/);
   });
 
   it('[1] leaves the generated prototype without routes of operations that are off', () => {
