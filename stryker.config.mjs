@@ -4,6 +4,7 @@ export default {
     'lib/security/access.ts',
     'lib/security/access-decorators.ts',
     'lib/security/access-rows.ts',
+    'lib/security/governance.ts',
     'lib/security/path-readings.ts',
     'lib/security/pattern.ts',
     'lib/security/policy.ts',

@@ -10,7 +10,8 @@ import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { exactly, foldWidely, keyOf, keysMatching, type Fold } from './pattern.js';
 import { compileRelated, type Related } from './related-rules.js';
-import { broadestFirst, fold, refuseToOpen, restricts, type Rule } from './rules.js';
+import { compileGovernance, type DeclaredPolicy, type Governance } from './governance.js';
+import { refuseToOpen, restricts, type Rule } from './rules.js';
 
 /** Who gets in at this path, which the route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
@@ -35,12 +36,6 @@ export interface RouteEntry {
   readonly of?: string;
 }
 
-export interface DeclaredPolicy {
-  readonly rules: readonly Rule[];
-  /** What no rule speaks of. */
-  readonly fallback: Access;
-}
-
 export function compileRouteAccess(
   routes: readonly Route[],
   policy: DeclaredPolicy,
@@ -50,6 +45,7 @@ export function compileRouteAccess(
   const entries: RouteEntry[] = [];
   const byTemplate = new Map<string, Map<string, Variant[]>>();
   const relatedTo = compileRelated(policy.rules, reading);
+  const governanceOf = compileGovernance(policy);
   for (const [template, served] of groupByPath(routes)) {
     const related = relatedTo(served[0]?.shapes ?? []);
     const byMethod = new Map<string, Variant[]>();
@@ -57,9 +53,10 @@ export function compileRouteAccess(
       const governed = related.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governed) used.add(rule);
       const variants = distinctlySaid(served, method).map((said) => {
-        const governance = governanceOf(governed, innerRules(said, template, method, governed), policy.fallback);
+        const governance = governanceOf(governed, innerRules(said, template, method, governed));
         entries.push(...entriesOf({ method, path: template }, governance));
-        return { ...said, access: compilePathAccess(template, governance) };
+        const { declared, decorated } = said;
+        return { declared, decorated, access: compilePathAccess(template, governance) };
       });
       byMethod.set(method, variants);
     }
@@ -156,31 +153,10 @@ const patternOf = (path: string, method: string): Rule['pattern'] => ({
   tail: '',
 });
 
-/** What a method of a route is decided on. */
-interface Governance {
-  /** Rules that speak of all that the route serves, and of a part of it. */
-  readonly whole: readonly Rule[];
-  readonly partial: readonly Rule[];
-  readonly fold: (rules: readonly Rule[], opened?: boolean) => Access;
-}
-
-/** @param inner rules that stand behind every URL rule, in their order */
-function governanceOf(governed: readonly Related[], inner: readonly Rule[], fallback: Access): Governance {
-  // Where the default lets nobody in, any rule opens: it has to match as a permission does.
-  const isOpened =
-    fallback.kind !== 'denied' || inner.length > 0 || governed.some(({ whole, exact }) => whole && exact);
-  return {
-    whole: governed.filter((each) => each.whole).map(({ rule }) => rule),
-    partial: governed.filter((each) => !each.whole).map(({ rule }) => rule),
-    fold: (rules, opened = false) =>
-      isOpened || opened ? fold(fallback, [...rules.toSorted(broadestFirst), ...inner]) : fallback,
-  };
-}
-
 /** The route as a whole, then each part of it that a pattern tells apart. */
 function entriesOf(
   route: { readonly method: string; readonly path: string },
-  { whole, partial, fold: foldAll }: Governance,
+  { access, partial, with: foldWith }: Governance,
 ): RouteEntry[] {
   const parts = partial.map((part): RouteEntry => {
     const within = keysWithin(part);
@@ -189,9 +165,9 @@ function entriesOf(
       return within.map(spelling).includes(spelling(keyOf(other.pattern.levels, other.pattern.tail)));
     });
     const path = keyOf(part.pattern.levels, part.pattern.tail);
-    return { method: route.method, path, access: foldAll([...whole, ...also], true), part, of: route.path };
+    return { method: route.method, path, access: foldWith(also, true), part, of: route.path };
   });
-  return [{ ...route, access: foldAll(whole) }, ...parts];
+  return [{ method: route.method, path: route.path, access }, ...parts];
 }
 
 /** The keys of the patterns that hold for all that a pattern holds for. */
@@ -201,9 +177,8 @@ function keysWithin({ pattern: { levels, tail } }: Rule): string[] {
   return [...above, keyOf(levels, '**'), ...(tail === '*' ? [keyOf(levels, '*')] : [])];
 }
 
-function compilePathAccess(template: string, { whole, partial, fold: foldAll }: Governance): PathAccess {
-  const access = foldAll(whole);
-  if (partial.length === 0) return () => access;
+function compilePathAccess(template: string, { access, always, partial, with: foldWith }: Governance): PathAccess {
+  if (partial.length === 0) return always;
 
   const named = index(partial, exactly);
   const restrictions = index(partial.filter(restricts), foldWidely);
@@ -215,7 +190,7 @@ function compilePathAccess(template: string, { whole, partial, fold: foldAll }: 
     const permitted = clean?.map(foldWidely).join('/') === served.join('/') ? lookUp(named, clean) : [];
     const restricting = [served, ...others].flatMap((levels) => lookUp(restrictions, levels));
     const matching = new Set([...permitted, ...restricting]);
-    return matching.size === 0 ? access : foldAll([...whole, ...matching], permitted.length > 0);
+    return matching.size === 0 ? access : foldWith([...matching], permitted.length > 0);
   };
 }
 

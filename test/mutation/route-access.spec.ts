@@ -110,6 +110,32 @@ describe('the access of each route', () => {
     ).toEqual(expected);
   });
 
+  it.each([
+    ['the whole of the first', ['GET /a', 'GET /:x']],
+    ['the whole of the second', ['GET /:x', 'GET /a']],
+  ])('[3.3] of two routes of which the same rule speaks, %s', (_, routes) => {
+    const found = rows(
+      routes.map((line) => route(line)),
+      [rule('/A', roles('A'))],
+      STRICT,
+    );
+    expect(found.toSorted()).toEqual(['GET /:x: any token', 'GET /A: A by Shop.roles("A", "/A")', 'GET /a: A']);
+  });
+
+  it.each([
+    ['the letters of the first', ['GET /A', 'GET /a']],
+    ['the letters of the second', ['GET /a', 'GET /A']],
+  ])('[3.4] of two routes of which the same rule speaks, %s: only there it opens what is denied', (_, routes) => {
+    const { entries } = compiled(
+      routes.map((line) => route(line)),
+      [rule('/A', AUTHENTICATED)],
+      STRICT,
+      NOBODY,
+    );
+    const found = entries.map(({ path, access }) => `${path}: ${words(access)}`);
+    expect(found.toSorted()).toEqual(['/A: any token', '/a: nobody']);
+  });
+
   it('[3.4] the default may be another', () => {
     const access = compiled([route('GET /a'), route('GET /b/:c')], [rule('/b/x', roles('A'))], WIDE, NOBODY);
     expect(access.entries.map(({ path, access }) => `${path} ${words(access)}`)).toEqual([
