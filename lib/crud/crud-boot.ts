@@ -1,13 +1,11 @@
 /** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { RequestMethod } from '@nestjs/common';
-import { declareRoute } from '../routing/declared-route.js';
-import type { AnyFunction } from '../routing/observed-method.js';
+import { declaredRoute, declareRoute } from '../routing/declared-route.js';
 import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
-import { declarationOf, isGenerated } from './declared-resources.js';
+import { declarationOf, declaredByOf, isGenerated } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
-import { callOf } from './generated-routes.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -59,25 +57,23 @@ export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options) return;
   expectInjectable(controller);
-  giveWay(controller.prototype);
-  putInFront(controller.prototype, FIXED_PATHS);
-  const [generated] = prototypesOf(controller).slice(-1);
+  if (!isGenerated(controller)) {
+    giveWay(controller.prototype);
+    putInFront(controller.prototype, FIXED_PATHS);
+  }
+  const declaredBy = declaredByOf(options);
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
-      if (isRouted(value)) {
-        const call = callOf(value as AnyFunction);
-        declareRoute(value, {
-          declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
-          ...(call && { call }),
-        });
-        if (prototype !== generated && isPost(value)) locateAnswersOf(value);
+      if (isRouted(value) && !declaredRoute(value)) {
+        declareRoute(value, { declaredBy });
+        if (isPost(value)) locateAnswersOf(value);
       }
 }
 
 /** TypeScript tells the types of a constructor's parameters only where the class itself is decorated. */
 function expectInjectable(controller: ControllerClass): void {
-  const isTold = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
-  if (controller.length > 0 && !isTold)
+  if (controller.length === 0) return;
+  if (!['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller)))
     throw new InvalidOptionError(
       `The constructor of ${controller.name}`,
       'parameters whose types Nest can read',

@@ -2,7 +2,7 @@
 import { HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { JsonBody, jsonBodyOf } from '../http/json-body.js';
-import type { HandlerCall } from '../routing/declared-route.js';
+import { declareRoute, type HandlerCall } from '../routing/declared-route.js';
 import type { AnyFunction } from '../routing/observed-method.js';
 import { CreatedAt, locator } from './created-location.js';
 import { RawQuery, rawQueryOf } from './list-query.js';
@@ -55,32 +55,32 @@ for (const name of NAMES) {
   Reflect.defineMetadata('design:paramtypes', types, Described.prototype, name);
 }
 
-export type Answers = (name: RouteName) => HandlerCall['answer'];
-
-/** The methods as they were generated, and not what somebody has put in their place; and what each answers. */
-const generated = new WeakMap<object, HandlerCall['answer']>();
-
-export function addRoutes(prototype: object, isServed: (name: RouteName) => boolean, answer: Answers): void {
-  for (const name of NAMES.filter(isServed)) {
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
-    const { path, verb } = ROUTES[name];
-    RequestMapping({ path, method: verb })(prototype, name, descriptor);
-    generated.set(descriptor.value as object, answer(name));
-  }
-}
-
-const CALLS: ReadonlyMap<string, Omit<HandlerCall, 'method' | 'answer'>> = new Map(
+/** What is the same of every generated controller. */
+const CALLS = Object.fromEntries(
   NAMES.map((name) => {
     const { verb, parameters } = ROUTES[name];
     const told: unknown = Reflect.getMetadata('__routeArguments__', Described, name);
     const status = verb === POST ? HttpStatus.CREATED : HttpStatus.OK;
-    return [name, { name, verb, told, status, parameters: parameters.map(([, , read]) => read) }];
+    return [name, { told, status, parameters: parameters.map(([, , read]) => read) }];
   }),
-);
+) as unknown as Readonly<Record<RouteName, Pick<HandlerCall, 'told' | 'status' | 'parameters'>>>;
 
-/** @returns `undefined` for a method that was not generated */
-export function callOf(method: AnyFunction): HandlerCall | undefined {
-  const answer = generated.get(method);
-  const call = CALLS.get(method.name);
-  return answer && call && { ...call, method, answer };
+interface Generated {
+  /** For messages. */
+  readonly declaredBy: string;
+  readonly isServed: (name: RouteName) => boolean;
+  readonly answerOf: (name: RouteName) => HandlerCall['answer'];
+}
+
+/** Routes the methods, and says of each how it is called: of itself, and so not of what somebody may put in its place. */
+export function addRoutes(prototype: object, { declaredBy, isServed, answerOf }: Generated): void {
+  for (const name of NAMES.filter(isServed)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+    const method = descriptor.value as AnyFunction;
+    const { path, verb } = ROUTES[name];
+    RequestMapping({ path, method: verb })(prototype, name, descriptor);
+    const { told, status, parameters } = CALLS[name];
+    const call = { method, name, verb, parameters, told, answer: answerOf(name), status };
+    declareRoute(method, { declaredBy, call });
+  }
 }

@@ -25,7 +25,7 @@ export const alreadyRead = <T>(value: T): Unread<T> => ({ read: () => value, jso
 export const plain = <T>(value: T): Unread<T> => ({ read: () => value, json: () => JSON.stringify(value) });
 
 /** An envelope that nobody has asked for yet. */
-class EnvelopeDraft<T> implements Draft {
+export class EnvelopeDraft<T> implements Draft {
   constructor(
     private readonly message: string,
     private readonly beforeData: string,

@@ -35,31 +35,58 @@ interface Decided {
   readonly reason: string | undefined;
 }
 
-interface Call extends HandlerCall {
-  /** Whether nobody has anything left to do behind the handler, who may still give the answer a header. */
-  readonly isAlone: (response: unknown) => boolean;
-}
+/** Whether nobody has anything left to do behind a handler, who may still give the answer a header. */
+type IsAlone = (response: unknown) => boolean;
 
-/** What a route runs. */
-export interface RouteHandler {
+/**
+ * A route of the package's own. What it runs is decided when it is first asked, which of 500 resources' 2,500 routes most
+ * are much later.
+ */
+export class DirectRoute {
+  /** What the router is to call. */
   readonly run: AnyFunction;
-  /** Whether nobody but the package runs there. */
-  readonly isDirect: () => boolean;
+  private decision?: Decided;
+
+  constructor(
+    private readonly handlers: DirectHandlers,
+    readonly nests: AnyFunction,
+    readonly call: HandlerCall,
+    readonly isAlone: IsAlone,
+  ) {
+    this.run = (request, response, next) => this.decided.run(request, response, next);
+    // Of all else that it is asked for (metadata, version, name), Nest's tells.
+    Object.setPrototypeOf(this.run, nests);
+    Object.defineProperty(this.run, 'name', { value: nests.name });
+  }
+
+  /** Why Nest runs it; `undefined` where nobody but the package does. */
+  get reason(): string | undefined {
+    return this.decided.reason;
+  }
+
+  private get decided(): Decided {
+    return (this.decision ??= this.handlers.decide(this));
+  }
 }
 
 export class DirectHandlers {
   /** By Express's or Fastify's instance: of two applications on one, a handler does not tell whose it is. */
   private static readonly byInstance = new WeakMap<object, DirectHandlers[]>();
 
-  static insteadOf(instance: object, nests: AnyFunction, isAlone: Call['isAlone']): RouteHandler {
-    const [direct, ...others] = DirectHandlers.byInstance.get(instance) ?? [];
-    const call = direct && others.length === 0 ? declaredRoute(nests)?.call : undefined;
-    return direct && call ? direct.insteadOf(nests, { ...call, isAlone }) : { run: nests, isDirect: () => false };
+  /** @returns `undefined` for a handler that is not the package's from end to end */
+  static routeOf(instance: object, nests: AnyFunction, isAlone: IsAlone): DirectRoute | undefined {
+    const known = DirectHandlers.byInstance.get(instance);
+    const [direct] = known ?? [];
+    const call = known?.length === 1 ? declaredRoute(nests)?.call : undefined;
+    if (!direct || !call) return undefined;
+    const route = new DirectRoute(direct, nests, call, isAlone);
+    direct.routes.push(route);
+    return route;
   }
 
-  /** By the name of the method, then by the method. */
-  private readonly byMethod = new Map<string, Map<AnyFunction, Controller[]>>();
-  private readonly handlers: { readonly call: HandlerCall; readonly decide: () => Decided }[] = [];
+  /** By the name of the method, then by what is said of its call. */
+  private readonly byCall = new Map<string, Map<HandlerCall, Controller[]>>();
+  private readonly routes: DirectRoute[] = [];
   private readonly saidOfClass = new Map<Controller, string | undefined>();
   private answerDrafts: ReturnType<typeof answerDrafts> | undefined;
 
@@ -76,50 +103,42 @@ export class DirectHandlers {
   /** Of the handlers that Nest runs, by their names. */
   get reasons(): ReadonlyMap<string, string> {
     return new Map(
-      this.handlers.flatMap(({ call, decide }): (readonly [string, string])[] => {
-        const { reason } = decide();
+      this.routes.flatMap(({ call, reason }): (readonly [string, string])[] => {
         const names = this.controllersWith(call).map(({ name }) => `${String(name)}.${call.name}`);
         return reason === undefined ? [] : [[names.join(' and '), reason]];
       }),
     );
   }
 
-  /** Decided when first asked, which of 500 resources' 2,500 handlers most are much later. */
-  private insteadOf(nests: AnyFunction, call: Call): RouteHandler {
-    let decided: Decided | undefined;
-    const decide = (): Decided => (decided ??= this.decide(nests, call));
-    this.handlers.push({ call, decide });
-    const run: AnyFunction = (request, response, next) => decide().run(request, response, next);
-    // Of all else that it is asked for (metadata, version, name), Nest's tells.
-    Object.setPrototypeOf(run, nests);
-    Object.defineProperty(run, 'name', { value: nests.name });
-    return { run, isDirect: () => decide().reason === undefined };
-  }
-
-  private decide(nests: AnyFunction, call: Call): Decided {
+  decide({ nests, call, isAlone }: DirectRoute): Decided {
     const [controller, ...others] = this.controllersWith(call);
-    const reason =
-      controller && others.length === 0
-        ? this.reasonForNest(nests, controller, call)
-        : 'another method, or one of several controllers';
+    const isTheOne = others.length === 0 && controller?.instance[call.name] === call.method;
+    const reason = isTheOne
+      ? this.reasonForNest(nests, controller, call)
+      : 'another method, or one of several controllers';
     return controller && reason === undefined
-      ? { run: this.compile(nests, controller, call), reason }
+      ? { run: this.compile(nests, controller, call, isAlone), reason }
       : { run: nests, reason };
   }
 
-  /** Nest does not tell whose handler it is: whose method it leads to tells. */
-  private controllersWith({ name, method }: HandlerCall): readonly Controller[] {
-    let byMethod = this.byMethod.get(name);
-    if (!byMethod) {
-      byMethod = new Map();
-      this.byMethod.set(name, byMethod);
+  /**
+   * Nest does not tell whose handler it is: what is said of its method tells. A function that stands in a method's place
+   * may say the same.
+   */
+  private controllersWith(call: HandlerCall): readonly Controller[] {
+    const { name } = call;
+    let byCall = this.byCall.get(name);
+    if (!byCall) {
+      byCall = new Map();
+      this.byCall.set(name, byCall);
       for (const module of this.application.modules.values())
         for (const controller of module.controllers.values() as Iterable<Controller>) {
-          const own = controller.instance?.[name];
-          if (own) byMethod.set(own, [...(byMethod.get(own) ?? []), controller]);
+          const method = controller.instance?.[name];
+          const said = method && declaredRoute(method)?.call;
+          if (said) byCall.set(said, [...(byCall.get(said) ?? []), controller]);
         }
     }
-    return byMethod.get(method) ?? [];
+    return byCall.get(call) ?? [];
   }
 
   private reasonForNest(nests: AnyFunction, controller: Controller, call: HandlerCall): string | undefined {
@@ -137,12 +156,17 @@ export class DirectHandlers {
     return Reflect.getMetadata('method', nests) === call.verb ? undefined : 'verb';
   }
 
-  private compile(nests: AnyFunction, { host: module, instance }: Controller, call: Call): AnyFunction {
+  private compile(
+    nests: AnyFunction,
+    { host: module, instance }: Controller,
+    call: HandlerCall,
+    isAlone: IsAlone,
+  ): AnyFunction {
     const { config, host } = this.application;
     const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
     const filter = provided(this.own.filter);
-    const { method, parameters, answer, status, isAlone } = call;
+    const { method, parameters, answer, status } = call;
     const answerWith = (this.answerDrafts ??= answerDrafts(host.httpAdapter));
     const enter = (request: HttpRequest, response: unknown, place = 0): Answer<unknown> => {
       const guard = guards[place];

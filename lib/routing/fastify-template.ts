@@ -50,7 +50,7 @@ export const answers = ({ method }: Pick<Route, 'method'>, asked: string): boole
 /** Whether nobody but the package answers at this very template: HEAD as GET, and whatever version is asked for. */
 export function isDirectAt(routes: readonly Route[], method: string, template: string): boolean {
   const there = routes.filter((route) => route.path === template && answers(route, method));
-  return there.length > 0 && there.every(({ isDirect }) => isDirect?.());
+  return there.length > 0 && there.every(({ own }) => own && own.reason === undefined);
 }
 
 const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;

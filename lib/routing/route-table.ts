@@ -34,8 +34,8 @@ export interface Route {
   readonly handler: object;
   /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
   readonly outside?: boolean;
-  /** Whether nobody but the package runs at it: no guard, interceptor or filter of the application. */
-  readonly isDirect?: () => boolean;
+  /** Of a handler of the package's own: why Nest runs it, `undefined` where nobody but the package does. */
+  readonly own?: { readonly reason: string | undefined } | undefined;
   /** What its path can be asked for. */
   readonly shapes: readonly RouteShape[];
 }
@@ -111,7 +111,7 @@ export class RouteTable {
     const nests = { isRegistering: () => this.isNests, registering: <T>(register: () => T) => this.byNest(register) };
     if (isFastify) {
       watchForeignRoutes(adapter.getInstance(), nests.isRegistering, {
-        found: (route) => void this.record({ ...route, outside: true }),
+        found: (route) => void this.record({ ...route, outside: true, shapes: shapesOf(route.path) }),
         gate: (request, reply, enter) => this.ask(request, reply, enter),
       });
       watchMiddleware(adapter, this.mounts, nests);
@@ -195,17 +195,20 @@ export class RouteTable {
   /** @returns the arguments with which the route is to be registered */
   private add(method: string, [path, handler, ...further]: RouteArguments): unknown[] {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
-    const outside = Reflect.getMetadataKeys(handler).length === 0;
+    const outside = !Reflect.hasMetadata('path', handler);
     if (!outside) this.beginRouting();
-    const { run, isDirect } = DirectHandlers.insteadOf(this.adapter.getInstance(), handler, this.isAlone);
-    this.collisions.add(this.record({ method, path: path === '' ? '/' : path, handler, outside, isDirect }));
+    const own = DirectHandlers.routeOf(this.adapter.getInstance(), handler, this.isAlone);
+    const template = path === '' ? '/' : path;
+    this.collisions.add(this.record({ method, path: template, handler, outside, own, shapes: shapesOf(template) }));
     if ('version' in handler) this.versions.push(...[handler.version].flat());
-    const gated: AnyFunction = (...args) => this.ask(args[0], args[1], () => handler(...args));
-    return [path, outside ? gated : run, ...further];
+    return [path, outside ? this.gated(handler) : (own?.run ?? handler), ...further];
   }
 
-  private record(told: Omit<Route, 'shapes'>): Route {
-    const route = { ...told, shapes: shapesOf(told.path) };
+  private gated(handler: AnyFunction): AnyFunction {
+    return (...args) => this.ask(args[0], args[1], () => handler(...args));
+  }
+
+  private record(route: Route): Route {
     this.routes.push(route);
     return route;
   }

@@ -129,6 +129,16 @@ function decorated(decorate: MethodDecorator): Type {
   return prototype.constructor as Type;
 }
 
+/** What many a decorator puts in the place of a method. */
+function standIn(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
+  const wrapper = function (this: unknown, ...args: unknown[]): unknown {
+    return method.apply(this, args);
+  };
+  for (const key of Reflect.getMetadataKeys(method) as unknown[])
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, method), wrapper);
+  return wrapper;
+}
+
 function scoped(): Type {
   class ProductsController extends CrudController(OPTIONS) {
     @Inject(REQUEST)
@@ -246,6 +256,20 @@ const SAID: Record<string, Said> = {
       return [Generated, Others];
     },
     reason: 'another method, or one of several controllers',
+  },
+  'another controller of the same methods, for one of which a function stands in here': {
+    controllers: () => {
+      const Generated = CrudController(OPTIONS);
+      class Others extends Generated {}
+      Controller('/api/others')(Others);
+      class ProductsController extends Generated {}
+      UseInterceptors(Interceptor)(ProductsController);
+      const value = standIn(Generated.prototype.findById as never);
+      Object.defineProperty(ProductsController.prototype, 'findById', { value, writable: true, configurable: true });
+      return [ProductsController, Others];
+    },
+    reason: 'another method, or one of several controllers',
+    heard: 'interceptor',
   },
 };
 
