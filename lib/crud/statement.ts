@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { isMysql } from '../schema/database-family.js';
-import { after, orElse, type Answer } from '../http/at-once.js';
+import type { Answer } from '../http/at-once.js';
 import { KeptAnswer } from './kept-answer.js';
 import { query, withPostgres, type PostgresConnection } from './postgres-connection.js';
 import type { SqliteConnection, SqliteStatement } from './sqlite-connection.js';
@@ -53,6 +53,8 @@ export function statementsOf(dataSource: DataSource): ((text: StatementText) => 
   return prepare && ((text) => prepare(dataSource, text));
 }
 
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+
 /** The one connection is TypeORM's, so that its transactions hold for the statement too. */
 function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: StatementText): Statement {
   const driver = dataSource.driver as unknown as { databaseConnection?: SqliteConnection };
@@ -81,11 +83,18 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: 
   };
   const run = (parameters: readonly unknown[], lock?: Error): Outcome => {
     // The driver binds no booleans.
-    const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
-    return observed({ dataSource, runner: runnerOf(dataSource, 'master'), sql, parameters: bound }, (values) => {
+    const bound = parameters.some(isBoolean)
+      ? parameters.map((value) => (isBoolean(value) ? Number(value) : value))
+      : parameters;
+    const watch = new Watch(dataSource, runnerOf(dataSource, 'master'), sql, bound);
+    let outcome: Outcome;
+    try {
       if (lock) throw lock;
-      return ask(values);
-    });
+      outcome = ask(bound);
+    } catch (error) {
+      throw watch.failed(error);
+    }
+    return watch.ended(outcome);
   };
   if (rowsOf === undefined) return { run: (parameters) => run(parameters) };
   const kept = new KeptAnswer<Outcome>(rowsOf);
@@ -121,9 +130,15 @@ function preparePostgres(dataSource: DataSource, { sql, mode, named }: Statement
   };
   return {
     run: (parameters) =>
-      withPostgres(dataSource, mode, (connection) =>
-        observed({ dataSource, runner, sql, parameters }, (values) => answer(connection, values)),
-      ),
+      withPostgres(dataSource, mode, (connection) => {
+        const watch = new Watch(dataSource, runner, sql, parameters);
+        return answer(connection, parameters).then(
+          (outcome) => watch.ended(outcome),
+          (error: unknown) => {
+            throw watch.failed(error);
+          },
+        );
+      }),
   };
 }
 
@@ -154,32 +169,35 @@ function prepareMysql(dataSource: DataSource, { sql, mode }: StatementText): Sta
 /** Of the driver: the data source would make an entity manager for it. */
 const runnerOf = ({ driver }: DataSource, mode: StatementText['mode']): QueryRunner => driver.createQueryRunner(mode);
 
-interface Asked {
-  readonly dataSource: DataSource;
-  readonly runner: QueryRunner;
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
-
 /** What TypeORM's query runners do around a query. */
-function observed<R extends Answer<Outcome>>(
-  { dataSource, runner, sql, parameters }: Asked,
-  ask: (parameters: readonly unknown[]) => R,
-): R {
-  const { logger, options } = dataSource;
-  const values = parameters as unknown[];
-  const slow = (options as { maxQueryExecutionTime?: number }).maxQueryExecutionTime;
-  logger.logQuery(sql, values, runner);
-  const start = slow ? Date.now() : 0;
-  const failed = (error: unknown): never => {
-    logger.logQueryError(error as Error, sql, values, runner);
-    throw new QueryFailedError(sql, values, error as Error);
-  };
-  const answer = orElse<Outcome>(() => ask(parameters), failed) as R;
-  if (!slow) return answer;
-  return after(answer, (outcome) => {
-    const time = Date.now() - start;
-    if (time > slow) logger.logQuerySlow(time, sql, values, runner);
+class Watch {
+  private readonly start: number;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly runner: QueryRunner,
+    private readonly sql: string,
+    private readonly parameters: readonly unknown[],
+  ) {
+    dataSource.logger.logQuery(sql, parameters as unknown[], runner);
+    this.start = this.slow ? Date.now() : 0;
+  }
+
+  ended(outcome: Outcome): Outcome {
+    const { slow } = this;
+    const time = slow ? Date.now() - this.start : 0;
+    if (slow && time > slow)
+      this.dataSource.logger.logQuerySlow(time, this.sql, this.parameters as unknown[], this.runner);
     return outcome;
-  }) as R;
+  }
+
+  failed(error: unknown): QueryFailedError {
+    const values = this.parameters as unknown[];
+    this.dataSource.logger.logQueryError(error as Error, this.sql, values, this.runner);
+    return new QueryFailedError(this.sql, values, error as Error);
+  }
+
+  private get slow(): number | undefined {
+    return (this.dataSource.options as { maxQueryExecutionTime?: number }).maxQueryExecutionTime;
+  }
 }
