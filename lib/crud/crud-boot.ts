@@ -64,7 +64,8 @@ export function prepareController(controller: ControllerClass): void {
   const declaredBy = declaredByOf(options);
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
-      if (isRouted(value) && !declaredRoute(value)) {
+      // What stands in the place of a generated method may say the same of itself.
+      if (isRouted(value) && declaredRoute(value)?.call?.method !== value) {
         declareRoute(value, { declaredBy });
         if (isPost(value)) locateAnswersOf(value);
       }

@@ -159,6 +159,8 @@ interface Said {
   readonly headers?: Record<string, string>;
 }
 
+let last: ReturnType<typeof CrudController<Product>>;
+
 const SAID: Record<string, Said> = {
   'a global guard': {
     parts: () => ({ providers: [{ provide: APP_GUARD, useClass: Guard }] }),
@@ -264,9 +266,13 @@ const SAID: Record<string, Said> = {
       Controller('/api/others')(Others);
       class ProductsController extends Generated {}
       UseInterceptors(Interceptor)(ProductsController);
-      const value = standIn(Generated.prototype.findById as never);
-      Object.defineProperty(ProductsController.prototype, 'findById', { value, writable: true, configurable: true });
-      return [ProductsController, Others];
+      return [(last = ProductsController), Others];
+    },
+    // When the package has said of the methods what they are.
+    configure: () => {
+      const { prototype } = last;
+      const value = standIn(prototype.findById as never);
+      Object.defineProperty(prototype, 'findById', { value, writable: true, configurable: true });
     },
     reason: 'another method, or one of several controllers',
     heard: 'interceptor',

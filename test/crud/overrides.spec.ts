@@ -408,6 +408,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(message).toMatch(/searchableFields.*nmae/);
     });
 
+    it('[4.7] a function that stands in for create, and hands on the body alone, answers with the Location too', async () => {
+      class Counted extends CrudController(base) {}
+      const create = Counted.prototype.create as (body: JsonObject) => unknown;
+      const value = function (this: unknown, body: JsonObject): unknown {
+        return create.call(this, body);
+      };
+      for (const key of Reflect.getMetadataKeys(create) as unknown[])
+        Reflect.defineMetadata(key, Reflect.getMetadata(key, create), value);
+      Object.defineProperty(Counted.prototype, 'create', { value, writable: true, configurable: true });
+      const service = await startCrud(platform, { entities: [Product], controllers: [Counted] });
+      const created = await service.post('/api/products', { name: 'a' });
+      expect([created.status, created.headers['location']]).toEqual([201, '/api/products/1']);
+      await service.close();
+    });
+
     it('[4.7] a controller path of the subclass is its endpoint', async () => {
       @Controller('/api/moved')
       class Moved extends CrudController(base) {}
