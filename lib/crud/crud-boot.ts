@@ -1,11 +1,12 @@
 /** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { RequestMethod } from '@nestjs/common';
-import { declaredRoute, declareRoute } from '../routing/declared-route.js';
+import { declareRoute } from '../routing/declared-route.js';
 import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
-import { declarationOf, declaredByOf, isGenerated } from './declared-resources.js';
+import { declarationOf, isGenerated } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
+import { callOf } from './generated-routes.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -57,24 +58,25 @@ export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options) return;
   expectInjectable(controller);
-  if (!isGenerated(controller)) {
-    giveWay(controller.prototype);
-    putInFront(controller.prototype, FIXED_PATHS);
-  }
-  const declaredBy = declaredByOf(options);
+  giveWay(controller.prototype);
+  putInFront(controller.prototype, FIXED_PATHS);
+  const [generated] = prototypesOf(controller).slice(-1);
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
-      // What stands in the place of a generated method may say the same of itself.
-      if (isRouted(value) && declaredRoute(value)?.call?.method !== value) {
-        declareRoute(value, { declaredBy });
-        if (isPost(value)) locateAnswersOf(value);
+      if (isRouted(value)) {
+        const call = callOf(value);
+        declareRoute(value, {
+          declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
+          ...(call && { call }),
+        });
+        if (prototype !== generated && isPost(value)) locateAnswersOf(value);
       }
 }
 
 /** TypeScript tells the types of a constructor's parameters only where the class itself is decorated. */
 function expectInjectable(controller: ControllerClass): void {
-  if (controller.length === 0) return;
-  if (!['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller)))
+  const isTold = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
+  if (controller.length > 0 && !isTold)
     throw new InvalidOptionError(
       `The constructor of ${controller.name}`,
       'parameters whose types Nest can read',

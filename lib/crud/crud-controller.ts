@@ -13,7 +13,7 @@ import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from '
 import { CrudEdge } from './crud.edge.js';
 import type { Envelope } from './envelope.js';
 import type { ListQuery } from './list-query.js';
-import { declaredByOf, operationsFor, rememberDeclaration } from './declared-resources.js';
+import { operationsFor, rememberDeclaration } from './declared-resources.js';
 import { addRoutes, DATA_SOURCE, Described, type RouteName } from './generated-routes.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
@@ -47,7 +47,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
 
   const optional = { search: enableSearch, exists: enableExists };
   const isServed = (name: RouteName): boolean => !(name in optional) || optional[name as keyof typeof optional];
-  addRoutes(Generated.prototype, { declaredBy: declaredByOf(resolved), isServed, answerOf });
+  addRoutes(Generated.prototype, isServed, answerOf);
   Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
   // Where there is none, the boot says so in a sentence of its own.
   Optional()(Generated.prototype, DATA_SOURCE);

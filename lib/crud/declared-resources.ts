@@ -2,7 +2,7 @@
 import type { DataSource } from 'typeorm';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { Operations } from './operations.js';
-import { Resource } from './resource.js';
+import { compileResource, type Resource } from './resource.js';
 
 const DECLARATION = Symbol('declarest.crud');
 
@@ -14,10 +14,6 @@ export function rememberDeclaration(controller: object, options: ResolvedCrudOpt
 export function declarationOf(controller: object): ResolvedCrudOptions | undefined {
   return Reflect.getMetadata(DECLARATION, controller) as ResolvedCrudOptions | undefined;
 }
-
-/** What put the routes of a resource there, for messages. */
-export const declaredByOf = ({ entity }: Pick<ResolvedCrudOptions, 'entity'>): string =>
-  `CRUD option \`endpoint\` of ${entity.name}`;
 
 /** Whether a class is a generated one, and no subclass of it. */
 export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
@@ -37,7 +33,7 @@ function compiledFor<T extends object>(options: ResolvedCrudOptions<T>, dataSour
   const key = options as unknown as ResolvedCrudOptions<never>;
   const known = ofSource.get(key) as unknown as Compiled<T> | undefined;
   if (known) return known;
-  const made: Compiled<T> = { resource: new Resource(options, dataSource) };
+  const made: Compiled<T> = { resource: compileResource(options, dataSource) };
   ofSource.set(key, made as unknown as Compiled<never>);
   return made;
 }

@@ -2,7 +2,7 @@
 import { HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { JsonBody, jsonBodyOf } from '../http/json-body.js';
-import { declareRoute, type HandlerCall } from '../routing/declared-route.js';
+import type { HandlerCall } from '../routing/declared-route.js';
 import type { AnyFunction } from '../routing/observed-method.js';
 import { CreatedAt, locator } from './created-location.js';
 import { RawQuery, rawQueryOf } from './list-query.js';
@@ -65,22 +65,23 @@ const CALLS = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<RouteName, Pick<HandlerCall, 'told' | 'status' | 'parameters'>>>;
 
-interface Generated {
-  /** For messages. */
-  readonly declaredBy: string;
-  readonly isServed: (name: RouteName) => boolean;
-  readonly answerOf: (name: RouteName) => HandlerCall['answer'];
-}
+/** The methods as they were generated, and not what somebody has put in their place. */
+const generated = new WeakMap<object, HandlerCall>();
 
-/** Routes the methods, and says of each how it is called: of itself, and so not of what somebody may put in its place. */
-export function addRoutes(prototype: object, { declaredBy, isServed, answerOf }: Generated): void {
+export function addRoutes(
+  prototype: object,
+  isServed: (name: RouteName) => boolean,
+  answerOf: (name: RouteName) => HandlerCall['answer'],
+): void {
   for (const name of NAMES.filter(isServed)) {
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
     const method = descriptor.value as AnyFunction;
     const { path, verb } = ROUTES[name];
     RequestMapping({ path, method: verb })(prototype, name, descriptor);
     const { told, status, parameters } = CALLS[name];
-    const call = { method, name, verb, parameters, told, answer: answerOf(name), status };
-    declareRoute(method, { declaredBy, call });
+    generated.set(method, { method, name, verb, parameters, told, answer: answerOf(name), status });
   }
 }
+
+/** @returns `undefined` for a method that was not generated */
+export const callOf = (method: object): HandlerCall | undefined => generated.get(method);

@@ -1,37 +1,32 @@
-/** One resource: its declaration, checked at boot against the data source's metadata, and what is derived from both; immutable. */
+/** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { describeEntity, type EntitySchema, type Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 
-export class Resource<T extends object> {
-  private described?: EntitySchema;
-  private searched?: ReadonlyMap<string, Field>;
-
-  /** @throws InvalidOptionError where the declaration does not fit the data source */
-  constructor(
-    readonly options: ResolvedCrudOptions<T>,
-    private readonly dataSource: DataSource,
-  ) {
-    expectUsable(options, dataSource);
-    if (options.searchableFields.length > 0) void this.searchable;
-  }
-
-  /** Made when first asked for: no entity makes it fail, and 500 resources would wait for what most of them need much later. */
-  get schema(): EntitySchema {
-    return (this.described ??= describeEntity(this.dataSource.getMetadata(this.options.entity), this.dataSource));
-  }
-
+export interface Resource<T extends object> {
+  readonly options: ResolvedCrudOptions<T>;
+  readonly schema: EntitySchema;
   /** By the name under which it is searched. */
-  get searchable(): ReadonlyMap<string, Field> {
-    return (this.searched ??= searchableFields(this.options, this.schema));
-  }
-
+  readonly searchable: ReadonlyMap<string, Field>;
   /** The driver's name in TypeORM: `postgres`. */
-  get database(): string {
-    return this.dataSource.options.type;
-  }
+  readonly database: string;
+}
+
+export function compileResource<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  dataSource: DataSource,
+): Resource<T> {
+  const { entity } = options;
+  expectUsable(options, dataSource);
+  const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
+  return Object.freeze({
+    options,
+    schema,
+    searchable: searchableFields(options, schema),
+    database: dataSource.options.type,
+  });
 }
 
 /** @param dataSource `undefined` where the application has none of that name */

@@ -53,8 +53,6 @@ export function statementsOf(dataSource: DataSource): ((text: StatementText) => 
   return prepare && ((text) => prepare(dataSource, text));
 }
 
-const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-
 /** The one connection is TypeORM's, so that its transactions hold for the statement too. */
 function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: StatementText): Statement {
   const driver = dataSource.driver as unknown as { databaseConnection?: SqliteConnection };
@@ -83,9 +81,7 @@ function prepareSqlite(dataSource: DataSource, { sql, single = false, rowsOf }: 
   };
   const run = (parameters: readonly unknown[], lock?: Error): Outcome => {
     // The driver binds no booleans.
-    const bound = parameters.some(isBoolean)
-      ? parameters.map((value) => (isBoolean(value) ? Number(value) : value))
-      : parameters;
+    const bound = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
     const watch = new Watch(dataSource, runnerOf(dataSource, 'master'), sql, bound);
     let outcome: Outcome;
     try {

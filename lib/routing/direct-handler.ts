@@ -113,30 +113,28 @@ export class DirectHandlers {
   decide({ nests, call, isAlone }: DirectRoute): Decided {
     const [controller, ...others] = this.controllersWith(call);
     const isTheOne = others.length === 0 && controller?.instance[call.name] === call.method;
-    const reason = isTheOne
-      ? this.reasonForNest(nests, controller, call)
-      : 'another method, or one of several controllers';
+    const reason =
+      isTheOne && isNamedAfter(nests, controller, call)
+        ? this.reasonForNest(nests, controller, call)
+        : 'another method, or one of several controllers';
     return controller && reason === undefined
       ? { run: this.compile(nests, controller, call, isAlone), reason }
       : { run: nests, reason };
   }
 
-  /**
-   * Nest does not tell whose handler it is: what is said of its method tells. A function that stands in a method's place
-   * may say the same.
-   */
+  /** Whose method says the same of its call: what stands in a method's place may do so, too. */
   private controllersWith(call: HandlerCall): readonly Controller[] {
     const { name } = call;
     let byCall = this.byCall.get(name);
     if (!byCall) {
       byCall = new Map();
-      this.byCall.set(name, byCall);
       for (const module of this.application.modules.values())
         for (const controller of module.controllers.values() as Iterable<Controller>) {
-          const method = controller.instance?.[name];
-          const said = method && declaredRoute(method)?.call;
+          const method: unknown = controller.instance?.[name];
+          const said = typeof method === 'function' ? declaredRoute(method)?.call : undefined;
           if (said) byCall.set(said, [...(byCall.get(said) ?? []), controller]);
         }
+      this.byCall.set(name, byCall);
     }
     return byCall.get(call) ?? [];
   }
@@ -211,3 +209,10 @@ export class DirectHandlers {
         : nests(request, response, next);
   }
 }
+
+/**
+ * Nest tells whose handler it is by its name alone, since version 12: what is said of a call may have been copied to the
+ * method of another name, or of another class.
+ */
+const isNamedAfter = (nests: AnyFunction, { name }: Controller, call: HandlerCall): boolean =>
+  nests.name === '' || nests.name === `${String(name)}.${call.name}`;

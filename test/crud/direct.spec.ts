@@ -130,12 +130,12 @@ function decorated(decorate: MethodDecorator): Type {
 }
 
 /** What many a decorator puts in the place of a method. */
-function standIn(method: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
+function standIn(method: (...args: unknown[]) => unknown, told: object = method): (...args: unknown[]) => unknown {
   const wrapper = function (this: unknown, ...args: unknown[]): unknown {
     return method.apply(this, args);
   };
-  for (const key of Reflect.getMetadataKeys(method) as unknown[])
-    Reflect.defineMetadata(key, Reflect.getMetadata(key, method), wrapper);
+  for (const key of Reflect.getMetadataKeys(told) as unknown[])
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, told), wrapper);
   return wrapper;
 }
 
@@ -258,6 +258,18 @@ const SAID: Record<string, Said> = {
       return [Generated, Others];
     },
     reason: 'another method, or one of several controllers',
+  },
+  'a function that stands in for one of its methods': {
+    controllers: () => [(last = CrudController(OPTIONS))],
+    configure: () => {
+      const { findById } = last.prototype;
+      last.prototype.findById = standIn(function (this: unknown, ...args) {
+        hear('stand-in');
+        return (findById as (...sent: unknown[]) => unknown).apply(this, args);
+      }, findById) as never;
+    },
+    reason: 'another method, or one of several controllers',
+    heard: 'stand-in',
   },
   'another controller of the same methods, for one of which a function stands in here': {
     controllers: () => {
@@ -436,6 +448,39 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
         expect(answer.headers).toEqual(expect.objectContaining(headers));
       }
       if (said.heard) expect(heard).toEqual([said.heard, said.heard]);
+    });
+
+    it('are known by their own names, and not by what was copied to the method of another controller', async () => {
+      const Products = CrudController(OPTIONS);
+      class Plain {
+        findOne(): unknown {
+          return of({ own: true });
+        }
+      }
+      decorateMethod(Plain.prototype, 'findOne', Get('one'));
+      UseGuards(Guard)(Plain);
+      Controller('/plain')(Plain);
+      const copied = (): void => {
+        for (const key of Reflect.getMetadataKeys(Products.prototype.findById) as unknown[])
+          Reflect.defineMetadata(key, Reflect.getMetadata(key, Products.prototype.findById), Plain.prototype.findOne);
+      };
+      const { get } = await started({ resources: [Products], controllers: [Plain], logger }, copied);
+      expect((await get('/plain/1')).json).toEqual({ own: true });
+      expect(heard).toEqual(['guard']);
+    });
+
+    it('are found beside controllers that have something else under the name of a method', async () => {
+      class Plain {
+        readonly findById = 'no method';
+      }
+      Controller('/plain')(Plain);
+      const Products = CrudController(OPTIONS);
+      class Guarded extends Products {}
+      Controller('/api/guarded')(Guarded);
+      UseGuards(Guard)(Guarded);
+      const { get } = await started({ resources: [Products, Guarded], controllers: [Plain], logger });
+      for (const path of ['/api/products/1', '/api/guarded/1']) expect((await get(path)).status).toBe(200);
+      expect(heard).toEqual(['guard']);
     });
 
     it('have the version that Nest has given them', async () => {
