@@ -195,7 +195,7 @@ export class RouteTable {
   /** @returns the arguments with which the route is to be registered */
   private add(method: string, [path, handler, ...further]: RouteArguments): unknown[] {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
-    const outside = !Reflect.hasMetadata('path', handler) && Reflect.getMetadataKeys(handler).length === 0;
+    const outside = Reflect.getMetadataKeys(handler).length === 0;
     if (!outside) this.beginRouting();
     const own = DirectHandlers.routeOf(this.adapter.getInstance(), handler, this.isAlone);
     const template = path === '' ? '/' : path;

@@ -54,6 +54,7 @@ import express from 'express';
 import { of } from 'rxjs';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { AccessRefused, Refused } from '../../lib/http/refusal.js';
+import { copyMetadata } from '../harness/metadata.js';
 import { request } from '../harness/client.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { startShop, User } from '../harness/shop.js';
@@ -134,8 +135,7 @@ function standIn(method: (...args: unknown[]) => unknown, told: object = method)
   const wrapper = function (this: unknown, ...args: unknown[]): unknown {
     return method.apply(this, args);
   };
-  for (const key of Reflect.getMetadataKeys(told) as unknown[])
-    Reflect.defineMetadata(key, Reflect.getMetadata(key, told), wrapper);
+  copyMetadata(told, wrapper);
   return wrapper;
 }
 
@@ -304,8 +304,7 @@ const REPLACED: Record<string, Replaced> = {
     controller: () =>
       decorated((prototype, name, descriptor: PropertyDescriptor) => {
         const wrapper = (): unknown => of({ from: 'the wrapper' });
-        for (const key of Reflect.getMetadataKeys(descriptor.value as object) as unknown[])
-          Reflect.defineMetadata(key, Reflect.getMetadata(key, descriptor.value as object), wrapper);
+        copyMetadata(descriptor.value as object, wrapper);
         Object.defineProperty(prototype, name, { ...descriptor, value: wrapper });
       }),
     path: '/api/products/7',
@@ -460,10 +459,7 @@ describe.each(PLATFORMS)('generated handlers on %s', (platform) => {
       decorateMethod(Plain.prototype, 'findOne', Get('one'));
       UseGuards(Guard)(Plain);
       Controller('/plain')(Plain);
-      const copied = (): void => {
-        for (const key of Reflect.getMetadataKeys(Products.prototype.findById) as unknown[])
-          Reflect.defineMetadata(key, Reflect.getMetadata(key, Products.prototype.findById), Plain.prototype.findOne);
-      };
+      const copied = (): void => copyMetadata(Products.prototype.findById, Plain.prototype.findOne);
       const { get } = await started({ resources: [Products], controllers: [Plain], logger }, copied);
       expect((await get('/plain/1')).json).toEqual({ own: true });
       expect(heard).toEqual(['guard']);

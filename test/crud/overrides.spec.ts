@@ -31,6 +31,7 @@ import {
   overrideDescription,
 } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
+import { copyMetadata } from '../harness/metadata.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, loggedAtBoot, PLATFORMS } from '../harness/platforms.js';
 import { type CrudParts, crudError, failure, naming, startCrud, success, wrongFields } from './service.js';
@@ -414,8 +415,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const value = function (this: unknown, body: JsonObject): unknown {
         return create.call(this, body);
       };
-      for (const key of Reflect.getMetadataKeys(create) as unknown[])
-        Reflect.defineMetadata(key, Reflect.getMetadata(key, create), value);
+      copyMetadata(create, value);
       Object.defineProperty(Counted.prototype, 'create', { value, writable: true, configurable: true });
       const service = await startCrud(platform, { entities: [Product], controllers: [Counted] });
       const created = await service.post('/api/products', { name: 'a' });
