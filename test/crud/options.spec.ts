@@ -393,6 +393,20 @@ describe('[1] CrudController', () => {
     expect(() => CrudController({ entity: Forgotten, endpoint: 'things' })).toThrow(/without @Entity\(\)/);
   });
 
+  it('[1] leaves it to the data source whether something embedded holds the key', () => {
+    class Key {
+      id!: number;
+    }
+    class Holder {
+      key!: Key;
+    }
+    PrimaryGeneratedColumn()(Key.prototype, 'id');
+    Column(() => Key)(Holder.prototype, 'key');
+    Entity()(Holder);
+    expect(() => CrudController({ entity: Holder as never, endpoint: 'things' })).not.toThrow();
+    getMetadataArgsStorage().tables.pop();
+  });
+
   it('[1] leaves the generated prototype without routes of operations that are off', () => {
     const { prototype } = CrudController(base);
     expect(Reflect.getMetadata('path', prototype.search ?? {})).toBeUndefined();
