@@ -1,5 +1,5 @@
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
-import { refusalOf } from '../schema/database-error.js';
+import { DatabaseBusy, refusalOf } from '../schema/database-error.js';
 import { describeEntity } from '../schema/entity-schema.js';
 import type { ValueKind } from '../schema/value-kinds.js';
 import type { AuthUser } from './auth-user.js';
@@ -39,7 +39,9 @@ export class TypeOrmUserRepository extends UserRepository {
     const { identifiers } = await this.write(fields, undefined, () =>
       this.users.createQueryBuilder().insert().values(user).execute(),
     );
-    return (await this.findById(String(identifiers[0]?.['id']))) ?? user;
+    // It is stored: who tried again would find it taken.
+    const stored = await this.findById(String(identifiers[0]?.['id'])).catch(unlessBusy);
+    return stored ?? user;
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
@@ -63,7 +65,9 @@ export class TypeOrmUserRepository extends UserRepository {
 
   /** Some drivers give every 64-bit integer as text. */
   private async one(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
-    const user = await query.getOne();
+    const user = await query.getOne().catch((error: unknown) => {
+      throw refusalOf(error) === 'busy' ? new DatabaseBusy() : error;
+    });
     return user && Object.assign(user, { id: this.key.write(user.id) });
   }
 
@@ -76,6 +80,7 @@ export class TypeOrmUserRepository extends UserRepository {
       if (refusal === 'conflict') await this.refuseTaken(fields, id);
       if (refusal === 'conflict' || refusal === 'invalid')
         throw new InvalidUserError(['the database does not take these values']);
+      if (refusal === 'busy') throw new DatabaseBusy();
       // The error of TypeORM holds the parameters, and so the hash of the password: it goes no further.
       // oxlint-disable-next-line preserve-caught-error -- as a cause it would go further
       throw new Error(`Users cannot be stored: ${error instanceof Error ? error.message : String(error)}`);
@@ -98,4 +103,9 @@ export class TypeOrmUserRepository extends UserRepository {
     );
     return unique.flatMap(({ columns }) => columns.map(({ propertyPath }) => propertyPath));
   }
+}
+
+function unlessBusy(error: unknown): null {
+  if (error instanceof DatabaseBusy) return null;
+  throw error;
 }

@@ -39,7 +39,7 @@ export class UserAccounts {
    * @returns the stored user
    * @throws InvalidUserError naming every wrong field
    * @throws DuplicateUserError
-   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed
+   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed, or the database is busy
    */
   create(user: NewUser): Promise<AuthUser> {
     const own = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
@@ -50,7 +50,7 @@ export class UserAccounts {
 
   /**
    * @throws InvalidUserError where the password is not acceptable, or there is no such user
-   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed
+   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed, or the database is busy
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
     return this.change(id, { password: await this.passwords.hash(this.checked('password', password) as string) });

@@ -1,10 +1,5 @@
-import {
-  BadRequestException,
-  ConflictException,
-  ServiceUnavailableException,
-  type HttpException,
-} from '@nestjs/common';
-import { refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
+import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
+import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
 import { orElse, type Answer } from '../http/at-once.js';
 
 /**
@@ -29,5 +24,5 @@ const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) =
   invalid: (name, cause) =>
     new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
   fixed: (name, cause) => new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
-  busy: (_name, cause) => new ServiceUnavailableException('The database is busy, try again', { cause }),
+  busy: (_name, cause) => new DatabaseBusy({ cause }),
 };

@@ -1,4 +1,5 @@
 /** What a database refused, told by the codes of the drivers: a new driver is a new row. */
+import { ServiceUnavailableException } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 
 /**
@@ -43,4 +44,11 @@ export function refusalOf(error: unknown): DatabaseRefusal | undefined {
   const { code } = error.driverError as Error & { code?: unknown };
   const texts = [String(code), error.driverError.message];
   return rows.find(([, form]) => texts.some((text) => form.test(text)))?.[0];
+}
+
+/** 503: the same may be asked again. */
+export class DatabaseBusy extends ServiceUnavailableException {
+  constructor(options?: { readonly cause: unknown }) {
+    super('The database is busy, try again', options);
+  }
 }

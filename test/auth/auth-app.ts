@@ -1,5 +1,5 @@
 import { Controller, Get, type ModuleMetadata, type Type } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { AuthModule, type AuthOptions, type AuthUser, CurrentUser, type Principal } from 'declarest';
 import { DataSource, type Repository } from 'typeorm';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
@@ -34,6 +34,7 @@ export interface AuthAppOptions extends StartOptions {
   controllers?: Type[];
   providers?: NonNullable<ModuleMetadata['providers']>;
   database?: DatabaseName;
+  dataSource?: Partial<TypeOrmModuleOptions>;
 }
 
 export interface AuthApp extends RunningApp {
@@ -93,7 +94,11 @@ async function rootOf(options: AuthAppOptions): Promise<[RootModule, StartOption
   const authModules = options.authModules ?? [AuthModule.forRoot({ ...AUTH, ...options.auth })];
   const database = await createDatabase(options.database);
   const root = {
-    imports: [TypeOrmModule.forRoot(database.options), ...authModules, ...(options.imports ?? [])],
+    imports: [
+      TypeOrmModule.forRoot({ ...database.options, ...options.dataSource } as TypeOrmModuleOptions),
+      ...authModules,
+      ...(options.imports ?? []),
+    ],
     controllers: [WhoController, ...(options.controllers ?? [])],
     providers: options.providers ?? [],
   };
