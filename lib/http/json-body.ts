@@ -5,6 +5,8 @@ import type { HttpRequest } from './request-facts.js';
 /** JSON is UTF-8 (RFC 8259 §8.1). */
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
+const NONE = 'The request body must be a JSON object, got none';
+
 /** A JSON object as it was sent: nothing is known of its fields yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,17 +14,33 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 
+/** As deep as MySQL stores JSON. What is thousands deep cannot be written again: the stack is too small. */
+const MOST_LEVELS = 100;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
+
+/** Express's parser reads `{}` where nothing was sent: a replacement by it would empty the record. */
+const isNothing = ({ headers, body, readableDidRead }: HttpRequest): boolean =>
+  headers['content-length'] === '0' ||
+  (headers['content-length'] === undefined && readableDidRead === false && JSON.stringify(body) === '{}');
+
 /** @throws 415 for another media type, 400 for anything but an object */
-export function jsonBodyOf({ headers, body, raw }: HttpRequest): JsonObject {
+export function jsonBodyOf(request: HttpRequest): JsonObject {
+  const { headers, body, raw } = request;
   const type = headers['content-type'];
-  if (type === undefined && !hasBody(headers))
-    throw new BadRequestException('The request body must be a JSON object, got none');
+  if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
   // Express decodes the encodings it knows and refuses the others; Fastify hands the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
   if (type === undefined || !JSON_TYPE.test(type) || encoded)
     throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
+  if (isNothing(request)) throw new BadRequestException(NONE);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequestException('The request body must be a JSON object');
+  if (isDeeper(body, MOST_LEVELS))
+    throw new BadRequestException(`The request body must be nested at most ${MOST_LEVELS} levels deep`);
   return body as JsonObject;
 }
 

@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
   readonly body?: unknown;
+  /** Node's own, on Express: whether any byte of the body has been read. */
+  readonly readableDidRead?: boolean;
   /** Of the route whose handler is about to run, decoded. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Express: the route whose handler is running. */

@@ -32,11 +32,17 @@ export const decimal = kind(
   (value) => Number.isFinite(value) || (typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value)),
   { searchable: true },
 );
-export const json = kind('a JSON value', () => true);
+/** JSON has no infinity: what is read of `1e400` would be stored as `null`. */
+const isFiniteJson = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).every(isFiniteJson)
+    : typeof value !== 'number' || Number.isFinite(value);
+
+export const json = kind('a JSON value of numbers in the range of a double', isFiniteJson);
 /** MySQL's driver parses the value, and TypeORM parses a text once more: `"5"` would be read back as `5`. */
 export const jsonReadTwice = kind(
-  'a JSON value, but no text that is JSON itself',
-  (value) => typeof value !== 'string' || !isJson(value),
+  'a JSON value of numbers in the range of a double, but no text that is JSON itself',
+  (value) => (typeof value === 'string' ? !isJson(value) : isFiniteJson(value)),
 );
 
 /** A kind whose values the entity holds in another form than JSON. */
