@@ -538,6 +538,17 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
     expectSentence(error, { path: auth('authBasePath') });
   });
 
+  it('[2.2] with a second AuthModule elsewhere, whose guard would refuse the tokens of the first', async () => {
+    const error = await errorOf(platform, (database) => ({
+      imports: [
+        TypeOrmModule.forRoot(database),
+        AuthModule.forRoot(withSecret({})),
+        AuthModule.forRoot(withSecret({ authBasePath: '/x' })),
+      ],
+    }));
+    expectSentence(error, { path: 'AuthModule', says: /once, got 2 of it/ });
+  });
+
   it('[2.2] under a global prefix', async () => {
     const error = await shopError(platform, {
       auth: { authBasePath: '/products' },

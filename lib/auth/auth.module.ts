@@ -5,8 +5,9 @@ import {
   type ConfigurableModuleAsyncOptions,
   type DynamicModule,
   type OnApplicationBootstrap,
+  type OnModuleInit,
 } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule, HttpAdapterHost } from '@nestjs/core';
+import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routing/route-table.js';
@@ -58,9 +59,10 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
   ],
   exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport],
 })
-export class AuthModule implements OnApplicationBootstrap {
+export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly host: HttpAdapterHost,
+    private readonly modules: ModulesContainer,
     @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
   ) {
     deferUnreadableBodies(host, 'every route');
@@ -87,6 +89,18 @@ export class AuthModule implements OnApplicationBootstrap {
         'give a useFactory that returns the options, or use forRoot',
       );
     return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
+  }
+
+  /** Two guards would each refuse the tokens of the other. */
+  onModuleInit(): void {
+    const { length } = [...this.modules.values()].filter(({ metatype }) => metatype === AuthModule);
+    if (length > 1)
+      throw new InvalidOptionError(
+        'AuthModule',
+        'to be imported once',
+        `${length} of it`,
+        'keep one forRoot or forRootAsync: what it exports is there for every module',
+      );
   }
 
   onApplicationBootstrap(): void {

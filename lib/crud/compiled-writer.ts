@@ -94,11 +94,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       shape += mark;
     }
     const statement = this.statementOf(shape, values.length, () => this.insertion(columns));
-    return after(statement.run(values), ({ rows: [row], insertedKey }) =>
-      row && this.returned
-        ? this.returned.written(row)
-        : { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey },
-    );
+    return after(statement.run(values), ({ rows: [row], affected, insertedKey }) => {
+      if (row && this.returned) return this.returned.written(row);
+      // SQLite has ignored it (`ON CONFLICT IGNORE`, `RAISE(IGNORE)`), and still tells the key of an earlier one.
+      if (!row && affected === 0) return { key: undefined };
+      return { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey };
+    });
   }
 
   update(key: unknown, sent: Values): Answer<Written<T>> {

@@ -36,16 +36,23 @@ export const CreatedAt = createParamDecorator((_: unknown, context): Locate => l
 const created = new WeakMap<object, Key>();
 
 /** Remembers that an answer tells of a new record, for an override that passes it on. */
-export function markCreated<T extends object>(answer: T, id: Key): T {
+export function markCreated<T extends { readonly data: object }>(answer: T, id: Key): T {
   created.set(answer, id);
+  // Of an answer that is copied, the record stays.
+  created.set(answer.data, id);
   return answer;
 }
+
+const idOf = (answer: unknown): Key | undefined => {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  return created.get(answer) ?? created.get((answer as { readonly data?: object }).data ?? answer);
+};
 
 const interceptor: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> =>
     next.handle().pipe(
       tap((answer) => {
-        const id = typeof answer === 'object' && answer !== null ? created.get(answer) : undefined;
+        const id = idOf(answer);
         if (id !== undefined) locatorIn(context)(id);
       }),
     ),

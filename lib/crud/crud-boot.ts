@@ -58,6 +58,7 @@ export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options) return;
   expectInjectable(controller);
+  keepEndpoint(controller, options);
   giveWay(controller.prototype);
   putInFront(controller.prototype, FIXED_PATHS);
   const [generated] = prototypesOf(controller).slice(-1);
@@ -83,6 +84,11 @@ function expectInjectable(controller: ControllerClass): void {
       'a class without a decorator of its own, for which TypeScript writes none',
       'decorate the class with @Injectable()',
     );
+}
+
+/** `@Controller()` on a subclass, for a version or out of habit, says no path: it would serve at `/` and not at its endpoint. */
+function keepEndpoint(controller: ControllerClass, { endpoint }: ResolvedCrudOptions): void {
+  if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
 }
 
 /** Methods that a subclass has routed anew under another name. */

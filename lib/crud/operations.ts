@@ -67,11 +67,12 @@ export class Operations<T extends object> {
     );
     const stored = after(
       inserted,
-      ({ key, record }) => this.asRead(record) ?? this.asked(() => this.store.reader.one(key)),
+      ({ key, record }) =>
+        this.asRead(record) ?? (key === undefined ? undefined : this.asked(() => this.store.reader.one(key))),
     );
     return after(stored, (found) => {
       if (found) return found;
-      throw new ConflictException(`${this.name} was deleted by somebody else as soon as it was created`);
+      throw new ConflictException(`${this.name} is not there: the database ignored it, or it is deleted already`);
     });
   }
 

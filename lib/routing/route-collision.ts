@@ -7,6 +7,9 @@ import type { Route } from './route-table.js';
 export class RouteCollisions {
   private readonly root: Node = { children: new Map(), routes: [] };
 
+  /** @param isCaseSensitive whether the router tells `/a` from `/A` */
+  constructor(private readonly isCaseSensitive: () => boolean) {}
+
   /**
    * Refuses a route of the package that would take another route's place, or lose its own: the same path, or, where it
    * is an endpoint of the users or both are the package's, a parameter where the other has a fixed level
@@ -14,11 +17,17 @@ export class RouteCollisions {
    */
   add(route: Route): void {
     if (isVersioned(route)) return;
-    for (const { levels } of route.shapes)
-      for (const other of overlapping(this.root, levels)) refuseCollision(route, other);
-    for (const { levels } of route.shapes) nodeOf(this.root, levels).routes.push(route);
+    const placed = { ...route, shapes: this.isCaseSensitive() ? route.shapes : route.shapes.map(inSmallLetters) };
+    for (const { levels } of placed.shapes)
+      for (const other of overlapping(this.root, levels)) refuseCollision(placed, other);
+    for (const { levels } of placed.shapes) nodeOf(this.root, levels).routes.push(placed);
   }
 }
+
+const inSmallLetters = ({ levels, open }: RouteShape): RouteShape => ({
+  levels: levels.map((level) => level?.toLowerCase()),
+  open,
+});
 
 interface Node {
   readonly children: Map<Level, Node>;

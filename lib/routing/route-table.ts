@@ -73,7 +73,7 @@ export class RouteTable {
   outsideGate?: (request: HttpRequest, response: unknown, enter: () => unknown, at?: MountedPath) => unknown;
 
   readonly direct: DirectBinding;
-  private readonly collisions = new RouteCollisions();
+  private readonly collisions = new RouteCollisions(() => this.reading.caseSensitive);
   private readonly versions: unknown[] = [];
   private readonly mounts = new Mounts(this);
   /** Whether Nest's adapter is registering something just now. */

@@ -652,3 +652,43 @@ describe.each(DATABASES)('a view in %s', (database) => {
     },
   );
 });
+
+@Entity()
+class Ignored {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+it('[4.6] a record that SQLite ignores is a conflict, and no other record is taken for it', async () => {
+  const service = await startCrud('express', {
+    entities: [Ignored],
+    resources: [{ entity: Ignored, endpoint: '/ignored', enablePagination: true }],
+    path: 'compiled',
+  });
+  await service.dataSource.query(
+    `CREATE TRIGGER ignores BEFORE INSERT ON ignored WHEN NEW.name = 'skip' BEGIN SELECT RAISE(IGNORE); END`,
+  );
+  expect((await service.post('/ignored', { name: 'kept' })).status).toBe(201);
+  const { status, json, headers } = await service.post('/ignored', { name: 'skip' });
+  expect([status, json, headers['location']]).toEqual([
+    409,
+    failure('Ignored is not there: the database ignored it, or it is deleted already'),
+    undefined,
+  ]);
+  expect((await service.get('/ignored')).json.metadata.pagination.total).toBe(1);
+  await service.close();
+});
+
+it.each(PLATFORMS)('[4.2] on %s, endpoints that the router takes for one refuse to boot', async (platform) => {
+  const two = [
+    { entity: Label, endpoint: '/p', enablePagination: true },
+    { entity: Category, endpoint: '/P', enablePagination: true },
+  ];
+  const started = startCrud(platform, { entities: [Label, Category], resources: two });
+  if (platform === 'express')
+    await expect(started).rejects.toThrow(/`endpoint` of Category: expected a path of its own/);
+  else await (await started).close();
+});

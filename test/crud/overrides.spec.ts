@@ -423,6 +423,40 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       await service.close();
     });
 
+    it('[4.1] an override of create that copies the answer answers with the Location too', async () => {
+      class Copying extends CrudController(base) {
+        @Post()
+        override async create(@Body() body: JsonObject): Promise<Envelope<Product>> {
+          return { ...(await super.create(body)) };
+        }
+      }
+      const service = await startCrud(platform, { entities: [Product], controllers: [Copying] });
+      const created = await service.post('/api/products', { name: 'a' });
+      expect([created.status, created.json, created.headers['location']]).toEqual([
+        201,
+        success('Product created', { id: 1, name: 'a', stock: 0 }),
+        '/api/products/1',
+      ]);
+      await service.close();
+    });
+
+    it.each([
+      ['nothing', undefined, '/api/products'],
+      ['a version', { version: '2' }, '/v2/api/products'],
+    ])('[4.7] a @Controller of the subclass that tells %s leaves it at its endpoint', async (_, told, path) => {
+      @(told ? Controller(told) : Controller())
+      class Decorated extends CrudController(base) {}
+      const service = await startCrud(platform, {
+        entities: [Product],
+        controllers: [Decorated],
+        configure: (app: INestApplication) => void app.enableVersioning(),
+      });
+      const created = await service.post(path, { name: 'a' });
+      expect([created.status, created.headers['location']]).toEqual([201, `${path}/1`]);
+      for (const elsewhere of ['/', '/1']) expect((await service.get(elsewhere)).status).toBe(404);
+      await service.close();
+    });
+
     it('[4.7] a controller path of the subclass is its endpoint', async () => {
       @Controller('/api/moved')
       class Moved extends CrudController(base) {}

@@ -13,7 +13,11 @@ function route(text: string, declaredBy?: string, extra: object = {}): Route {
 }
 
 function register(...routes: Route[]): void {
-  const collisions = new RouteCollisions();
+  registerWhere(true, ...routes);
+}
+
+function registerWhere(isCaseSensitive: boolean, ...routes: Route[]): void {
+  const collisions = new RouteCollisions(() => isCaseSensitive);
   for (const each of routes) collisions.add(each);
 }
 
@@ -69,4 +73,10 @@ describe('a route beside another', () => {
     expect(() => register(route(...other), route(...one))).not.toThrow();
     expect(() => register(route(...one), route(...other))).not.toThrow();
   });
+});
+
+it('[4.2] two paths that differ in case are one where the router reads them so', () => {
+  const both = (): Route[] => [route('GET /p/:Id', PRODUCTS), route('GET /P/:id', WIDGETS)];
+  expect(() => registerWhere(true, ...both())).not.toThrow();
+  expect(() => registerWhere(false, ...both())).toThrow(/a path of its own, got GET \/p\/:Id, which .+ has too/);
 });
