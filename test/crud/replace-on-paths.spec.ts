@@ -59,6 +59,7 @@ const TRIGGERS: Readonly<Record<DatabaseName, readonly string[]>> = {
     `CREATE FUNCTION heard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        IF new.name = 'kept' THEN RETURN NULL; END IF;
        IF new.name = 'refused' THEN RAISE 'no' USING ERRCODE = 'check_violation'; END IF;
+       IF new.name = 'raised' THEN RAISE 'no'; END IF;
        IF TG_OP = 'INSERT' THEN new.heard = 'made ' || new.name;
        ELSIF new.name LIKE 'put%' THEN new.heard = 'put ' || new.name; END IF;
        RETURN new; END $$`,
@@ -155,9 +156,11 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     expect(json.data.heard).toBe('made heard');
     const path = `/api/page/${json.data.id}`;
     expect((await twins.put(path, { name: 'put', heard: 'x' })).json.data.heard).toBe('put put');
-    const refused = await twins.put(path, { name: 'refused' });
-    expect([400, 409]).toContain(refused.status);
-    expect(refused.text).not.toContain('no"');
+    for (const name of database === 'postgres' ? ['refused', 'raised'] : ['refused']) {
+      const refused = await twins.put(path, { name });
+      expect([400, 409]).toContain(refused.status);
+      expect(refused.text).not.toContain('no"');
+    }
     if (database !== 'mariadb') {
       const kept = await twins.put(path, { name: 'kept' });
       expect([kept.status, kept.json.data.name]).toEqual([200, 'put']);
