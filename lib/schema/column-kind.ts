@@ -1,7 +1,7 @@
 /** From a column's metadata to the kind of its values: one table for the type names of every driver. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import * as kinds from './value-kinds.js';
-import { isMysql, isSqlite } from './database-family.js';
+import { isMysql, isPostgres, isSqlite } from './database-family.js';
 import type { ValueKind } from './value-kinds.js';
 
 export type ColumnMetadata = EntityMetadata['columns'][number];
@@ -19,7 +19,7 @@ const integer =
 
 const text: KindOf = (column, dataSource) => {
   const length = Number(dataSource.driver.getColumnLength(column));
-  return kinds.text(length > 0 ? length : undefined);
+  return (isPostgres(dataSource) ? kinds.textWithoutNul : kinds.text)(length > 0 ? length : undefined);
 };
 
 const enumeration: KindOf = (column, dataSource) => (column.enum ? kinds.oneOf(column.enum) : text(column, dataSource));

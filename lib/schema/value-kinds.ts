@@ -75,6 +75,16 @@ export function text(mostCharacters: number = Number.POSITIVE_INFINITY): ValueKi
   );
 }
 
+/** As PostgreSQL has it, whose texts hold no NUL (its documentation, "Character Types"). */
+export function textWithoutNul(mostCharacters?: number): ValueKind {
+  const any = text(mostCharacters);
+  const read = (value: unknown): Reading =>
+    typeof value === 'string' && value.includes('\0')
+      ? { expected: 'text without the character NUL' }
+      : any.read(value);
+  return { ...any, read, readText: read };
+}
+
 /** A string has at least half as many code points as code units: long ones are not counted for nothing. */
 const fits = (value: string, most: number): boolean =>
   value.length <= most || (value.length <= most * 2 && [...value].length <= most);

@@ -692,3 +692,19 @@ it.each(PLATFORMS)('[4.2] on %s, endpoints that the router takes for one refuse 
     await expect(started).rejects.toThrow(/`endpoint` of Category: expected a path of its own/);
   else await (await started).close();
 });
+
+(DATABASES.includes('postgres') ? it : it.skip).each(['compiled', 'repository'] as const)(
+  '[4.3] a text that PostgreSQL cannot hold is named, and no id, on the path %s',
+  async (path) => {
+    const resources = [
+      { entity: Category, endpoint: '/categories', enablePagination: true },
+      { entity: Label, endpoint: '/labels', enablePagination: true },
+    ];
+    const service = await startCrud('express', { entities: [Category, Label], resources, database: 'postgres', path });
+    const { id } = (await service.post('/categories', { name: 'a' })).json.data;
+    expect(wrongFields(await service.post('/categories', { name: 'a\u0000' }))).toEqual(['name']);
+    expect(wrongFields(await service.put(`/categories/${id}`, { name: '\u0000' }))).toEqual(['name']);
+    expect(wrongFields(await service.get('/labels/a%00'))).toEqual(['id']);
+    await service.close();
+  },
+);
