@@ -23,9 +23,8 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
 /** Express's parser reads `{}` where nothing was sent: a replacement by it would empty the record. */
-const isNothing = ({ headers, body, readableDidRead }: HttpRequest): boolean =>
-  headers['content-length'] === '0' ||
-  (headers['content-length'] === undefined && readableDidRead === false && JSON.stringify(body) === '{}');
+const isNothing = ({ body, readableDidRead }: HttpRequest): boolean =>
+  readableDidRead === false && JSON.stringify(body) === '{}';
 
 /** @throws 415 for another media type, 400 for anything but an object */
 export function jsonBodyOf(request: HttpRequest): JsonObject {

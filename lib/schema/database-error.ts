@@ -15,8 +15,9 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['busy', /^SQLITE_(BUSY|LOCKED)/],
   ['fixed', /^cannot modify .+ because it is a view$/],
-  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints, P0001
-  // what a trigger raises; 40 rolled back, 55P03 and 57014 a time limit, 53 no room. Not pg's own `query_timeout`: what was asked goes on, and may be done yet.
+  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints, P0001 what a
+  // trigger raises; 40 rolled back, 55P03 and 57014 a time limit, 53 no room. Not pg's own `query_timeout`: what was asked
+  // goes on, and may be done yet.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
   ['busy', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],

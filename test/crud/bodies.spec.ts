@@ -21,6 +21,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const EMPTY: [what: string, headers: string[], body: string][] = [
   ['of no bytes', ['Content-Length: 0'], ''],
+  ['of no bytes, told in two digits', ['Content-Length: 00'], ''],
   ['of no chunks', [CHUNKED], '0\r\n\r\n'],
 ];
 /** `[[[…]]]` */
