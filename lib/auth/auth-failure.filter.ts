@@ -7,7 +7,7 @@ import {
   type ExceptionFilter,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { answerFailure } from '../http/failure.js';
+import { failureAnswer, replyFailure } from '../http/failure.js';
 import { ServerBusy } from './hashing-queue.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError } from './user.repository.js';
@@ -25,7 +25,11 @@ export class AuthFailureFilter implements ExceptionFilter {
       : exception;
     if (exception instanceof ServerBusy)
       this.host.httpAdapter.setHeader(host.switchToHttp().getResponse(), 'Retry-After', String(exception.retryAfter));
-    answerFailure(this.host, answered, host, ({ message }) => ({ success: false, message }));
+    replyFailure(
+      this.host,
+      failureAnswer(answered, ({ message }) => ({ success: false, message })),
+      host,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import {
   Catch,
   Injectable,
@@ -10,8 +11,9 @@ import {
 import { ApplicationConfig, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { frontBefore } from '../front/platforms.js';
 import { readBrokenEscapes } from '../http/broken-escapes.js';
-import { answerFailure } from '../http/failure.js';
+import { failureAnswer, replyFailure, type FailureAnswer } from '../http/failure.js';
 import { sendJsonTexts } from '../http/json-text.js';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { DirectHandlers } from '../routing/direct-handler.js';
@@ -57,7 +59,9 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     sendJsonTexts(host);
     if (this.controllers.length === 0) return;
     const direct = new DirectHandlers({ host, modules, config }, { guards: [UnreadableBodyGuard], filter: CrudEdge });
-    RouteTable.watch(host, () => direct.useOn(host.httpAdapter.getInstance<object>()));
+    RouteTable.watch(host, (table) =>
+      direct.useOn(host.httpAdapter.getInstance<object>(), frontBefore(host.httpAdapter, table)),
+    );
     this.direct = direct;
   }
 
@@ -75,6 +79,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
   }
 
   onApplicationBootstrap(): void {
+    this.direct?.front?.install(this.host.httpAdapter.getHttpServer() as EventEmitter);
     for (const line of this.controllers.flatMap(markedOverrides)) this.logger.log(line);
     if (Logger.isLevelEnabled('debug')) this.reportPaths();
     for (const line of this.controllers.flatMap(unreachableOverrides)) this.logger.warn(line);
@@ -100,8 +105,12 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     }
   }
 
+  answerTo(exception: unknown): FailureAnswer {
+    return failureAnswer(exception, ({ message, errors }) => failureEnvelope(message, errors));
+  }
+
   catch(exception: unknown, host: ArgumentsHost): void {
-    answerFailure(this.host, exception, host, ({ message, errors }) => failureEnvelope(message, errors));
+    replyFailure(this.host, this.answerTo(exception), host);
   }
 }
 

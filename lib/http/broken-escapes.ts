@@ -4,6 +4,7 @@
  */
 import type { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
+import { ownLayers } from '../routing/direct-middleware.js';
 import { RouteTable } from '../routing/route-table.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
 
@@ -15,13 +16,13 @@ export function readBrokenEscapes(host: HttpAdapterHost): void {
     const adapter = host.httpAdapter;
     if (installed.has(table) || adapter.getType() !== 'express') return;
     installed.add(table);
-    table.onRouting(() =>
-      adapter.use((request: { url: string } & HttpRequest, _response: unknown, next: Next) => {
-        if (request.url.includes('%') && isBroken(pathOf(request)) && isOwn(table, request))
-          request.url = literal(request.url);
-        next();
-      }),
-    );
+    const layer = (request: { url: string } & HttpRequest, _response: unknown, next: Next): void => {
+      if (request.url.includes('%') && isBroken(pathOf(request)) && isOwn(table, request))
+        request.url = literal(request.url);
+      next();
+    };
+    ownLayers.add(layer);
+    table.onRouting(() => adapter.use(layer));
   });
 }
 

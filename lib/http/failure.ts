@@ -44,24 +44,32 @@ export function failureOf(exception: unknown): Failure {
   return { status: 500, message: 'Internal server error' };
 }
 
-/**
- * Answers a failed request of the package's own routes, whatever filters the application has. A refusal keeps its body.
- */
-export function answerFailure(
-  { httpAdapter }: HttpAdapterHost,
-  exception: unknown,
-  host: ArgumentsHost,
-  bodyOf: (failure: Failure) => object,
-): void {
-  const response: unknown = host.switchToHttp().getResponse();
-  if (exception instanceof AuthenticationRequired)
-    httpAdapter.setHeader(response, 'WWW-Authenticate', exception.challenge);
+export interface FailureAnswer {
+  readonly status: number;
+  readonly body: object;
+  /** `WWW-Authenticate` */
+  readonly challenge?: string;
+}
+
+/** What a failed request of the package's own routes is answered with. A refusal keeps its body. */
+export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => object): FailureAnswer {
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused) {
-    httpAdapter.reply(response, exception.getResponse(), exception.getStatus());
-    return;
+    const answer = { status: exception.getStatus(), body: exception.getResponse() as object };
+    return exception instanceof AuthenticationRequired ? { ...answer, challenge: exception.challenge } : answer;
   }
   const failure = failureOf(exception);
-  httpAdapter.reply(response, bodyOf(failure), failure.status);
+  return { status: failure.status, body: bodyOf(failure) };
+}
+
+/** Whatever filters the application has. */
+export function replyFailure(
+  { httpAdapter }: HttpAdapterHost,
+  { status, body, challenge }: FailureAnswer,
+  host: ArgumentsHost,
+): void {
+  const response: unknown = host.switchToHttp().getResponse();
+  if (challenge !== undefined) httpAdapter.setHeader(response, 'WWW-Authenticate', challenge);
+  httpAdapter.reply(response, body, status);
 }
 
 function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> {

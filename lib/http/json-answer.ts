@@ -37,14 +37,12 @@ export type WriteText = (response: never, draft: Draft, status: number) => boole
 /** Of each adapter, how its platform writes texts. */
 export const textWriters = new WeakMap<Adapter, WriteText>();
 
-/** @returns what answers with a draft: as a text where that is possible, else as the adapter answers with its object */
-export function answerDrafts(adapter: Adapter): (response: unknown, draft: Draft, status: number) => unknown {
+/** @returns what answers with the text of a draft, where that is possible; else nothing is answered, and it tells so */
+export function textWriter(adapter: Adapter): (response: unknown, draft: Draft, status: number) => boolean {
   const write = textWriters.get(adapter);
   const usual = platformsReply(adapter);
   return (response, draft, status) =>
-    write && adapter.reply === usual && write(response as never, draft, status)
-      ? undefined
-      : (adapter.reply(response, draft.object(), status) as unknown);
+    write !== undefined && adapter.reply === usual && write(response as never, draft, status);
 }
 
 /** The `reply` of Nest's own class; `undefined` where a subclass or a test's spy stands before it. */

@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
   readonly body?: unknown;
+  /** Of a request that the platform has not seen: why its body cannot be read. */
+  readonly unreadable?: unknown;
   /** Node's own, on Express: whether any byte of the body has been read. */
   readonly readableDidRead?: boolean;
   /** Of the route whose handler is about to run, decoded. */

@@ -113,7 +113,7 @@ export class UnreadableBodyGuard extends DirectGuard {
 
   /** @throws UnreadableBody: the filters say it in words of their own */
   refusal(request: HttpRequest): undefined {
-    const error = DeferredBodies.of(this.host.httpAdapter).errorOf(request);
+    const error = request.unreadable ?? DeferredBodies.of(this.host.httpAdapter).errorOf(request);
     if (error !== undefined) throw new UnreadableBody(error);
   }
 }

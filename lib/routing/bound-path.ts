@@ -5,7 +5,11 @@
 
 /** No escape, no empty level, none of the characters that a router may read as it likes. */
 const PLAIN_TARGET = /^(?:\/[\w.~-]+)+(?:\?|$)/;
-const PLAIN_TEMPLATE = /^(?:\/(?::\w+|[\w.~-]+))+$/;
+const PARAMETER = /^:\w+$/;
+const PLAIN_LEVEL = /^(?::\w+|[\w.~-]+)$/;
+export const PLAIN_TEMPLATE = /^(?:\/(?::\w+|[\w.~-]+))+$/;
+/** All that is below; with braces also where there is nothing. */
+const WILDCARD = /^(?:\*\w+|\{\*\w+\})$/;
 
 export const isPlainTarget = (target: string): boolean => PLAIN_TARGET.test(target);
 
@@ -16,18 +20,32 @@ export const isPlainTarget = (target: string): boolean => PLAIN_TARGET.test(targ
  */
 export function matchesRoute(bound: readonly string[], route: string): boolean | undefined {
   if (!PLAIN_TEMPLATE.test(route)) return undefined;
-  if (bound.includes(route)) return true;
-  return bound.every((path) => PLAIN_TEMPLATE.test(path) && areApart(path, route)) ? false : undefined;
+  const levels = route.split('/');
+  if (bound.some((path) => covers(path, levels))) return true;
+  return bound.every((path) => areApart(path, levels)) ? false : undefined;
+}
+
+/** Whether it is for all that the route is for: a parameter is for any word, and a wildcard for what is below it. */
+function covers(path: string, route: readonly string[]): boolean {
+  const levels = path.split('/');
+  const isOpen = WILDCARD.test(levels.at(-1) ?? '');
+  if (isOpen) levels.pop();
+  return (
+    levels[0] === '' &&
+    (isOpen ? levels.length < route.length : levels.length === route.length) &&
+    levels.every((level, place) => level === route[place] || PARAMETER.test(level))
+  );
 }
 
 /** Whether they differ in a word, however its case is read; a binding may hold for longer paths, too. */
-function areApart(path: string, route: string): boolean {
-  const levels = route.toLowerCase().split('/');
-  return path
-    .toLowerCase()
-    .split('/')
-    .some((level, index) => {
-      const other = levels[index];
+function areApart(path: string, route: readonly string[]): boolean {
+  const [root, ...levels] = path.toLowerCase().split('/');
+  const end = levels.findIndex((level) => !PLAIN_LEVEL.test(level));
+  return (
+    root === '' &&
+    levels.slice(0, end === -1 ? undefined : end).some((level, index) => {
+      const other = route[index + 1]?.toLowerCase();
       return other !== undefined && ![level, other].some((each) => each.startsWith(':')) && level !== other;
-    });
+    })
+  );
 }

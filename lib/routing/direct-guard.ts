@@ -14,6 +14,15 @@ export abstract class DirectGuard implements CanActivate {
    */
   abstract refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined>;
 
+  /**
+   * Whether code of the application is shown the requests of a route, which expects them to be the platform's.
+   *
+   * @param _method `GET`, `POST`, …
+   */
+  shows(_method: string, _template: string): boolean {
+    return false;
+  }
+
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return this.elsewhere;
     const http = context.switchToHttp();

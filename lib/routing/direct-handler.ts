@@ -2,13 +2,16 @@
  * Handlers of the package's own, run without what Nest runs around every handler: contexts, lists and promises for the
  * guards, pipes, interceptors and filters that an application may have. Where it has any, Nest's own handler is run.
  */
-import type { ExceptionFilter, Type } from '@nestjs/common';
+import { RequestMethod, type ExceptionFilter, type Type } from '@nestjs/common';
 import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { declaredRoute, type HandlerCall } from './declared-route.js';
-import { after, isLater, type Answer } from '../http/at-once.js';
-import { answerDrafts } from '../http/json-answer.js';
+import { compileCall, plainHandler } from './direct-call.js';
+import type { Front } from '../front/front.js';
+import { isLater } from '../http/at-once.js';
+import type { FailureAnswer } from '../http/failure.js';
+import { textWriter } from '../http/json-answer.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isDirect, type DirectGuard } from './direct-guard.js';
 import { saidOfClass, saidOfMethod } from './handler-surroundings.js';
@@ -24,7 +27,7 @@ interface Application {
 export interface OwnClasses {
   readonly guards: readonly Type<DirectGuard>[];
   /** It catches everything. */
-  readonly filter: Type<ExceptionFilter>;
+  readonly filter: Type<ExceptionFilter & { answerTo(exception: unknown): FailureAnswer }>;
 }
 
 type Controller = InstanceWrapper<Record<string, AnyFunction>>;
@@ -88,15 +91,17 @@ export class DirectHandlers {
   private readonly byCall = new Map<string, Map<HandlerCall, Controller[]>>();
   private readonly routes: DirectRoute[] = [];
   private readonly saidOfClass = new Map<Controller, string | undefined>();
-  private answerDrafts: ReturnType<typeof answerDrafts> | undefined;
+  front: Front | undefined;
+  private writesText: ReturnType<typeof textWriter> | undefined;
 
   constructor(
     private readonly application: Application,
     private readonly own: OwnClasses,
   ) {}
 
-  /** To be called before any route exists. */
-  useOn(instance: object): void {
+  /** To be called before any route exists. @param front what requests may be brought by, past the platform */
+  useOn(instance: object, front: Front): void {
+    this.front = front;
     DirectHandlers.byInstance.set(instance, [...(DirectHandlers.byInstance.get(instance) ?? []), this]);
   }
 
@@ -164,18 +169,15 @@ export class DirectHandlers {
     const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
     const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
     const filter = provided(this.own.filter);
-    const { method, parameters, answer, status } = call;
-    const answerWith = (this.answerDrafts ??= answerDrafts(host.httpAdapter));
-    const enter = (request: HttpRequest, response: unknown, place = 0): Answer<unknown> => {
-      const guard = guards[place];
-      if (!guard) {
-        const values = parameters.map((read) => read(request, response));
-        return after(answer(instance, values), (draft) => answerWith(response, draft, status));
-      }
-      return after(guard.refusal(request, response, method), (refused) =>
-        refused ? answerWith(response, refused, refused.status) : enter(request, response, place + 1),
-      );
-    };
+    const callee = { guards, call, instance };
+    const { front } = this;
+    const plain = plainHandler(callee, (exception) => filter.answerTo(exception));
+    const { httpAdapter } = host;
+    const writesText = (this.writesText ??= textWriter(httpAdapter));
+    const enter = compileCall(callee, (request: HttpRequest, response: unknown, draft, status) => {
+      if (!writesText(response, draft, status)) return httpAdapter.reply(response, draft.object(), status) as unknown;
+      return void front?.learn(plain, { verb: RequestMethod[call.verb], request, response });
+    });
     const fail = (exception: unknown, args: unknown[]): void =>
       void filter.catch(exception, new ExecutionContextHost(args));
     // Where hooks of Fastify are still at it, its reply says that the answer is on its way.

@@ -4,8 +4,9 @@
  * just before, and called once at boot to see whether it does. Of any other, Nest's own binding stays.
  */
 import type { ServerResponse } from 'node:http';
-import type { NestMiddleware } from '@nestjs/common';
+import { RequestMethod, type NestMiddleware } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
+import { matchesRoute } from './bound-path.js';
 import { observe, type AnyFunction } from './observed-method.js';
 import type { RouteTable } from './route-table.js';
 
@@ -44,8 +45,18 @@ export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */
 export type Place = (middleware: DirectMiddleware, bind: Bind, args: unknown[]) => Bind | Promise<Bind>;
 
+/** The second is that of a path without a method. */
+const OF_EVERY_METHOD: readonly unknown[] = [RequestMethod.ALL, -1];
+
+interface Bound {
+  readonly middleware: DirectMiddleware;
+  readonly method: unknown;
+  readonly path: string;
+}
+
 export class DirectBinding {
   private lastBound: DirectMiddleware | undefined;
+  private readonly bound: Bound[] = [];
 
   constructor(adapter: object, place: Place) {
     observe(adapter, 'createMiddlewareFactory', async (call, args) => {
@@ -53,9 +64,32 @@ export class DirectBinding {
       const bind = (await call(args)) as Bind;
       if (!middleware) return bind;
       const placed = await place(middleware, bind, args);
-      return (path: string, handler: AnyFunction): unknown =>
-        (Probe.leads(handler, middleware) ? placed : bind)(path, handler);
+      return (path: string, handler: AnyFunction): unknown => {
+        if (!Probe.leads(handler, middleware)) return bind(path, handler);
+        this.bound.push({ middleware, method: args[0], path });
+        return placed(path, handler);
+      };
     });
+  }
+
+  /**
+   * Those that every plain target of this route passes, whatever its method.
+   *
+   * @returns `undefined` where that depends on the request
+   */
+  before(template: string): DirectMiddleware[] | undefined {
+    const found: DirectMiddleware[] = [];
+    for (const middleware of new Set(this.bound.map((each) => each.middleware))) {
+      const paths = this.bound.filter((each) => each.middleware === middleware);
+      const matches = matchesRoute(
+        paths.map(({ path }) => path),
+        template,
+      );
+      if (matches === undefined || (matches && !paths.every(({ method }) => OF_EVERY_METHOD.includes(method))))
+        return undefined;
+      if (matches) found.push(middleware);
+    }
+    return found;
   }
 
   /** Nest registers a middleware one `await` after it has bound its method: any later, somebody else had bound it. */
@@ -70,11 +104,17 @@ export class DirectBinding {
 }
 
 /** On Express: in its place among the layers. */
-export const placeLayer: Place = (middleware, bind) => (path) =>
-  bind(path, (request, response, next) => {
+export const placeLayer: Place = (middleware, bind) => (path) => {
+  const layer: AnyFunction = (request, response, next) => {
     const written = response as ServerResponse;
     if (middleware.passes(request as HttpRequest, written, written)) (next as () => void)();
-  });
+  };
+  ownLayers.add(layer);
+  return bind(path, layer);
+};
+
+/** Of Express: what the package does before its handlers, for plain requests nothing but what is known of its middleware. */
+export const ownLayers = new WeakSet<object>();
 
 interface Call {
   readonly by: DirectMiddleware;

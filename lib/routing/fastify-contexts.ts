@@ -32,7 +32,7 @@ export function isBehindMiddie(context: Context, hook: object): boolean {
 export interface RouteContext extends Readonly<Partial<Record<(typeof BEHIND)[number], unknown>>> {
   readonly config?: { readonly method: string | readonly string[]; readonly url?: string };
   readonly server: object;
-  readonly onRequest: { readonly length: number } | null;
+  readonly onRequest: readonly object[] | null;
 }
 
 /** Places of hooks behind `onRequest`, until the answer is sent. */
@@ -59,9 +59,13 @@ export function isLastHook({ server, ...places }: RouteContext, hook: object): b
     onRequest.slice(place + 1).every((each) => ownHooks.has(each)) &&
     // Those of the route itself come behind the context's.
     places.onRequest?.length === onRequest.length &&
-    BEHIND.every((name) => places[name] === null)
+    hasNothingBehind(places)
   );
 }
+
+/** Whether no hook of the route runs between `onRequest` and the end of its answer. */
+export const hasNothingBehind = (places: Partial<RouteContext>): boolean =>
+  BEHIND.every((name) => places[name] === null);
 
 /** Of a request: the context of its route. */
 export const routeContextReader = (): ((request: object) => RouteContext | undefined) => reader('fastify.context');

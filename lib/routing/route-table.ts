@@ -79,8 +79,8 @@ export class RouteTable {
   /** Whether Nest's adapter is registering something just now. */
   private isNests = false;
   private routing = false;
-  /** Whether nobody has anything left to do behind a handler. */
-  private readonly isAlone: (response: unknown) => boolean;
+  /** Whether nobody has anything left to do behind a handler that has this response. */
+  readonly isAlone: (response: unknown) => boolean;
   private readonly beforeRouting: (() => void)[] = [];
   private readonly onExpress = new ExpressMatching(this.routes, () => this.reading);
   private readonly served = new ServedPaths(this.routes, (...asked) => this.hasRouteFor(...asked));

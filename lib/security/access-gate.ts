@@ -18,6 +18,13 @@ interface Decision {
   readonly policies?: Promise<Refusal | undefined>;
 }
 
+/** As the responses of both platforms have it, and those that go past them. */
+interface HeaderWriter {
+  header(name: string, value: string): unknown;
+}
+
+type Tell = (name: string, value: string) => void;
+
 interface Outside {
   readonly enter: () => unknown;
   readonly at: MountedPath | undefined;
@@ -47,7 +54,16 @@ export class AccessGate {
     const { access, refusal, policies } = this.decide(request, authentication, () =>
       this.rules.accessOf(request, handler),
     );
-    return after(policies ?? refusal, (refused) => refused && this.refuse(access, refused, response, authentication));
+    const tell: Tell = (name, value) => void (response as HeaderWriter).header(name, value);
+    return after(policies ?? refusal, (refused) => refused && this.refuse(access, refused, tell, authentication));
+  }
+
+  /** Whether a policy may be asked about a request of this route. */
+  asksPoliciesAt(method: string, template: string): boolean {
+    return this.rules.entries.some(
+      ({ path, of = path, access, ...entry }) =>
+        entry.method === method && of === template && access.requirements.some((each) => 'policy' in each),
+    );
   }
 
   private decide(request: HttpRequest, authentication: Authentication, accessOf: () => Access): Decision {
@@ -77,22 +93,24 @@ export class AccessGate {
       if (refused === undefined) return enter();
       // Never entered without leave, also where it is not expected to serve anything.
       if (at && !at.isReached()) return at.pass();
-      const answer = this.refuse(access, refused, response, authentication);
-      return this.host.httpAdapter.reply(response, answer.object(), answer.status) as unknown;
+      const { httpAdapter } = this.host;
+      // On Fastify the response of middleware is node's.
+      const tell: Tell = (name, value) => httpAdapter.setHeader(response, name, value);
+      const answer = this.refuse(access, refused, tell, authentication);
+      return httpAdapter.reply(response, answer.object(), answer.status) as unknown;
     };
     return after(policies ?? refusal, enforce);
   }
 
-  private refuse(access: Access, refusal: Refusal, response: unknown, authentication: Authentication): Refused {
-    const { httpAdapter } = this.host;
+  private refuse(access: Access, refusal: Refusal, tell: Tell, authentication: Authentication): Refused {
     if (this.rules.explainsRefusals) {
       const rule = decidingRule(access, refusal);
-      httpAdapter.setHeader(response, 'X-Access-Rule', rule ? encodeURI(describeRule(rule)) : 'default');
+      tell('X-Access-Rule', rule ? encodeURI(describeRule(rule)) : 'default');
     }
     if (refusal.reason === 'forbidden') return Refused.by(() => new AccessRefused(refusal.missing));
     const required = authentication.bearerWasSent ? BAD_TOKEN : NO_TOKEN;
     // Set here too: on the application's own routes its own filters write the answer.
-    httpAdapter.setHeader(response, 'WWW-Authenticate', required.example.challenge);
+    tell('WWW-Authenticate', required.example.challenge);
     return required;
   }
 }

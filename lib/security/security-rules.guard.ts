@@ -22,4 +22,9 @@ export class SecurityRulesGuard extends DirectGuard {
   refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined> {
     return this.gate.refusal(request, response, handler);
   }
+
+  /** To a policy. */
+  override shows(method: string, template: string): boolean {
+    return this.gate.asksPoliciesAt(method, template);
+  }
 }

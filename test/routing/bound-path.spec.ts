@@ -16,17 +16,35 @@ describe('[4.2] whether a bound path matches a route', () => {
     [['/b'], '/a/:id', false],
     [['/b/:id', '/c'], '/a/:id', false],
     [['/a/b/c'], '/a/x/:id', false],
-    // A binding may hold for what is below it, and a parameter for any word.
+    // A parameter is for any word.
+    [['/:x/b'], '/a/b', true],
+    [['/a/:other'], '/a/:id', true],
+    [['/a/:id'], '/a/b', true],
+    [['/a/:id'], '/a/b/:id', undefined],
+    [['/a/:id(\\d+)'], '/a/b', undefined],
+    [['/a/:id.json'], '/a/b', undefined],
+    // A binding may hold for what is below it.
     [['/a'], '/a/:id', undefined],
     [['/a/b'], '/a/:id', undefined],
-    [['/:x/b'], '/a/b', undefined],
-    [['/a/:other'], '/a/:id', undefined],
     [['/A'], '/a', undefined],
     [['/b', '/a'], '/a/:id', undefined],
-    // What is not a word or a whole parameter decides nothing.
-    [['/b/*all'], '/a/:id', undefined],
+    // A wildcard holds for what is below it, and with braces for what is above it, too.
+    [['/*all'], '/a', true],
+    [['/{*all}'], '/a/:id', true],
+    [['/a/*all'], '/a/:id', true],
+    [['/a/*all'], '/a/b/:id', true],
+    [['/a/*all'], '/a', undefined],
+    [['/:x/*all'], '/a/b', true],
+    [['/A/*all'], '/a/b', undefined],
+    [['/b/*all'], '/a/:id', false],
+    [['/b/:x{/c}'], '/a/:id', false],
+    // What is not a word, a whole parameter or a wildcard decides nothing.
     [['*'], '/a', undefined],
+    [['*all'], '/a', undefined],
     [['{*all}'], '/a', undefined],
+    [['/a{/b}'], '/a/:id', undefined],
+    [['/b*all'], '/a/:id', undefined],
+    [['/*all/c'], '/a/b/c', undefined],
     [['/b'], '/a/:id.json', undefined],
     [['/b'], '/*', undefined],
     [['/b'], '/a/:id(^\\d+)', undefined],
@@ -103,6 +121,8 @@ const GROUPS = [
   ['A'],
   ['a/*rest'],
   ['*rest'],
+  ['{*rest}'],
+  ['b/*rest'],
 ];
 const WORDS = ['a', 'A', 'b', '7', '%61', 'a%2Fb', '..', ''];
 const TARGETS = WORDS.flatMap((first) => [

@@ -1,0 +1,480 @@
+/** What is brought past a platform is answered as the platform would have had it, and nothing is that anybody stands before. */
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { Controller, Get, type INestApplication, Injectable, type MiddlewareConsumer } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { SecurityConfig } from 'declarest';
+import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
+import type { Platform } from '../harness/platforms.js';
+import { type Shop, type ShopOptions, startShop } from '../harness/shop.js';
+import { claims, makeToken } from '../harness/tokens.js';
+
+type Done = () => void;
+interface Reply {
+  header(name: string, value: string): unknown;
+}
+interface Express {
+  handle: (...args: unknown[]) => unknown;
+  get(path: string, handler: (request: unknown, response: ServerResponse) => void): unknown;
+  set(name: string, value: unknown): unknown;
+  use(handler: (request: unknown, response: ServerResponse, next: Done) => void): unknown;
+}
+interface Fastify {
+  addHook(name: string, hook: (...args: never[]) => unknown): unknown;
+}
+
+/** A shop, and how many requests its platform was brought. */
+interface Watched extends Shop {
+  brought: () => number;
+}
+
+type Adapter = 'express' | 'declarest/express' | 'fastify';
+const ADAPTERS: readonly Adapter[] = ['express', 'declarest/express', 'fastify'];
+const platformOf = (adapter: Adapter): Platform => (adapter === 'fastify' ? 'fastify' : 'express');
+const expressOf = (app: INestApplication): Express => app.getHttpAdapter().getInstance() as Express;
+const fastifyOf = (app: INestApplication): Fastify => app.getHttpAdapter().getInstance() as unknown as Fastify;
+const serverOf = (app: INestApplication): Server => app.getHttpServer() as Server;
+
+async function start(adapter: Adapter, options: ShopOptions = {}, fastify: object = {}): Promise<Watched> {
+  let brought = 0;
+  const made = {
+    express: () => new ExpressAdapter(),
+    'declarest/express': () => new OwnExpressAdapter(),
+    fastify: () =>
+      new FastifyAdapter({ forceCloseConnections: true, genReqId: () => String((brought += 1)), ...fastify }),
+  }[adapter]();
+  if (adapter !== 'fastify') {
+    const express = made.getInstance<Express>();
+    const { handle } = express;
+    express.handle = function (this: unknown, ...args) {
+      brought += 1;
+      return handle.apply(this, args);
+    };
+  }
+  const shop = await startShop(platformOf(adapter), {
+    adapter: made,
+    overridden: false,
+    origin: 'https://shop.example',
+    ...options,
+  });
+  return { ...shop, brought: () => brought };
+}
+
+/** Without the time of the answer. */
+const shown = ({ status, headers, text }: Answer): unknown => ({
+  status,
+  headers: { ...headers, date: '', ...(headers['etag'] && { etag: 'a tag' }) },
+  text: text.replace(/"timestamp":"[^"]+"/, '"timestamp":""'),
+});
+
+const LAMP = { name: 'Lamp', price: 7.5, stock: 3 };
+const json = (body: string | Buffer, type = 'application/json', further = {}): RequestOptions => ({
+  body,
+  headers: { 'content-type': type, ...further },
+});
+const TEXT = JSON.stringify(LAMP);
+
+type Row = readonly [method: string, path: string, options?: RequestOptions];
+const preflight = { headers: { origin: 'https://shop.example', 'access-control-request-method': 'PUT' } };
+
+/** What is brought past the platform as soon as it has brought one to the handler. */
+const PLAIN: readonly Row[] = [
+  ['GET', '/api/products/1'],
+  ['GET', '/api/products/1?x=1&y=%20z+'],
+  ['GET', '/api/products/999'],
+  ['GET', '/api/products/no-id'],
+  ['GET', '/api/products/-1'],
+  ['GET', '/api/products?page=1&size=2'],
+  ['GET', '/api/products?page=0'],
+  ['GET', '/api/products?page=1&page=2&%zz'],
+  ['GET', '/api/products'],
+  ['GET', '/api/products/search?name=amp&size=1'],
+  ['GET', '/api/products/search'],
+  ['GET', '/api/products/exists/1'],
+  ['GET', '/api/products/exists/999'],
+  ['POST', '/api/products', { json: LAMP }],
+  ['POST', '/api/products', { json: { name: 7, unknown: true } }],
+  ['POST', '/api/products', json(TEXT, 'application/json; charset=utf-8')],
+  ['POST', '/api/products', json(TEXT, 'Application/JSON;charset=UTF-8')],
+  ['POST', '/api/products', json(`\uFEFF${TEXT}`)],
+  ['POST', '/api/products', json(` \t\r\n${TEXT}\n`)],
+  ['POST', '/api/products', json(Buffer.from(TEXT.replace('Lamp', 'L\u00E4mpchen \u{1F4A1}')))],
+  ['POST', '/api/products', json(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))],
+  ['POST', '/api/products', json('{"name":')],
+  ['POST', '/api/products', json('[1]')],
+  ['POST', '/api/products', json('"Lamp"')],
+  ['POST', '/api/products', json('null')],
+  ['POST', '/api/products', json(' ')],
+  ['POST', '/api/products', json('{}')],
+  ['POST', '/api/products', json('{"__proto__":{"admin":true},"name":"Lamp","price":1}')],
+  ['POST', '/api/products', json('{"constructor":{"prototype":{"a":1}},"name":"Lamp","price":1}')],
+  ['POST', '/api/products', json('{"\\u005f_proto__":1,"name":"Lamp","price":1}')],
+  ['POST', '/api/products', json(`{"name":${'['.repeat(500)}${']'.repeat(500)}}`)],
+  ['PUT', '/api/products/1', { json: { ...LAMP, name: 'Bow' } }],
+  ['PUT', '/api/products/1', { json: { price: 'much' } }],
+  ['PUT', '/api/products/999', { json: LAMP }],
+  ['PUT', '/api/products/search', { json: LAMP }],
+  ['PUT', '/api/products/1', json('{')],
+  ['DELETE', '/api/products/2'],
+  ['DELETE', '/api/products/2'],
+  ['DELETE', '/api/products/none'],
+  ['GET', '/api/categories/1'],
+  ['OPTIONS', '/api/products/1', preflight],
+  ['OPTIONS', '/api/products/999'],
+  ['OPTIONS', '/api/products', preflight],
+];
+
+/** What the platform is brought at all times. */
+const ITS_OWN: readonly Row[] = [
+  ['HEAD', '/api/products/1'],
+  ['GET', '/api/products/1/'],
+  ['GET', '/API/products/1'],
+  ['GET', '//api/products/1'],
+  ['GET', '/api//products/1'],
+  ['GET', '/api/products/%31'],
+  ['GET', '/api/products/%ff'],
+  ['GET', '/api/products/1.0'],
+  ['GET', '/api/products/..'],
+  ['GET', '/api/products/1;x=1'],
+  ['GET', '/api/products/1?x=<y>'],
+  ['GET', `/api/products/${'1'.repeat(101)}`],
+  ['GET', 'http://shop.example/api/products/1'],
+  ['GET', '/api/products/1', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['GET', '/api/products/1', json('{')],
+  ['DELETE', '/api/products/999', json('{}')],
+  ['POST', '/api/products', json(gzipSync(TEXT), 'application/json', { 'content-encoding': 'gzip' })],
+  ['POST', '/api/products', json(TEXT, 'text/plain')],
+  ['POST', '/api/products', json(TEXT, 'application/json; charset=latin1')],
+  ['POST', '/api/products', json('', 'application/json')],
+  ['POST', '/api/products', json(`{"name":"${'x'.repeat(1_100_000)}"}`)],
+  ['POST', '/api/products'],
+  ['PATCH', '/api/products/1', { json: LAMP }],
+  ['OPTIONS', '/api/products/1', json('{}')],
+  ['GET', '/api/none/1'],
+  ['OPTIONS', '/api/none/1'],
+];
+
+describe.each(ADAPTERS)('on %s', (adapter) => {
+  const open: Shop[] = [];
+  const started = async (options?: ShopOptions, fastify?: object): Promise<Watched> => {
+    const shop = await start(adapter, options, fastify);
+    open.push(shop);
+    return shop;
+  };
+  afterEach(async () => {
+    for (const shop of open.splice(0)) await shop.close();
+  });
+
+  /** Somebody else who hears of all requests: then the platform is brought each of them. */
+  const behindItsPlatform = async (options?: ShopOptions, fastify?: object): Promise<Watched> => {
+    const shop = await started(options, fastify);
+    serverOf(shop.app).on('request', () => {});
+    return shop;
+  };
+
+  /** @returns an administrator's token */
+  const warmUp = async (shop: Shop): Promise<string> => {
+    const { url } = shop;
+    const token = await shop.admin();
+    for (const [method, path, sent] of [
+      ['POST', '/api/products', { json: LAMP }],
+      ['POST', '/api/products', { json: LAMP }],
+      ['POST', '/api/products', { json: LAMP }],
+      ['POST', '/api/categories', { json: { name: 'Light' } }],
+      ['GET', '/api/products/1'],
+      ['GET', '/api/products?page=1'],
+      ['GET', '/api/products/search?name=amp'],
+      ['GET', '/api/products/exists/1'],
+      ['GET', '/api/categories/1'],
+      ['PUT', '/api/products/1', { json: LAMP }],
+      ['DELETE', '/api/products/3'],
+    ] as const satisfies Row[])
+      await request(url, method, path, { ...sent, token });
+    return token;
+  };
+
+  it('answers what is plain past the platform, and as the platform would', async () => {
+    const [past, behind] = [await started(), await behindItsPlatform()];
+    const tokens = [await warmUp(past), await warmUp(behind)];
+    for (const [method, path, options = {}] of PLAIN) {
+      const before = [past.brought(), behind.brought()];
+      const answer = await request(past.url, method, path, { ...options, token: tokens[0] as string });
+      const expected = await request(behind.url, method, path, { ...options, token: tokens[1] as string });
+      expect([method, path, shown(answer)]).toEqual([method, path, shown(expected)]);
+      expect([method, path, past.brought(), behind.brought()]).toEqual([method, path, before[0], (before[1] ?? 0) + 1]);
+    }
+  });
+
+  it('leaves everything else to the platform', async () => {
+    const [past, behind] = [await started(), await behindItsPlatform()];
+    const tokens = [await warmUp(past), await warmUp(behind)];
+    for (const [method, path, options = {}] of ITS_OWN) {
+      const before = past.brought();
+      const answer = await request(past.url, method, path, { ...options, token: tokens[0] as string });
+      const expected = await request(behind.url, method, path, { ...options, token: tokens[1] as string });
+      expect([method, path, shown(answer)]).toEqual([method, path, shown(expected)]);
+      expect([method, path, options, past.brought()]).toEqual([method, path, options, before + 1]);
+    }
+  });
+
+  it('leaves a body of unknown length to the platform', async () => {
+    const shop = await started();
+    const token = await warmUp(shop);
+    const post = (): Promise<Response> =>
+      fetch(`${shop.url}/api/products`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: new Blob([TEXT]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+    expect(await bringing(shop, async () => expect((await post()).status).toBe(201))).toBe(1);
+  });
+
+  it('refuses as the platform would, before it says anything of a body', async () => {
+    const options = { auth: { explainRefusals: true } };
+    const [past, behind] = [await started(options), await behindItsPlatform(options)];
+    const users = [await past.register(), await behind.register()];
+    await warmUp(past);
+    await warmUp(behind);
+    const sent: [string, string, RequestOptions, ((token: string) => RequestOptions)?][] = [
+      ['GET', '/api/categories/1', {}],
+      ['GET', '/api/categories/1', { token: 'no.token.at-all' }],
+      ['GET', '/api/categories/1', { token: makeToken({ payload: claims({ exp: 1 }) }) }],
+      ['GET', '/api/categories/1', { headers: { authorization: 'Basic YTpi' } }],
+      ['PUT', '/api/products/1', { json: LAMP }],
+      ['PUT', '/api/products/1', json('{')],
+      ['POST', '/api/products', json('{')],
+      ['DELETE', '/api/products/1', {}],
+      ['DELETE', '/api/products/1', {}, (token) => ({ token })],
+    ];
+    for (const [method, path, options, with_] of sent) {
+      const before = past.brought();
+      const answer = await request(past.url, method, path, { ...options, ...with_?.(users[0] as string) });
+      const expected = await request(behind.url, method, path, { ...options, ...with_?.(users[1] as string) });
+      expect(answer.status).toBe(with_ ? 403 : 401);
+      expect([method, path, shown(answer)]).toEqual([method, path, shown(expected)]);
+      expect([method, path, past.brought()]).toEqual([method, path, before]);
+    }
+  });
+
+  const get = (shop: Shop, path = '/api/products/1', options?: RequestOptions): Promise<Answer> =>
+    request(shop.url, 'GET', path, options);
+  /** Whether this many requests were brought to the platform. */
+  const bringing = async (shop: Watched, ask: () => Promise<unknown>): Promise<number> => {
+    const before = shop.brought();
+    await ask();
+    return shop.brought() - before;
+  };
+  const late = (response: ServerResponse): unknown => response.setHeader('x-late', 'yes');
+
+  describe('brings the platform all requests before', () => {
+    const middleware = (_request: unknown, response: ServerResponse, next: Done): void => {
+      late(response);
+      next();
+    };
+    const hook = (_request: unknown, reply: Reply, done: Done): void => {
+      reply.header('x-late', 'yes');
+      done();
+    };
+    const bound = (...paths: string[]): ShopOptions => ({
+      imports: [
+        class LateModule {
+          configure(consumer: MiddlewareConsumer): void {
+            consumer.apply(middleware).forRoutes(...paths);
+          }
+        },
+      ],
+    });
+    const hooked = (place: string, added: (...args: never[]) => unknown = hook): ShopOptions => ({
+      configure: (app) => void fastifyOf(app).addHook(place, added),
+    });
+    const nests = (name: 'setOnRequestHook' | 'setOnResponseHook', added: (...args: never[]) => unknown) => ({
+      configure: (app: INestApplication): void =>
+        (app.getHttpAdapter() as never as Record<string, (hook: unknown) => void>)[name]?.(added),
+    });
+
+    const OF_BOTH: Record<string, ShopOptions> = {
+      'a middleware of the application': { configure: (app) => void app.use(middleware) },
+      'a middleware that is bound to the path': bound('/api/products/:id'),
+      'a middleware that is bound to all paths': bound('*path'),
+      'a middleware that is bound to what may be the path': bound('/api/:any/:id'),
+      'a function around what tells of requests': {
+        configure: (app) => {
+          const server = serverOf(app);
+          const { emit } = server;
+          server.emit = function (this: Server, ...args: unknown[]) {
+            if (args[0] === 'request') late(args[2] as ServerResponse);
+            return emit.apply(this, args as never);
+          };
+        },
+      },
+      'another one who hears of requests': {
+        configure: (app) =>
+          void serverOf(app).prependListener('request', (_: IncomingMessage, response) => void late(response)),
+      },
+    };
+    const OF_EXPRESS: Record<string, ShopOptions> = {
+      "a hook of Nest's": nests('setOnRequestHook', (_: unknown, response: ServerResponse, done: Done) =>
+        middleware(_, response, done),
+      ),
+      'a layer at a path above': {
+        configure: (app) => void (app as never as { use(path: string, layer: unknown): void }).use('/api', middleware),
+      },
+    };
+    const OF_FASTIFY: Record<string, ShopOptions> = {
+      "a hook of Nest's": nests('setOnRequestHook', hook),
+      ...Object.fromEntries(
+        ['onRequest', 'preValidation', 'preHandler'].map((place) => [`a hook ${place}`, hooked(place)]),
+      ),
+      'a hook onSend': hooked(
+        'onSend',
+        (_: unknown, reply: Reply, payload: unknown, done: (e: null, p: unknown) => void) => {
+          reply.header('x-late', 'yes');
+          done(null, payload);
+        },
+      ),
+      'a hook of the route': hooked('onRoute', (options: { preHandler?: unknown }) => {
+        options.preHandler = [hook];
+      }),
+    };
+    it.each(Object.entries({ ...OF_BOTH, ...(adapter === 'fastify' ? OF_FASTIFY : OF_EXPRESS) }))(
+      '%s',
+      async (_, options) => {
+        const shop = await started(options);
+        // A login is among them.
+        expect(await bringing(shop, () => warmUp(shop))).toBe(12);
+        expect(await bringing(shop, async () => expect((await get(shop)).headers['x-late']).toBe('yes'))).toBe(1);
+        expect(await bringing(shop, async () => expect((await get(shop)).headers['x-late']).toBe('yes'))).toBe(1);
+      },
+    );
+
+    it('those who only hear of answers', async () => {
+      let heard = 0;
+      const hear = (_request: unknown, _reply: unknown, done?: Done): void => {
+        heard += 1;
+        done?.();
+      };
+      const shop = await started(adapter === 'fastify' ? hooked('onResponse', hear) : nests('setOnResponseHook', hear));
+      await warmUp(shop);
+      const before = [heard, shop.brought()] as const;
+      for (let asked = 1; asked < 5; asked += 1) {
+        await get(shop);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        expect([heard - before[0], shop.brought() - before[1]]).toEqual([asked, asked]);
+      }
+    });
+  });
+
+  describe('brings the platform requests again', () => {
+    const JUST_BROUGHT: Record<string, (shop: Shop) => unknown> = {
+      'when somebody else hears of them': ({ app }) =>
+        serverOf(app).on('request', (_request, response) => late(response)),
+      'when somebody puts a function around what tells of them': ({ app }) => {
+        const server = serverOf(app);
+        server.emit = EventEmitter.prototype.emit.bind(server);
+      },
+      "when Nest's adapter has a hook": ({ app }) =>
+        (app.getHttpAdapter() as ExpressAdapter).setOnRequestHook((_request, _response, done) => done()),
+      "when somebody stands in the place of the adapter's answers": ({ app }) => {
+        const http = app.getHttpAdapter() as ExpressAdapter;
+        const { reply } = http;
+        http.reply = (response, body, status) => reply.call(http, response, body, status) as unknown;
+      },
+      ...(adapter !== 'fastify' && {
+        'when a layer is added': ({ app }) => expressOf(app).get('/elsewhere', (_request, response) => response.end()),
+        'when JSON is written in another way': ({ app }) => expressOf(app).set('json spaces', 1),
+      }),
+    };
+    it.each(Object.entries(JUST_BROUGHT))('%s', async (_, change) => {
+      const shop = await started();
+      await warmUp(shop);
+      expect(await bringing(shop, () => get(shop))).toBe(0);
+      change(shop);
+      expect(await bringing(shop, () => get(shop))).toBe(1);
+    });
+  });
+
+  describe('leaves to other routes what is theirs', () => {
+    @Controller('api/products')
+    class OffersController {
+      @Get('offers')
+      offers() {
+        return { offers: [] };
+      }
+    }
+
+    it('a word in the place of an id', async () => {
+      const options = { controllers: [OffersController] };
+      const [past, behind] = [await started(options), await behindItsPlatform(options)];
+      for (const shop of [past, behind]) await warmUp(shop);
+      for (const path of ['/api/products/offers', '/api/products/OFFERS', '/api/products/1'])
+        expect(shown(await get(past, path))).toEqual(shown(await get(behind, path)));
+      expect(await bringing(past, () => get(past))).toBe(0);
+    });
+  });
+
+  it('shows a policy the request of its platform', async () => {
+    const seen: unknown[] = [];
+    @Injectable()
+    class Policies extends SecurityConfig {
+      configure(): void {
+        this.requirePolicy(
+          'owner',
+          (_, asked) => {
+            seen.push((asked as { ip?: unknown }).ip);
+            return true;
+          },
+          'PUT /api/categories/*',
+        );
+      }
+    }
+    const shop = await started({ providers: [Policies] });
+    const token = await warmUp(shop);
+    for (let time = 0; time < 3; time += 1)
+      expect(
+        (await request(shop.url, 'PUT', '/api/categories/1', { token, json: { name: `Light ${time}` } })).status,
+      ).toBe(200);
+    expect(seen).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+    // Other routes have none.
+    expect(await bringing(shop, () => get(shop, '/api/categories/1', { token }))).toBe(0);
+  });
+
+  describe('reads bodies only as the platform does', () => {
+    const post = (shop: Shop, body: string): Promise<Answer> => request(shop.url, 'POST', '/api/products', json(body));
+    const large = JSON.stringify({ ...LAMP, description: 'x'.repeat(2_000) });
+    const LIMITS: Record<string, [ShopOptions, object?]> = {
+      'when the raw body is kept': [{ nestOptions: { rawBody: true } }],
+      'when the application has a parser of its own': [
+        {
+          configure: (app) =>
+            void (app as never as { useBodyParser(type: string, options?: object): void }).useBodyParser(
+              adapter === 'fastify' ? 'application/json' : 'json',
+              { limit: 100 },
+            ),
+        },
+      ],
+      'when nobody reads them': [{ nestOptions: { bodyParser: false } }],
+      ...(adapter === 'fastify' && { 'when they are to be short': [{}, { bodyLimit: 1_000 }] }),
+    };
+    it.each(Object.entries(LIMITS))('%s', async (_, [options, fastify]) => {
+      const rules: ShopOptions['rules'] = ({ publicEndpoints }) => publicEndpoints('/**');
+      const [past, behind] = [
+        await started({ ...options, rules }, fastify),
+        await behindItsPlatform({ ...options, rules }, fastify),
+      ];
+      for (const body of [TEXT, TEXT, large, TEXT])
+        expect(shown(await post(past, body))).toEqual(shown(await post(behind, body)));
+    });
+  });
+
+  it('answers no more than its platform when it is to be closed', async () => {
+    const shop = await started({ nestOptions: { return503OnClosing: true } });
+    await warmUp(shop);
+    const http = shop.app.getHttpAdapter() as ExpressAdapter;
+    (http as never as { beforeClose(): void }).beforeClose();
+    expect((await get(shop)).status).toBe(503);
+  });
+});
