@@ -63,7 +63,12 @@ interface Entry extends Surroundings {
   /** The name of its last level, where that is one. */
   readonly parameter: string | undefined;
 }
-type ByVerb = Record<string, Entry | undefined>;
+/** What is known of a path. */
+interface Known {
+  readonly byVerb: Readonly<Record<string, Entry>>;
+  /** Which tells of middleware that answers preflights. */
+  readonly bound: Entry | undefined;
+}
 
 /** Words, and maybe one parameter behind them. */
 const TEMPLATE = /^(?<words>(?:\/[\w.~-]+)+?)(?:\/:(?<parameter>\w+))?$/;
@@ -76,8 +81,8 @@ const { emit } = EventEmitter.prototype;
 
 export class Front {
   /** By paths, and by what stands before a last level that is a parameter. */
-  private readonly exact = new Map<string, ByVerb>();
-  private readonly below = new Map<string, ByVerb>();
+  private readonly exact = new Map<string, Known>();
+  private readonly below = new Map<string, Known>();
   private known = new WeakSet<PlainHandler>();
   private size = -1;
   private isInstalled = false;
@@ -112,7 +117,11 @@ export class Front {
     if (!surroundings) return;
     const map = parameter === undefined ? this.exact : this.below;
     const entry = { ...surroundings, handler, route: { path: template }, parameter };
-    map.set(words, { ...map.get(words), [asked.verb]: entry });
+    const { byVerb, bound } = map.get(words) ?? {};
+    map.set(words, {
+      byVerb: { ...byVerb, [asked.verb]: entry },
+      bound: bound ?? (entry.middleware.length > 0 ? entry : undefined),
+    });
   }
 
   private forget(): void {
@@ -136,22 +145,23 @@ export class Front {
     const word = path.slice(slash + 1);
     const exact = this.exact.get(path);
     const below = PLAIN_WORD.test(word) ? this.below.get(path.slice(0, slash)) : undefined;
-    if (method === 'OPTIONS') return this.isPreflight({ ...below, ...exact }, word, request, response);
-    const entry = exact?.[method] ?? below?.[method];
-    return entry !== undefined && isFor(entry, word) && this.answers(entry, word, request, response);
+    const entry =
+      method === 'OPTIONS' ? (exact?.bound ?? below?.bound) : (exact?.byVerb[method] ?? below?.byVerb[method]);
+    if (!entry || !isFor(entry, word)) return false;
+    return method === 'OPTIONS'
+      ? this.answersPreflight(entry, request, response)
+      : this.answers(entry, word, request, response);
   }
 
-  private isPreflight(
-    entries: ByVerb,
-    word: string,
+  private answersPreflight(
+    { middleware, route }: Entry,
     request: http.IncomingMessage,
     response: http.ServerResponse,
   ): boolean {
-    const entry = Object.values(entries).find((each) => each && each.middleware.length > 0);
-    if (!entry || !isFor(entry, word) || !hasNoBody(request.headers)) return false;
-    const plain = new PlainRequest(request, entry.route, NONE);
+    if (!hasNoBody(request.headers)) return false;
     this.platform.sign(response);
-    return entry.middleware.some((each) => !each.passes(plain, response, response));
+    const plain = new PlainRequest(request, route, NONE);
+    return middleware.some((each) => !each.passes(plain, response, response));
   }
 
   private answers(
