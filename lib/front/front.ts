@@ -153,15 +153,14 @@ export class Front {
       : this.answers(entry, word, request, response);
   }
 
+  /** Whatever its body: it is answered before that is read. */
   private answersPreflight(
-    { middleware, route }: Entry,
+    { middleware }: Entry,
     request: http.IncomingMessage,
     response: http.ServerResponse,
   ): boolean {
-    if (!hasNoBody(request.headers)) return false;
     this.platform.sign(response);
-    const plain = new PlainRequest(request, route, NONE);
-    return middleware.some((each) => !each.passes(plain, response, response));
+    return middleware.some((each) => !each.passes(request as HttpRequest, response, response));
   }
 
   private answers(
