@@ -93,7 +93,12 @@ export class BeforeFastify implements Platform {
   }
 
   isOpen(): boolean {
-    return this.hooks.isOpen && this.adapter.reply === this.reply && this.state?.closing === false;
+    return (
+      this.hooks.isOpen &&
+      this.adapter.reply === this.reply &&
+      this.state?.closing === false &&
+      !HANDLER_CHANNELS.some(({ hasSubscribers }) => hasSubscribers)
+    );
   }
 
   mayAnswer(): boolean {
@@ -129,8 +134,7 @@ export class BeforeFastify implements Platform {
       (context.onResponse?.length ?? 0) === onResponse.length &&
       [...onRequest, ...onResponse].every(isKnown) &&
       context.handlerTimeout === 0 &&
-      !SCHEMAS.some((name) => Boolean(reader(name)(context))) &&
-      !HANDLER_CHANNELS.some(({ hasSubscribers }) => hasSubscribers)
+      !SCHEMAS.some((name) => Boolean(reader(name)(context)))
     );
   }
 

@@ -1,6 +1,7 @@
 /** What is brought past a platform is answered as the platform would have had it, and nothing is that anybody stands before. */
 import { EventEmitter } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Controller, Get, type INestApplication, Injectable, type MiddlewareConsumer } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -367,6 +368,54 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
       }
     });
   });
+
+  if (adapter === 'fastify')
+    describe('brings all requests to a Fastify that does more for them', () => {
+      const schema = { params: { type: 'object', properties: { id: { type: 'integer' } } } };
+      const withRoutes = (change: (options: Record<string, unknown>) => void): [ShopOptions] => [
+        { configure: (app) => void fastifyOf(app).addHook('onRoute', change as never) },
+      ];
+      const quiet = { write: (): void => {} };
+      const MORE: Record<string, [ShopOptions, object?]> = {
+        'a log of requests': [{}, { logger: { stream: quiet } }],
+        'a limit for handlers': [{}, { handlerTimeout: 10_000 }],
+        'other URLs': [{}, { rewriteUrl: ({ url }: { url: string }) => url }],
+        'a schema for the route': withRoutes((options) => {
+          options['schema'] = { ...(options['schema'] as object), ...schema };
+        }),
+        'a limit for the handler of the route': withRoutes((options) => {
+          options['handlerTimeout'] = 10_000;
+        }),
+        'a server of its own': [
+          {},
+          { serverFactory: (handler: (...args: unknown[]) => void) => createServer((...args) => handler(...args)) },
+        ],
+      };
+      it.each(Object.entries(MORE))('%s', async (_, [options, fastify]) => {
+        const shop = await started(options, fastify);
+        await warmUp(shop);
+        expect(await bringing(shop, () => get(shop))).toBe(1);
+      });
+
+      it('while somebody traces them', async () => {
+        const shop = await started();
+        await warmUp(shop);
+        const hear = (): void => {};
+        subscribe('tracing:fastify.request.handler:start', hear);
+        expect(await bringing(shop, () => get(shop))).toBe(1);
+        unsubscribe('tracing:fastify.request.handler:start', hear);
+        expect(await bringing(shop, () => get(shop))).toBe(0);
+      });
+    });
+  else
+    it('leaves conditions to Express, which compares its tag', async () => {
+      const shop = await started();
+      await warmUp(shop);
+      const tag = (await get(shop)).headers['etag'] as string;
+      for (const headers of [{ 'if-none-match': tag }, { 'if-none-match': '*' }, { 'if-modified-since': 'now' }])
+        expect(await bringing(shop, () => get(shop, '/api/products/1', { headers }))).toBe(1);
+      expect((await get(shop, '/api/products/1', { headers: { 'if-none-match': '*' } })).status).toBe(304);
+    });
 
   describe('brings the platform requests again', () => {
     const JUST_BROUGHT: Record<string, (shop: Shop) => unknown> = {
