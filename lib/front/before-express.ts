@@ -59,8 +59,7 @@ export class BeforeExpress implements Platform {
     observe(adapter, 'registerParserMiddleware', (call, args) => {
       const { stack } = this.application.router;
       const isFirst = !stack.some(({ handle }) => PARSERS.includes(handle.name));
-      // A raw body is kept by the parser.
-      if (isFirst && !args[1]) this.json = { limit: LIMIT, parse };
+      if (isFirst) this.json = { limit: LIMIT, parse };
       return call(args);
     });
   }

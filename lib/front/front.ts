@@ -89,11 +89,11 @@ export class Front {
 
   constructor(private readonly platform: Platform) {}
 
-  /** Takes the place of the platform, where nobody else listens to the server. */
+  /** Takes the place of the platform. */
   install(server: EventEmitter): void {
     const isHttp1 = server instanceof http.Server || server instanceof https.Server;
-    const [only, ...others] = server.listeners('request') as http.RequestListener[];
-    if (!isHttp1 || !only || only !== this.platform.listener || others.length > 0) return;
+    const [only] = server.listeners('request') as http.RequestListener[];
+    if (!isHttp1 || !only || only !== this.platform.listener) return;
     const isAlone = (): boolean =>
       // Node calls listeners one after the other; tools that watch a server put an `emit` of their own before its.
       server.listenerCount('request') === 1 && server.emit === emit && this.isOpen();

@@ -39,13 +39,10 @@ function covers(path: string, route: readonly string[]): boolean {
 
 /** Whether they differ in a word, however its case is read; a binding may hold for longer paths, too. */
 function areApart(path: string, route: readonly string[]): boolean {
-  const [root, ...levels] = path.toLowerCase().split('/');
+  const [, ...levels] = path.toLowerCase().split('/');
   const end = levels.findIndex((level) => !PLAIN_LEVEL.test(level));
-  return (
-    root === '' &&
-    levels.slice(0, end === -1 ? undefined : end).some((level, index) => {
-      const other = route[index + 1]?.toLowerCase();
-      return other !== undefined && ![level, other].some((each) => each.startsWith(':')) && level !== other;
-    })
-  );
+  return levels.slice(0, end === -1 ? undefined : end).some((level, index) => {
+    const other = route[index + 1]?.toLowerCase();
+    return other !== undefined && ![level, other].some((each) => each.startsWith(':')) && level !== other;
+  });
 }

@@ -4,7 +4,7 @@
  * just before, and called once at boot to see whether it does. Of any other, Nest's own binding stays.
  */
 import type { ServerResponse } from 'node:http';
-import { RequestMethod, type NestMiddleware } from '@nestjs/common';
+import type { NestMiddleware } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
 import { matchesRoute } from './bound-path.js';
 import { observe, type AnyFunction } from './observed-method.js';
@@ -45,12 +45,8 @@ export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */
 export type Place = (middleware: DirectMiddleware, bind: Bind, args: unknown[]) => Bind | Promise<Bind>;
 
-/** The second is that of a path without a method. */
-const OF_EVERY_METHOD: readonly unknown[] = [RequestMethod.ALL, -1];
-
 interface Bound {
   readonly middleware: DirectMiddleware;
-  readonly method: unknown;
   readonly path: string;
 }
 
@@ -66,27 +62,24 @@ export class DirectBinding {
       const placed = await place(middleware, bind, args);
       return (path: string, handler: AnyFunction): unknown => {
         if (!Probe.leads(handler, middleware)) return bind(path, handler);
-        this.bound.push({ middleware, method: args[0], path });
+        this.bound.push({ middleware, path });
         return placed(path, handler);
       };
     });
   }
 
   /**
-   * Those that every plain target of this route passes, whatever its method.
+   * Those that every plain target of this route passes, whatever its method: a handler that leads to one only for some
+   * methods has not led to it at boot.
    *
    * @returns `undefined` where that depends on the request
    */
   before(template: string): DirectMiddleware[] | undefined {
     const found: DirectMiddleware[] = [];
     for (const middleware of new Set(this.bound.map((each) => each.middleware))) {
-      const paths = this.bound.filter((each) => each.middleware === middleware);
-      const matches = matchesRoute(
-        paths.map(({ path }) => path),
-        template,
-      );
-      if (matches === undefined || (matches && !paths.every(({ method }) => OF_EVERY_METHOD.includes(method))))
-        return undefined;
+      const paths = this.bound.flatMap((each) => (each.middleware === middleware ? [each.path] : []));
+      const matches = matchesRoute(paths, template);
+      if (matches === undefined) return undefined;
       if (matches) found.push(middleware);
     }
     return found;

@@ -1,12 +1,19 @@
 /** What is brought past a platform is answered as the platform would have had it, and nothing is that anybody stands before. */
 import { EventEmitter } from 'node:events';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent, createServer, get as httpGet, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { Controller, Get, type INestApplication, Injectable, type MiddlewareConsumer } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  type INestApplication,
+  Injectable,
+  type MiddlewareConsumer,
+  RequestMethod,
+} from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { SecurityConfig } from 'declarest';
+import { cors, SecurityConfig, SecurityRulesGuard } from 'declarest';
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import type { Platform } from '../harness/platforms.js';
@@ -24,6 +31,7 @@ interface Express {
   use(handler: (request: unknown, response: ServerResponse, next: Done) => void): unknown;
 }
 interface Fastify {
+  close(): Promise<void>;
   addHook(name: string, hook: (...args: never[]) => unknown): unknown;
 }
 
@@ -397,6 +405,27 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         expect(await bringing(shop, () => get(shop))).toBe(1);
       });
 
+      it('when it is closing', async () => {
+        const shop = await started({
+          configure: (app) =>
+            void fastifyOf(app).addHook('preClose', () => new Promise((done) => setTimeout(done, 300))),
+        });
+        await warmUp(shop);
+        const agent = new Agent({ keepAlive: true });
+        const ask = (): Promise<number> =>
+          new Promise((resolve, reject) => {
+            httpGet(`${shop.url}/api/products/1`, { agent }, (response) => {
+              response.resume().on('end', () => resolve(response.statusCode ?? 0));
+            }).on('error', reject);
+          });
+        expect(await ask()).toBe(200);
+        const closed = fastifyOf(shop.app).close();
+        await new Promise((done) => setTimeout(done, 50));
+        expect(await ask()).toBe(503);
+        agent.destroy();
+        await closed;
+      });
+
       it('while somebody traces them', async () => {
         const shop = await started();
         await warmUp(shop);
@@ -432,6 +461,10 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         const { reply } = http;
         http.reply = (response, body, status) => reply.call(http, response, body, status) as unknown;
       },
+      'when somebody stands in the place of a guard': ({ app }) => {
+        const guard = app.get(SecurityRulesGuard, { strict: false });
+        guard.canActivate = () => true;
+      },
       ...(adapter !== 'fastify' && {
         'when a layer is added': ({ app }) => expressOf(app).get('/elsewhere', (_request, response) => response.end()),
         'when JSON is written in another way': ({ app }) => expressOf(app).set('json spaces', 1),
@@ -463,6 +496,28 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         expect(shown(await get(past, path))).toEqual(shown(await get(behind, path)));
       expect(await bringing(past, () => get(past))).toBe(0);
     });
+  });
+
+  it('gives no answer of other methods the headers of cors() that is bound to one', async () => {
+    const options: ShopOptions = {
+      imports: [
+        class OneMethod {
+          configure(consumer: MiddlewareConsumer): void {
+            consumer
+              .apply(cors('https://page.example'))
+              .forRoutes({ path: 'api/categories/:id', method: RequestMethod.GET });
+          }
+        },
+      ],
+      rules: ({ publicEndpoints }) => publicEndpoints('/**'),
+    };
+    const [past, behind] = [await started(options), await behindItsPlatform(options)];
+    for (const shop of [past, behind]) await warmUp(shop);
+    for (const method of ['GET', 'PUT', 'GET', 'OPTIONS', 'PUT', 'DELETE', 'OPTIONS', 'DELETE']) {
+      const sent = method === 'PUT' ? { json: { name: 'Light' } } : {};
+      const ask = (shop: Shop): Promise<Answer> => request(shop.url, method, '/api/categories/1', sent);
+      expect(shown(await ask(past))).toEqual(shown(await ask(behind)));
+    }
   });
 
   it('shows a policy the request of its platform', async () => {
