@@ -45,14 +45,15 @@ export type Bind = (path: string, handler: AnyFunction) => unknown;
 /** @returns what binds a handler that leads to this middleware, beside what would bind any other */
 export type Place = (middleware: DirectMiddleware, bind: Bind, args: unknown[]) => Bind | Promise<Bind>;
 
-interface Bound {
+/** Bound one after the other. */
+interface Group {
   readonly middleware: DirectMiddleware;
-  readonly path: string;
+  readonly paths: string[];
 }
 
 export class DirectBinding {
   private lastBound: DirectMiddleware | undefined;
-  private readonly bound: Bound[] = [];
+  private readonly groups: Group[] = [];
 
   constructor(adapter: object, place: Place) {
     observe(adapter, 'createMiddlewareFactory', async (call, args) => {
@@ -62,7 +63,9 @@ export class DirectBinding {
       const placed = await place(middleware, bind, args);
       return (path: string, handler: AnyFunction): unknown => {
         if (!Probe.leads(handler, middleware)) return bind(path, handler);
-        this.bound.push({ middleware, path });
+        const last = this.groups.at(-1);
+        if (last?.middleware === middleware) last.paths.push(path);
+        else this.groups.push({ middleware, paths: [path] });
         return placed(path, handler);
       };
     });
@@ -75,14 +78,9 @@ export class DirectBinding {
    * @returns `undefined` where that depends on the request
    */
   before(template: string): DirectMiddleware[] | undefined {
-    const found: DirectMiddleware[] = [];
-    for (const middleware of new Set(this.bound.map((each) => each.middleware))) {
-      const paths = this.bound.flatMap((each) => (each.middleware === middleware ? [each.path] : []));
-      const matches = matchesRoute(paths, template);
-      if (matches === undefined) return undefined;
-      if (matches) found.push(middleware);
-    }
-    return found;
+    const matched = this.groups.map(({ paths }) => matchesRoute(paths, template));
+    if (matched.includes(undefined)) return undefined;
+    return this.groups.filter((_, place) => matched[place]).map(({ middleware }) => middleware);
   }
 
   /** Nest registers a middleware one `await` after it has bound its method: any later, somebody else had bound it. */
