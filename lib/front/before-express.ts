@@ -9,6 +9,7 @@ import { headOf, mayMeet, meeting } from './before-route.js';
 import type { Asked, Platform, Surroundings } from './front.js';
 import { KnownHooks } from './known-hooks.js';
 import type { JsonReader } from './plain-body.js';
+import { traced } from './heard.js';
 
 type Handle = ((...args: unknown[]) => unknown) & { readonly name: string };
 interface Layer {
@@ -22,20 +23,23 @@ interface Layer {
   readonly rawPath?: unknown;
 }
 interface Application extends EtagSettings {
-  readonly router: { readonly stack: readonly Layer[] };
+  readonly handle: Handle;
+  readonly router: { readonly stack: readonly Layer[]; readonly params: object; readonly handle: unknown };
+  readonly response: object;
 }
 interface Adapter {
   getInstance(): unknown;
   readonly reply: unknown;
 }
 
-/** Which do nothing for a request without a body. */
-const PARSERS = ['jsonParser', 'urlencodedParser', 'rawParser', 'textParser'];
 /** What the parser that Nest sets by itself takes (`100kb`). */
 const LIMIT = 102_400;
 /** As strict as that parser: nothing but an object or a list. */
 const STRICT = /^[ \t\n\r]*[[{]/;
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
+/** What writes an answer: somebody may put his own in the place of one, for all responses. */
+const WRITERS = ['json', 'send', 'status', 'set', 'setHeader', 'writeHead', 'write', 'end'] as const;
+const isTraced = traced('express.router.request');
 
 export class BeforeExpress implements Platform {
   readonly listener: unknown;
@@ -44,6 +48,12 @@ export class BeforeExpress implements Platform {
   private readonly hooks: KnownHooks;
   private readonly etagOf: ReturnType<typeof compileEtag>;
   private readonly reply: unknown;
+  /** Nest's own, which do nothing for a request without a body. */
+  private readonly parsers = new WeakSet<object>();
+  private readonly handle: Handle;
+  /** As they were when a request was first looked at. */
+  private writers: readonly unknown[] = [];
+  private routersHandle: unknown;
   /** What the paths of the layers begin with. */
   private heads: readonly string[] = [];
 
@@ -56,11 +66,21 @@ export class BeforeExpress implements Platform {
     this.hooks = new KnownHooks(adapter);
     this.etagOf = compileEtag(this.application);
     this.reply = adapter.reply;
-    observe(adapter, 'registerParserMiddleware', (call, args) => {
-      const { stack } = this.application.router;
-      const isFirst = !stack.some(({ handle }) => PARSERS.includes(handle.name));
-      if (isFirst) this.json = { limit: LIMIT, parse };
-      return call(args);
+    this.handle = this.application.handle;
+    for (const method of ['registerParserMiddleware', 'useBodyParser'])
+      if (this.hooks.isNests(method)) this.watchParsers(method);
+  }
+
+  private watchParsers(method: string): void {
+    observe(this.adapter, method, (call, args) => {
+      const { length } = this.application.router.stack;
+      const answer = call(args);
+      const added = this.application.router.stack.slice(length).map(({ handle }) => handle);
+      for (const handle of added) this.parsers.add(handle);
+      // It leaves out its own where the application has one.
+      if (method === 'registerParserMiddleware' && added.some(({ name }) => name === 'jsonParser'))
+        this.json = { limit: LIMIT, closes: false, parse };
+      return answer;
     });
   }
 
@@ -69,9 +89,17 @@ export class BeforeExpress implements Platform {
   }
 
   isOpen(): boolean {
-    const { settings } = this.application;
+    const { settings, response, router, handle } = this.application;
     return (
-      this.hooks.isOpen && this.adapter.reply === this.reply && !JSON_SETTINGS.some((name) => Boolean(settings[name]))
+      this.hooks.isOpen &&
+      this.adapter.reply === this.reply &&
+      handle === this.handle &&
+      router.handle === this.routersHandle &&
+      !isTraced() &&
+      isEmpty(router.params) &&
+      !JSON_SETTINGS.some((name) => Boolean(settings[name])) &&
+      this.etagOf.isKnown() &&
+      this.writers.every((writer, place) => (response as Record<string, unknown>)[WRITERS[place] as string] === writer)
     );
   }
 
@@ -90,17 +118,24 @@ export class BeforeExpress implements Platform {
   }
 
   surroundings({ verb, request }: Asked, template: string): Surroundings | undefined {
-    const { stack } = this.application.router;
+    const { router, response } = this.application;
+    const { stack } = router;
+    if (this.handle.name !== 'handle') return undefined;
+    if (this.writers.length === 0) {
+      this.writers = WRITERS.map((name) => (response as Record<string, unknown>)[name]);
+      this.routersHandle = router.handle;
+    }
     if (this.heads.length !== stack.length) this.heads = stack.map((layer) => headOf(pathOf(layer)));
     const place = stack.findIndex(({ route }) => route !== undefined && route === (request as RoutedRequest).route);
     const middleware = this.table.direct.before(template);
     if (place === -1 || !middleware) return undefined;
     const taken = new Set<string>();
+    const seen = new Set<string>();
     const head = headOf(template);
     for (const [index, layer] of stack.slice(0, place).entries()) {
-      if (!mayMeet(this.heads[index] ?? '', head) || this.isKnown(layer)) continue;
+      if (!mayMeet(this.heads[index] ?? '', head) || this.isKnown(layer, seen)) continue;
       const { route } = layer;
-      if (route && !['_all', 'options', verb.toLowerCase()].some((name) => route.methods[name])) continue;
+      if (route && route.stack.length > 0 && !answers(route, verb)) continue;
       const met = meeting({ path: pathOf(layer), isRoute: route !== undefined }, template);
       if (met === undefined) return undefined;
       if (met !== 'never') taken.add(met.word);
@@ -108,13 +143,22 @@ export class BeforeExpress implements Platform {
     return { middleware, taken, json: this.json };
   }
 
-  /** Whether it would let a plain request pass, or is the package's own. */
-  private isKnown({ handle, route }: Layer): boolean {
-    if (route) return route.stack.every((each) => ownLayers.has(each.handle));
-    // One of four parameters is asked where a request has failed.
-    return handle.length > 3 || ownLayers.has(handle) || PARSERS.includes(handle.name) || this.hooks.has(handle);
+  /** Whether it would let a plain request pass, or is the package's own. Those of two adapters on one Express look alike. */
+  private isKnown({ handle, route }: Layer, seen: Set<string>): boolean {
+    if (route) return route.stack.length > 0 && route.stack.every((each) => ownLayers.has(each.handle));
+    if (ownLayers.has(handle) || this.parsers.has(handle)) return true;
+    const text = String(handle);
+    return this.hooks.has(handle) && !seen.has(text) && seen.add(text) !== undefined;
   }
 }
+
+const answers = ({ methods }: NonNullable<Layer['route']>, verb: string): boolean =>
+  ['_all', 'options', verb.toLowerCase()].some((name) => methods[name]);
+
+const isEmpty = (params: object): boolean => {
+  for (const _ in params) return false;
+  return true;
+};
 
 interface RoutedRequest extends HttpRequest {
   readonly route?: object & { readonly path?: unknown };

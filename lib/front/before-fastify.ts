@@ -1,5 +1,4 @@
 /** What Fastify does before it calls a handler, and behind it: the hooks of the route's context, and its options. */
-import { channel } from 'node:diagnostics_channel';
 import {
   hidden,
   hasNothingBehind,
@@ -16,6 +15,7 @@ import { headOf, meeting } from './before-route.js';
 import type { Asked, Platform, Surroundings } from './front.js';
 import { KnownHooks } from './known-hooks.js';
 import type { JsonReader } from './plain-body.js';
+import { traced } from './heard.js';
 
 interface RoutedRequest {
   /** In bytes. */
@@ -24,8 +24,13 @@ interface RoutedRequest {
 interface Parser {
   fn(request: unknown, body: Buffer, done: (error: unknown, body?: unknown) => void): unknown;
 }
+interface Parsers {
+  readonly customParsers?: ReadonlyMap<string, Parser>;
+  readonly parserRegExpList?: readonly unknown[];
+}
 interface Instance {
   readonly routing: unknown;
+  printRoutes(): string;
 }
 interface Adapter {
   getInstance(): unknown;
@@ -35,28 +40,33 @@ interface Hooks {
   readonly onRequest?: readonly object[];
   readonly onResponse?: readonly object[];
 }
-interface Logger {
-  readonly info?: { readonly name: string };
+interface Options extends Readonly<Record<string, unknown>> {
+  readonly logger?: { readonly info?: { readonly name: string } };
+  readonly routerOptions?: { readonly constraints?: object; readonly maxParamLength?: number };
 }
 interface Context extends RouteContext {
   readonly onResponse?: readonly object[] | null;
   readonly handlerTimeout?: number;
+  readonly childLoggerFactory?: { readonly name: string };
 }
 
 /** Options with which Fastify does more for a request than to bring it to its handler. */
 const BUSY_OPTIONS = ['loggerInstance', 'logController', 'rewriteUrl', 'serverFactory', 'http2'];
 /** What a request is checked by before its handler. */
 const SCHEMAS = ['headers-schema', 'params-schema', 'querystring-schema', 'body-schema'];
-/** Of tools that trace requests. */
-const HANDLER_CHANNELS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((name) =>
-  channel(`tracing:fastify.request.handler:${name}`),
-);
+/** A longer word of a path it takes for none. */
+const SHORTEST_LIMIT = 100;
+const isTraced = traced('fastify.request.handler');
 
 export class BeforeFastify implements Platform {
   readonly listener: unknown;
   private readonly hooks: KnownHooks;
   private readonly reply: unknown;
   private readonly contextOf = routeContextReader();
+  private readonly hasMiddleware = reader<boolean>('fastify-middie-has-middlewares');
+  private readonly listenedTo: object;
+  /** Whether the application had given it routes before there was anybody to hear of them. */
+  private readonly hadRoutes: boolean;
   private parser: Parser | undefined;
   private state: { readonly closing: boolean } | undefined;
 
@@ -65,15 +75,15 @@ export class BeforeFastify implements Platform {
     private readonly table: RouteTable,
   ) {
     this.listener = this.instance.routing;
+    this.listenedTo = this.instance;
+    this.hadRoutes = this.instance.printRoutes() !== '(empty tree)';
     this.hooks = new KnownHooks(adapter);
     this.reply = adapter.reply;
-    let parsers = 0;
+    if (!this.hooks.isNests('useBodyParser')) return;
     observe(adapter, 'useBodyParser', (call, args) => {
       const [type, rawBody, , given] = args;
       const answer = call(args);
-      if (type !== 'application/x-www-form-urlencoded') parsers += 1;
-      const isNests = type === 'application/json' && !rawBody && given === undefined && parsers === 1;
-      this.parser = isNests ? this.jsonParser : undefined;
+      if (type === 'application/json' && !rawBody && given === undefined) this.parser = this.jsonParser;
       return answer;
     });
   }
@@ -82,9 +92,11 @@ export class BeforeFastify implements Platform {
     return this.adapter.getInstance() as Instance;
   }
 
+  /** Where there is one for JSON. */
   private get jsonParser(): Parser | undefined {
-    const parsers = hidden<{ customParsers?: Map<string, Parser> }>(this.instance, 'fastify.contentTypeParser');
-    return parsers?.customParsers?.get('application/json');
+    const { customParsers, parserRegExpList } = hidden<Parsers>(this.instance, 'fastify.contentTypeParser') ?? {};
+    const ofJson = [...(customParsers ?? [])].filter(([type]) => type.startsWith('application/json'));
+    return ofJson.length === 1 && parserRegExpList?.length === 0 ? customParsers?.get('application/json') : undefined;
   }
 
   /** It takes no routes once it has started. */
@@ -97,7 +109,9 @@ export class BeforeFastify implements Platform {
       this.hooks.isOpen &&
       this.adapter.reply === this.reply &&
       this.state?.closing === false &&
-      !HANDLER_CHANNELS.some(({ hasSubscribers }) => hasSubscribers)
+      !isTraced() &&
+      // Of middie, to which the application may give something at any time.
+      this.hasMiddleware(this.listenedTo) === false
     );
   }
 
@@ -114,13 +128,13 @@ export class BeforeFastify implements Platform {
     const context = this.contextOf(request) as Context | undefined;
     const middleware = this.table.direct.before(template);
     const taken = this.taken(verb, template);
-    if (!context || !middleware || !taken || !this.isIdle(context, response)) return undefined;
+    if (this.hadRoutes || !context || !middleware || !taken || !this.isIdle(context, response)) return undefined;
     this.state ??= hidden(this.instance, 'fastify.state');
     return { middleware, taken, json: this.jsonReader(routeOptions.bodyLimit) };
   }
 
   private isIdle(context: Context, response: unknown): boolean {
-    const options = hidden<Record<string, unknown>>(this.instance, 'fastify.options');
+    const options = hidden<Options>(this.instance, 'fastify.options');
     // The context has them bound; that those before a handler are the root's own, `isAlone` has seen.
     const { onRequest = [], onResponse = [] } = hidden<Hooks>(this.instance, 'fastify.hooks') ?? {};
     const isKnown = (hook: object): boolean => ownHooks.has(hook) || isMiddie(hook as never) || this.hooks.has(hook);
@@ -128,8 +142,9 @@ export class BeforeFastify implements Platform {
       this.table.isAlone(response) &&
       options !== undefined &&
       !BUSY_OPTIONS.some((name) => Boolean(options[name])) &&
-      // It logs every request, where it has a logger.
-      (options['logger'] as Logger | undefined)?.info?.name === 'noop' &&
+      isSilent(options) &&
+      isPlainRouter(options) &&
+      context.childLoggerFactory?.name === 'defaultChildLoggerFactory' &&
       hasNothingBehind(context) &&
       (context.onResponse?.length ?? 0) === onResponse.length &&
       [...onRequest, ...onResponse].every(isKnown) &&
@@ -156,9 +171,18 @@ export class BeforeFastify implements Platform {
   private jsonReader(limit: number): JsonReader | undefined {
     const { parser } = this;
     if (!parser || parser !== this.jsonParser) return undefined;
-    return { limit, parse: (body) => parsed(parser, body) };
+    return { limit, closes: true, parse: (body) => parsed(parser, body) };
   }
 }
+
+/** It logs every request, where it has a logger; one of a higher level may be given another at any time. */
+const isSilent = ({ logger }: Options): boolean => logger?.info?.name === 'noop' && !('level' in logger);
+
+/** Nest gives it a constraint for versions, which is asked where a route has one. */
+const isPlainRouter = ({
+  routerOptions: { constraints = {}, maxParamLength = SHORTEST_LIMIT } = {},
+}: Options): boolean =>
+  Object.keys(constraints).every((name) => name === 'version') && maxParamLength >= SHORTEST_LIMIT;
 
 /** Nest's calls back at once. */
 function parsed(parser: Parser, body: Buffer): unknown {

@@ -24,7 +24,8 @@ export function meeting({ path, isRoute }: Other, route: string): 'never' | { re
   if (!isRoute || !(path === '/' || PLAIN_TEMPLATE.test(path))) return undefined;
   const [others, levels] = [path, route].map((each) => each.split('/')) as [string[], string[]];
   if (others.length !== levels.length) return 'never';
-  const [word = ':'] = others.slice(-1);
+  const [word = ':', last = ''] = [others.at(-1), levels.at(-1)];
   const above = [others, levels].map((each) => each.slice(0, -1).join('/').toLowerCase());
-  return above[0] === above[1] && !word.startsWith(':') ? { word: word.toLowerCase() } : undefined;
+  const isWord = above[0] === above[1] && last.startsWith(':') && !word.startsWith(':');
+  return isWord ? { word: word.toLowerCase() } : undefined;
 }

@@ -9,6 +9,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { templateOf, type HttpRequest } from '../http/request-facts.js';
 import type { DirectMiddleware, HeaderHolder } from '../routing/direct-middleware.js';
+import { heard } from './heard.js';
 import { hasNoBody, hasPlainBody, readBody, type JsonReader } from './plain-body.js';
 import { PlainRequest, PlainResponse } from './plain-exchange.js';
 
@@ -78,6 +79,8 @@ const PLAIN_QUERY = /^\?[\w.~%+&=,:-]*$/;
 const BODILESS = ['GET', 'DELETE'];
 
 const { emit } = EventEmitter.prototype;
+/** What node tells of requests: who hears it may ask their responses for headers, and their requests for a route. */
+const isHeard = heard('http.server.request.start', 'http.server.response.created', 'http.server.response.finish');
 
 export class Front {
   /** By paths, and by what stands before a last level that is a parameter. */
@@ -96,11 +99,13 @@ export class Front {
     if (!isHttp1 || !only || only !== this.platform.listener) return;
     const isAlone = (): boolean =>
       // Node calls listeners one after the other; tools that watch a server put an `emit` of their own before its.
-      server.listenerCount('request') === 1 && server.emit === emit && this.isOpen();
-    server.removeListener('request', only);
-    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      server.listenerCount('request') === 1 && server.emit === emit && !isHeard() && this.isOpen();
+    const listener = (request: http.IncomingMessage, response: http.ServerResponse): void => {
       if (!isAlone() || !this.serves(request, response)) only.call(server as http.Server, request, response);
-    });
+    };
+    server.removeListener('request', only);
+    // As node's `once` says it: whoever takes the platform's listener away, or asks for it to put his own around, has that one.
+    server.on('request', Object.assign(listener, { listener: only }));
     this.isInstalled = true;
   }
 
@@ -188,6 +193,7 @@ export class Front {
         plain.body = json.parse(body);
       } catch (error) {
         plain.unreadable = error;
+        if (json.closes) answer.setHeader('connection', 'close');
       }
       handler.run(plain, answer);
     });

@@ -36,6 +36,12 @@ export class KnownHooks {
     );
   }
 
+  /** Whether a method of the adapter is the one of Nest's class, and not a subclass's. */
+  isNests(method: string): boolean {
+    const nests = nestsPrototype(this.adapter) as Record<string, unknown> | undefined;
+    return nests !== undefined && (this.adapter as Record<string, unknown>)[method] === nests[method];
+  }
+
   /** Whether they would let every request pass just now. */
   get isOpen(): boolean {
     const adapter = this.adapter as Adapter;

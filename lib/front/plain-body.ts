@@ -1,10 +1,13 @@
 /** Bodies of plain requests: JSON of a length that was said, as nearly all are sent. The platform reads all others. */
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 /** How the platform reads what is JSON. */
 export interface JsonReader {
   /** Bytes. */
   readonly limit: number;
+  /** Whether it closes the connection after what it could not read. */
+  readonly closes: boolean;
   /** @throws what the platform's parser throws */
   readonly parse: (body: Buffer) => unknown;
 }
@@ -25,9 +28,18 @@ export function hasPlainBody(headers: IncomingHttpHeaders, limit: number): boole
   );
 }
 
-/** Of a request that is broken off nothing is told, as there is nobody to answer. */
+/**
+ * Of a request that is broken off nothing is told, as there is nobody to answer. What is asked then runs where the request
+ * was heard of, as behind the platforms' parsers: an `AsyncLocalStorage` may have been entered there.
+ */
 export function readBody(request: IncomingMessage, then: (body: Buffer) => void): void {
+  const here = new AsyncResource('declarest.body');
   const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-  request.on('end', () => then(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+  request.on(
+    'data',
+    (chunk: Buffer | string) => void chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk),
+  );
+  request.on('end', () => {
+    here.runInAsyncScope(then, undefined, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+  });
 }

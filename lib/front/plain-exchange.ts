@@ -26,8 +26,7 @@ export class PlainRequest implements HttpRequest {
 
 /** Its head and its text go out as one. */
 export class PlainResponse implements HeaderHolder {
-  /** As node takes them: a name, its value, the next name. */
-  private readonly headers: string[] = [];
+  private readonly headers: Record<string, string> = {};
 
   constructor(
     private readonly raw: ServerResponse,
@@ -35,13 +34,7 @@ export class PlainResponse implements HeaderHolder {
   ) {}
 
   setHeader(name: string, value: string): void {
-    const { headers } = this;
-    for (let place = 0; place < headers.length; place += 2)
-      if (headers[place] === name) {
-        headers[place + 1] = value;
-        return;
-      }
-    headers.push(name, value);
+    this.headers[name] = value;
   }
 
   /** As the responses of both platforms have it. */
@@ -49,13 +42,19 @@ export class PlainResponse implements HeaderHolder {
     this.setHeader(name, value);
   }
 
-  /** @param text JSON */
+  /** @param text JSON; nothing where somebody has answered meanwhile, a time limit of the application's for example */
   answer(status: number, text: string): void {
+    if (this.raw.headersSent) return;
     const length = Buffer.byteLength(text);
     this.setHeader('content-type', 'application/json; charset=utf-8');
     this.setHeader('content-length', String(length));
     this.platform.complete(this, text, length);
     this.raw.writeHead(status, this.headers);
     this.raw.end(text);
+  }
+
+  /** Where it cannot be answered. */
+  abandon(): void {
+    this.raw.destroy();
   }
 }

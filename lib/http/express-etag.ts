@@ -7,13 +7,21 @@ export interface EtagSettings {
 }
 type EtagOf = (body: Buffer) => string | undefined;
 
+interface CompiledEtag {
+  (body: string, length: number): string | undefined;
+  /** Whether the setting is its default, or gives none. */
+  isKnown(): boolean;
+}
+
 /** @returns from a body and its length in bytes to its tag; to `undefined` where it gets none */
-export function compileEtag(application: EtagSettings): (body: string, length: number) => string | undefined {
+export function compileEtag(application: EtagSettings): CompiledEtag {
   const usual = usualEtag(application);
-  return (body, length) => {
-    const etagOf = application.settings['etag fn'] as EtagOf | undefined;
+  const setting = (): EtagOf | undefined => application.settings['etag fn'] as EtagOf | undefined;
+  const of = (body: string, length: number): string | undefined => {
+    const etagOf = setting();
     return etagOf === usual && etagOf ? weakEtag(body, length) : etagOf?.(Buffer.from(body));
   };
+  return Object.assign(of, { isKnown: () => setting() === usual || setting() === undefined });
 }
 
 /** The function that Express itself sets for `weak`; `undefined` where it gives other tags than are known here. */

@@ -8,6 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { DirectGuard } from '../routing/direct-guard.js';
+import { ownLayers } from '../routing/direct-middleware.js';
 import { ownHooks } from '../routing/fastify-contexts.js';
 import { RouteTable, type Route } from '../routing/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
@@ -60,12 +61,14 @@ class DeferredBodies {
 
   private watchExpress(table: RouteTable, use: (layer: unknown) => void): void {
     // Express takes a function of four parameters for an error handler.
-    use((error: unknown, request: HttpRequest, _response: unknown, next: Next): void => {
+    const layer = (error: unknown, request: HttpRequest, _response: unknown, next: Next): void => {
       const route = table.find(request.method, pathOf(request));
       if (route && !this.defers(route)) return next(error);
       this.errors.set(request, error);
       next();
-    });
+    };
+    ownLayers.add(layer);
+    use(layer);
   }
 
   /** Fastify calls a route's error handler instead of its handler; this one hands the request on to the handler. */

@@ -42,10 +42,15 @@ export function plainHandler(callee: Callee, answerTo: (exception: unknown) => F
   const enter = compileCall<PlainRequest, PlainResponse>(callee, (_request, response, draft, status) => {
     response.answer(status, draft.text() ?? JSON.stringify(draft.object()));
   });
+  // No request ends the process: what throws here is a function that somebody has put in the place of node's.
   const fail = (exception: unknown, response: PlainResponse): void => {
-    const { status, body, challenge } = answerTo(exception);
-    if (challenge !== undefined) response.header('WWW-Authenticate', challenge);
-    response.answer(status, JSON.stringify(body));
+    try {
+      const { status, body, challenge } = answerTo(exception);
+      if (challenge !== undefined) response.header('WWW-Authenticate', challenge);
+      response.answer(status, JSON.stringify(body));
+    } catch {
+      response.abandon();
+    }
   };
   return {
     isOwn: () => guards.every(isDirect),

@@ -10,6 +10,8 @@ import { nestsPrototype } from './nests-adapter.js';
 
 interface RouteOptions {
   handler: object;
+  /** Of hosts, for example. */
+  constraints?: object;
   config?: object;
 }
 interface Root {
@@ -44,7 +46,7 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
   if (hooks().onRoute?.length !== 0) return () => false;
   root.addHook('onRoute', (options) => {
     const { handler } = options;
-    options.config = { ...options.config, [IS_AS_GIVEN]: () => options.handler === handler };
+    options.config = { ...options.config, [IS_AS_GIVEN]: () => options.handler === handler && isForEverybody(options) };
   });
 
   const isNests = hooksOfNest(nest);
@@ -78,6 +80,8 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
     );
   };
 }
+
+const isForEverybody = ({ constraints = {} }: RouteOptions): boolean => Object.keys(constraints).length === 0;
 
 /**
  * Nest's own hooks, which call `done` last: those that its adapter's class says word for word. They have no names, and

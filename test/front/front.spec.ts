@@ -1,7 +1,16 @@
 /** What is brought past a platform is answered as the platform would have had it, and nothing is that anybody stands before. */
 import { EventEmitter } from 'node:events';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Agent, createServer, get as httpGet, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  get as httpGet,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { gzipSync } from 'node:zlib';
 import {
   Controller,
@@ -31,6 +40,7 @@ interface Express {
   use(handler: (request: unknown, response: ServerResponse, next: Done) => void): unknown;
 }
 interface Fastify {
+  get(path: string, handler: () => unknown): unknown;
   close(): Promise<void>;
   addHook(name: string, hook: (...args: never[]) => unknown): unknown;
 }
@@ -47,7 +57,14 @@ const expressOf = (app: INestApplication): Express => app.getHttpAdapter().getIn
 const fastifyOf = (app: INestApplication): Fastify => app.getHttpAdapter().getInstance() as unknown as Fastify;
 const serverOf = (app: INestApplication): Server => app.getHttpServer() as Server;
 
-async function start(adapter: Adapter, options: ShopOptions = {}, fastify: object = {}): Promise<Watched> {
+/** `early`: what its instance is given before there is an application. */
+type FastifyOptions = { early?: (instance: Fastify) => unknown } & Record<string, unknown>;
+
+async function start(
+  adapter: Adapter,
+  options: ShopOptions = {},
+  { early, ...fastify }: FastifyOptions = {},
+): Promise<Watched> {
   let brought = 0;
   const made = {
     express: () => new ExpressAdapter(),
@@ -55,13 +72,19 @@ async function start(adapter: Adapter, options: ShopOptions = {}, fastify: objec
     fastify: () =>
       new FastifyAdapter({ forceCloseConnections: true, genReqId: () => String((brought += 1)), ...fastify }),
   }[adapter]();
+  early?.(made.getInstance<Fastify>());
   if (adapter !== 'fastify') {
     const express = made.getInstance<Express>();
     const { handle } = express;
-    express.handle = function (this: unknown, ...args) {
-      brought += 1;
-      return handle.apply(this, args);
-    };
+    // By its name it is still Express's.
+    express.handle = Object.defineProperty(
+      function (this: unknown, ...args: unknown[]) {
+        brought += 1;
+        return handle.apply(this, args);
+      },
+      'name',
+      { value: 'handle' },
+    );
   }
   const shop = await startShop(platformOf(adapter), {
     adapter: made,
@@ -168,7 +191,7 @@ const ITS_OWN: readonly Row[] = [
 
 describe.each(ADAPTERS)('on %s', (adapter) => {
   const open: Shop[] = [];
-  const started = async (options?: ShopOptions, fastify?: object): Promise<Watched> => {
+  const started = async (options?: ShopOptions, fastify?: FastifyOptions): Promise<Watched> => {
     const shop = await start(adapter, options, fastify);
     open.push(shop);
     return shop;
@@ -178,7 +201,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
   });
 
   /** Somebody else who hears of all requests: then the platform is brought each of them. */
-  const behindItsPlatform = async (options?: ShopOptions, fastify?: object): Promise<Watched> => {
+  const behindItsPlatform = async (options?: ShopOptions, fastify?: FastifyOptions): Promise<Watched> => {
     const shop = await started(options, fastify);
     serverOf(shop.app).on('request', () => {});
     return shop;
@@ -277,13 +300,16 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
     await ask();
     return shop.brought() - before;
   };
+  const hearNothing = (): void => {};
+  afterEach(() => void unsubscribe('http.server.response.finish', hearNothing));
   const late = (response: ServerResponse): unknown => response.setHeader('x-late', 'yes');
 
+  const middleware = (_request: unknown, response: ServerResponse, next: Done): void => {
+    late(response);
+    next();
+  };
+
   describe('brings the platform all requests before', () => {
-    const middleware = (_request: unknown, response: ServerResponse, next: Done): void => {
-      late(response);
-      next();
-    };
     const hook = (_request: unknown, reply: Reply, done: Done): void => {
       reply.header('x-late', 'yes');
       done();
@@ -326,6 +352,29 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
       },
     };
     const OF_EXPRESS: Record<string, ShopOptions> = {
+      'a function that is called as a parser': {
+        configure: (app) =>
+          void app.use(function rawParser(_: unknown, response: ServerResponse, next: Done) {
+            middleware(_, response, next);
+          }),
+      },
+      'a callback of a parameter': {
+        configure: (app) =>
+          void (expressOf(app) as never as { param(name: string, called: unknown): void }).param(
+            'id',
+            (_: unknown, response: ServerResponse, next: Done) => middleware(_, response, next),
+          ),
+      },
+      'a function around Express': {
+        configure: (app) => {
+          const express = expressOf(app);
+          const { handle } = express;
+          express.handle = function (this: unknown, ...args) {
+            late(args[1] as ServerResponse);
+            return handle.apply(this, args);
+          };
+        },
+      },
       "a hook of Nest's": nests('setOnRequestHook', (_: unknown, response: ServerResponse, done: Done) =>
         middleware(_, response, done),
       ),
@@ -384,7 +433,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         { configure: (app) => void fastifyOf(app).addHook('onRoute', change as never) },
       ];
       const quiet = { write: (): void => {} };
-      const MORE: Record<string, [ShopOptions, object?]> = {
+      const MORE: Record<string, [ShopOptions, FastifyOptions?]> = {
         'a log of requests': [{}, { logger: { stream: quiet } }],
         'a limit for handlers': [{}, { handlerTimeout: 10_000 }],
         'other URLs': [{}, { rewriteUrl: ({ url }: { url: string }) => url }],
@@ -394,6 +443,15 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         'a limit for the handler of the route': withRoutes((options) => {
           options['handlerTimeout'] = 10_000;
         }),
+        'a host for the route': withRoutes((options) => {
+          options['constraints'] = { host: /127/ };
+        }),
+        'words of few letters': [{}, { routerOptions: { maxParamLength: 20 } }],
+        'a logger that is silent yet': [{}, { logger: { level: 'silent', stream: quiet } }],
+        'routes that were there before Nest': [
+          {},
+          { early: (instance) => instance.get('/api/products/top', () => ({})) },
+        ],
         'a server of its own': [
           {},
           { serverFactory: (handler: (...args: unknown[]) => void) => createServer((...args) => handler(...args)) },
@@ -448,6 +506,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
 
   describe('brings the platform requests again', () => {
     const JUST_BROUGHT: Record<string, (shop: Shop) => unknown> = {
+      'when somebody hears what node tells of them': () => subscribe('http.server.response.finish', hearNothing),
       'when somebody else hears of them': ({ app }) =>
         serverOf(app).on('request', (_request, response) => late(response)),
       'when somebody puts a function around what tells of them': ({ app }) => {
@@ -465,7 +524,23 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         const guard = app.get(SecurityRulesGuard, { strict: false });
         guard.canActivate = () => true;
       },
+      ...(adapter === 'fastify' && {
+        'when it gets middleware': ({ app }) => app.use(middleware),
+      }),
       ...(adapter !== 'fastify' && {
+        'when a parameter gets a callback': ({ app }) =>
+          (expressOf(app) as never as { param(name: string, called: unknown): void }).param(
+            'id',
+            (_: unknown, _response: unknown, next: Done) => next(),
+          ),
+        'when answers are written in another way': ({ app }) => {
+          const { response } = expressOf(app) as never as { response: { json: (body: unknown) => unknown } };
+          const { json: usual } = response;
+          response.json = function (body) {
+            return usual.call(this, body);
+          };
+        },
+        'when answers get another tag': ({ app }) => expressOf(app).set('etag', () => 'W/"same"'),
         'when a layer is added': ({ app }) => expressOf(app).get('/elsewhere', (_request, response) => response.end()),
         'when JSON is written in another way': ({ app }) => expressOf(app).set('json spaces', 1),
       }),
@@ -478,6 +553,151 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
       expect(await bringing(shop, () => get(shop))).toBe(1);
     });
   });
+
+  it('leaves the exact path of a route to middleware that is bound to it', async () => {
+    @Injectable()
+    class KeyCheck {
+      use({ headers }: IncomingMessage, response: ServerResponse, next: Done): void {
+        if (headers['x-key'] === 'secret') return next();
+        response.statusCode = 418;
+        response.end();
+      }
+    }
+    for (const bound of [
+      ['/api/categories'],
+      [{ path: '/api/categories', method: RequestMethod.POST }],
+      [{ path: '/api/CATEGORIES', method: RequestMethod.ALL }],
+    ]) {
+      const options: ShopOptions = {
+        rules: ({ publicEndpoints }) => publicEndpoints('/**'),
+        imports: [
+          class Keys {
+            configure(consumer: MiddlewareConsumer): void {
+              consumer.apply(KeyCheck).forRoutes(...bound);
+            }
+          },
+        ],
+      };
+      const [past, behind] = [await started(options), await behindItsPlatform(options)];
+      for (const key of ['secret', 'secret', 'none', 'secret'])
+        for (const method of ['POST', 'GET']) {
+          const sent = {
+            ...(method === 'POST' && { json: { name: `${key}-${Math.random()}` } }),
+            headers: { 'x-key': key },
+          };
+          const statuses = [past, behind].map(
+            async ({ url }) => (await request(url, method, '/api/categories', sent)).status,
+          );
+          const [status, expected] = await Promise.all(statuses);
+          expect([bound, method, key, status]).toEqual([bound, method, key, expected]);
+        }
+    }
+  });
+
+  it('is not there for whoever puts his own around the listener of the platform', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const shop = await started();
+    const server = serverOf(shop.app);
+    const [own, ...others] = server.listeners('request');
+    expect(others).toEqual([]);
+    server.removeAllListeners('request');
+    server.on('request', (...args) =>
+      store.run('here', () => (own as (...args: unknown[]) => void).call(server, ...args)),
+    );
+    await warmUp(shop);
+    expect(await bringing(shop, () => get(shop))).toBe(1);
+  });
+
+  it('lets somebody take the listener of the platform away', async () => {
+    const shop = await started();
+    await warmUp(shop);
+    const server = serverOf(shop.app);
+    server.off('request', server.listeners('request')[0] as () => void);
+    server.on('request', (_request, response) => void response.end('closed'));
+    expect((await get(shop)).text).toBe('closed');
+  });
+
+  /** Sends a body in two parts, when it is told to go on, and the rest after this many milliseconds. */
+  const agent = new Agent({ keepAlive: true });
+  afterAll(() => agent.destroy());
+  const slowly = ({ url }: Shop, token: string, wait: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': TEXT.length,
+        authorization: `Bearer ${token}`,
+        expect: '100-continue',
+      };
+      const sent = httpRequest(`${url}/api/products`, { method: 'POST', headers, agent }, (response) =>
+        response.resume().on('end', () => resolve(response.statusCode ?? 0)),
+      );
+      sent.on('error', reject).on('continue', () => {
+        sent.write(TEXT.slice(0, 9));
+        setTimeout(() => sent.end(TEXT.slice(9)), wait);
+      });
+      sent.flushHeaders();
+    });
+
+  it('reads a body where its request was heard of, and gives no second answer', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const shop = await started();
+    const token = await warmUp(shop);
+    const server = serverOf(shop.app);
+    server.on('checkContinue', (asked: IncomingMessage, response: ServerResponse) => {
+      // A time limit of the application's.
+      setTimeout(() => {
+        if (!response.headersSent) response.writeHead(503).end();
+      }, 100);
+      response.writeContinue();
+      store.run('here', () => server.emit('request', asked, response));
+    });
+    const { parse } = JSON;
+    const seen: unknown[] = [];
+    JSON.parse = (text: string, ...further) => {
+      if (text === TEXT) seen.push(store.getStore());
+      return parse(text, ...further) as unknown;
+    };
+    const statuses: number[] = [];
+    expect(
+      await bringing(shop, async () => statuses.push(await slowly(shop, token, 10), await slowly(shop, token, 200))),
+    ).toBe(0);
+    await new Promise((done) => setTimeout(done, 200));
+    JSON.parse = parse;
+    expect([statuses, seen]).toEqual([
+      [201, 503],
+      ['here', 'here'],
+    ]);
+    expect((await get(shop)).status).toBe(200);
+  });
+
+  // Express tries again and again.
+  if (adapter === 'fastify')
+    it('ends no process where an answer cannot be written', async () => {
+      const shop = await started();
+      await warmUp(shop);
+      const { writeHead } = ServerResponse.prototype;
+      ServerResponse.prototype.writeHead = () => {
+        throw new Error('no');
+      };
+      await expect(get(shop)).rejects.toThrow();
+      ServerResponse.prototype.writeHead = writeHead;
+      expect((await get(shop)).status).toBe(200);
+    });
+
+  if (adapter !== 'fastify')
+    it('asks a route of Express that gets its handlers later', async () => {
+      const made: { all(handler: unknown): void }[] = [];
+      const shop = await started({
+        configure: (app) => {
+          const express = expressOf(app) as never as { route(path: string): { all(handler: unknown): void } };
+          made.push(express.route('/api/products/:id'));
+        },
+      });
+      await warmUp(shop);
+      expect((await get(shop)).status).toBe(200);
+      made[0]?.all(middleware);
+      expect((await get(shop)).headers['x-late']).toBe('yes');
+    });
 
   describe('leaves to other routes what is theirs', () => {
     @Controller('api/products')
@@ -549,7 +769,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
   describe('reads bodies only as the platform does', () => {
     const post = (shop: Shop, body: string): Promise<Answer> => request(shop.url, 'POST', '/api/products', json(body));
     const large = JSON.stringify({ ...LAMP, description: 'x'.repeat(2_000) });
-    const LIMITS: Record<string, [ShopOptions, object?]> = {
+    const LIMITS: Record<string, [ShopOptions, FastifyOptions?]> = {
       'when the raw body is kept': [{ nestOptions: { rawBody: true } }],
       'when the application has a parser of its own': [
         {
