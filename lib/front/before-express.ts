@@ -1,5 +1,5 @@
 /** What Express does before it calls a handler: the layers of its stack, in their order. */
-import type { IncomingHttpHeaders } from 'node:http';
+import { ServerResponse, type IncomingHttpHeaders } from 'node:http';
 import { compileEtag, type EtagSettings } from '../http/express-etag.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { ownLayers, type HeaderHolder } from '../routing/direct-middleware.js';
@@ -38,7 +38,9 @@ const LIMIT = 102_400;
 const STRICT = /^[ \t\n\r]*[[{]/;
 const JSON_SETTINGS = ['json escape', 'json replacer', 'json spaces'];
 /** What writes an answer: somebody may put his own in the place of one, for all responses. */
-const WRITERS = ['json', 'send', 'status', 'set', 'setHeader', 'writeHead', 'write', 'end'] as const;
+const OF_NODE = ['setHeader', 'writeHead', 'write', 'end'] as const;
+const WRITERS = ['json', 'send', 'status', 'set', ...OF_NODE] as const;
+const ofResponse = (response: object, name: string): unknown => (response as Record<string, unknown>)[name];
 const isTraced = traced('express.router.request');
 
 export class BeforeExpress implements Platform {
@@ -99,7 +101,7 @@ export class BeforeExpress implements Platform {
       isEmpty(router.params) &&
       !JSON_SETTINGS.some((name) => Boolean(settings[name])) &&
       this.etagOf.isKnown() &&
-      this.writers.every((writer, place) => (response as Record<string, unknown>)[WRITERS[place] as string] === writer)
+      this.writers.every((writer, place) => ofResponse(response, WRITERS[place] as string) === writer)
     );
   }
 
@@ -120,9 +122,13 @@ export class BeforeExpress implements Platform {
   surroundings({ verb, request }: Asked, template: string): Surroundings | undefined {
     const { router, response } = this.application;
     const { stack } = router;
-    if (this.handle.name !== 'handle') return undefined;
+    if (
+      this.handle.name !== 'handle' ||
+      OF_NODE.some((name) => ofResponse(response, name) !== ServerResponse.prototype[name])
+    )
+      return undefined;
     if (this.writers.length === 0) {
-      this.writers = WRITERS.map((name) => (response as Record<string, unknown>)[name]);
+      this.writers = WRITERS.map((name) => ofResponse(response, name));
       this.routersHandle = router.handle;
     }
     if (this.heads.length !== stack.length) this.heads = stack.map((layer) => headOf(pathOf(layer)));

@@ -57,6 +57,9 @@ export class DirectRoute {
     readonly isAlone: IsAlone,
   ) {
     this.run = (request, response, next) => this.decided.run(request, response, next);
+    // Of all else that it is asked for (metadata, version, name), Nest's tells.
+    Object.setPrototypeOf(this.run, nests);
+    Object.defineProperty(this.run, 'name', { value: nests.name });
   }
 
   /** Why Nest runs it; `undefined` where nobody but the package does. */
@@ -81,8 +84,6 @@ export class DirectHandlers {
     if (!direct || !call) return undefined;
     const route = new DirectRoute(direct, nests, call, isAlone);
     direct.routes.push(route);
-    // Nest's adapter for Fastify asks what it registers for metadata and its version.
-    if (direct.application.host.httpAdapter.getType() === 'fastify') Object.setPrototypeOf(route.run, nests);
     return route;
   }
 

@@ -365,6 +365,16 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
             (_: unknown, response: ServerResponse, next: Done) => middleware(_, response, next),
           ),
       },
+      'a head that is written in another way': {
+        configure: (app) => {
+          const { response } = expressOf(app) as never as { response: ServerResponse };
+          const { writeHead } = response;
+          response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+            late(this);
+            return writeHead.apply(this, args as never) as never;
+          };
+        },
+      },
       'a function around Express': {
         configure: (app) => {
           const express = expressOf(app);
