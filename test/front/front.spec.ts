@@ -25,7 +25,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { cors, SecurityConfig, SecurityRulesGuard } from 'declarest';
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
-import type { Platform } from '../harness/platforms.js';
+import { linesOf, type Platform } from '../harness/platforms.js';
 import { type Shop, type ShopOptions, startShop } from '../harness/shop.js';
 import { claims, makeToken } from '../harness/tokens.js';
 
@@ -72,7 +72,6 @@ async function start(
     fastify: () =>
       new FastifyAdapter({ forceCloseConnections: true, genReqId: () => String((brought += 1)), ...fastify }),
   }[adapter]();
-  early?.(made.getInstance<Fastify>());
   if (adapter !== 'fastify') {
     const express = made.getInstance<Express>();
     const { handle } = express;
@@ -86,6 +85,7 @@ async function start(
       { value: 'handle' },
     );
   }
+  early?.(made.getInstance<Fastify>());
   const shop = await startShop(platformOf(adapter), {
     adapter: made,
     overridden: false,
@@ -301,7 +301,10 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
     return shop.brought() - before;
   };
   const hearNothing = (): void => {};
-  afterEach(() => void unsubscribe('http.server.response.finish', hearNothing));
+  afterEach(() => {
+    for (const name of ['http.server.response.finish', 'tracing:express.router.request:start'])
+      unsubscribe(name, hearNothing);
+  });
   const late = (response: ServerResponse): unknown => response.setHeader('x-late', 'yes');
 
   const middleware = (_request: unknown, response: ServerResponse, next: Done): void => {
@@ -363,6 +366,12 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
           void (expressOf(app) as never as { param(name: string, called: unknown): void }).param(
             'id',
             (_: unknown, response: ServerResponse, next: Done) => middleware(_, response, next),
+          ),
+      },
+      'a hook of another adapter on the same Express': {
+        configure: (app) =>
+          void new ExpressAdapter(expressOf(app)).setOnRequestHook((_, response, done) =>
+            middleware(_, response as ServerResponse, done),
           ),
       },
       'a head that is written in another way': {
@@ -538,6 +547,14 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         'when it gets middleware': ({ app }) => app.use(middleware),
       }),
       ...(adapter !== 'fastify' && {
+        "when somebody traces Express's router": () => subscribe('tracing:express.router.request:start', hearNothing),
+        'when somebody stands before its router': ({ app }) => {
+          const { router } = expressOf(app) as never as { router: { handle: (...args: unknown[]) => unknown } };
+          const { handle } = router;
+          router.handle = function (this: unknown, ...args) {
+            return handle.apply(this, args);
+          };
+        },
         'when a parameter gets a callback': ({ app }) =>
           (expressOf(app) as never as { param(name: string, called: unknown): void }).param(
             'id',
@@ -659,6 +676,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
         if (!response.headersSent) response.writeHead(503).end();
       }, 100);
       response.writeContinue();
+      asked.setEncoding('utf8');
       store.run('here', () => server.emit('request', asked, response));
     });
     const { parse } = JSON;
@@ -673,6 +691,7 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
     ).toBe(0);
     await new Promise((done) => setTimeout(done, 200));
     JSON.parse = parse;
+    expect(linesOf(shop.logs, 'error')).toEqual([]);
     expect([statuses, seen]).toEqual([
       [201, 503],
       ['here', 'here'],
@@ -692,6 +711,100 @@ describe.each(ADAPTERS)('on %s', (adapter) => {
       await expect(get(shop)).rejects.toThrow();
       ServerResponse.prototype.writeHead = writeHead;
       expect((await get(shop)).status).toBe(200);
+    });
+
+  describe('leaves bodies to the parsers of the application', () => {
+    const refused = (headers: Record<string, unknown> | undefined): Error | undefined =>
+      headers?.['x-signature'] === 'forged'
+        ? Object.assign(new Error('forged'), { status: 403, statusCode: 403 })
+        : undefined;
+    const verify = ({ headers }: IncomingMessage): void => {
+      const error = refused(headers);
+      if (error) throw error;
+    };
+    type Parse = (
+      asked: IncomingMessage | undefined,
+      body: string,
+      done: (error: unknown, body?: unknown) => void,
+    ) => void;
+    interface Parsing {
+      addContentTypeParser(type: string, options: object, parse: Parse): unknown;
+    }
+    const parse: Parse = (asked, body, done) => {
+      const error = refused(asked?.headers);
+      if (error) done(error);
+      else done(null, { ...(JSON.parse(body) as object), name: 'Parsed' });
+    };
+    class SignedExpress extends ExpressAdapter {
+      override registerParserMiddleware(): void {
+        this.useBodyParser('json', false, { verify } as object);
+      }
+    }
+    class SignedOwn extends OwnExpressAdapter {
+      override registerParserMiddleware(): void {
+        this.useBodyParser('json', false, { verify } as object);
+      }
+    }
+    class SignedFastify extends FastifyAdapter {
+      override useBodyParser(...[type, ...rest]: Parameters<FastifyAdapter['useBodyParser']>): void {
+        if (type !== 'application/json') return super.useBodyParser(type, ...rest);
+        this.getInstance<Parsing>().addContentTypeParser('application/json', { parseAs: 'string' }, parse);
+      }
+    }
+    const post = (shop: Shop, token: string, headers: Record<string, string>): Promise<Answer> =>
+      request(shop.url, 'POST', '/api/products', { token, ...json(TEXT, 'application/json; charset=utf-8', headers) });
+
+    it('that a subclass of the adapter has', async () => {
+      const Signed = { express: SignedExpress, 'declarest/express': SignedOwn, fastify: SignedFastify }[adapter];
+      const shop = await started({ adapter: new Signed() });
+      const token = await warmUp(shop);
+      const statuses: number[] = [];
+      for (const signature of ['good', 'forged', 'good', 'forged'])
+        statuses.push((await post(shop, token, { 'x-signature': signature })).status);
+      expect(statuses).toEqual([201, 403, 201, 403]);
+    });
+
+    if (adapter === 'fastify')
+      it('that are for a type of theirs, and closes connections as Fastify does', async () => {
+        const shop = await started({
+          configure: (app) =>
+            void (fastifyOf(app) as never as Parsing).addContentTypeParser(
+              'application/json; charset=utf-8',
+              { parseAs: 'string' },
+              parse,
+            ),
+        });
+        const token = await warmUp(shop);
+        for (let time = 0; time < 3; time += 1) expect((await post(shop, token, {})).json.data.name).toBe('Parsed');
+
+        const plain = await started();
+        const bearer = `Bearer ${await warmUp(plain)}`;
+        const answered = await fetch(`${plain.url}/api/products`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: bearer },
+          body: '{',
+        });
+        expect([answered.status, answered.headers.get('connection')]).toEqual([400, 'close']);
+      });
+  });
+
+  if (adapter !== 'fastify')
+    it('brings all requests to an Express that was put around before there was an application', async () => {
+      const shop = await started(
+        {},
+        {
+          early: (instance) => {
+            const express = instance as never as Express;
+            const { handle } = express;
+            express.handle = function (this: unknown, ...args) {
+              late(args[1] as ServerResponse);
+              return handle.apply(this, args);
+            };
+          },
+        },
+      );
+      await warmUp(shop);
+      expect((await get(shop)).headers['x-late']).toBe('yes');
     });
 
   if (adapter !== 'fastify')
