@@ -64,7 +64,7 @@ export class BeforeFastify implements Platform {
   private readonly reply: unknown;
   private readonly contextOf = routeContextReader();
   private readonly hasMiddleware = reader<boolean>('fastify-middie-has-middlewares');
-  private readonly listenedTo: object;
+  private readonly instance: Instance;
   /** Whether the application had given it routes before there was anybody to hear of them. */
   private readonly hadRoutes: boolean;
   private parser: Parser | undefined;
@@ -74,8 +74,8 @@ export class BeforeFastify implements Platform {
     private readonly adapter: Adapter,
     private readonly table: RouteTable,
   ) {
+    this.instance = adapter.getInstance() as Instance;
     this.listener = this.instance.routing;
-    this.listenedTo = this.instance;
     this.hadRoutes = this.instance.printRoutes() !== '(empty tree)';
     this.hooks = new KnownHooks(adapter);
     this.reply = adapter.reply;
@@ -86,10 +86,6 @@ export class BeforeFastify implements Platform {
       if (type === 'application/json' && !rawBody && given === undefined) this.parser = this.jsonParser;
       return answer;
     });
-  }
-
-  private get instance(): Instance {
-    return this.adapter.getInstance() as Instance;
   }
 
   /** Where there is one for JSON. */
@@ -111,7 +107,7 @@ export class BeforeFastify implements Platform {
       this.state?.closing === false &&
       !isTraced() &&
       // Of middie, to which the application may give something at any time.
-      this.hasMiddleware(this.listenedTo) === false
+      this.hasMiddleware(this.instance) === false
     );
   }
 

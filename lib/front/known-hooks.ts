@@ -45,12 +45,6 @@ export class KnownHooks {
   /** Whether they would let every request pass just now. */
   get isOpen(): boolean {
     const adapter = this.adapter as Adapter;
-    return (
-      !adapter.onRequestHook &&
-      !adapter.onResponseHook &&
-      !adapter.isShuttingDown &&
-      !adapter.corsHook &&
-      !adapter.securityHook
-    );
+    return LETS_PASS_UNLESS_SET.every((name) => !adapter[name]);
   }
 }
