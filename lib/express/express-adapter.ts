@@ -1,19 +1,27 @@
 import * as http from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter as NestExpressAdapter } from '@nestjs/platform-express';
+import { compileLater, isPlain, type DeclaresRoutes } from './later-routes.js';
 import { walkByPrefix, type Router } from './prefix-walk.js';
 
 interface Application {
   readonly request: http.IncomingMessage;
   readonly response: http.ServerResponse;
-  readonly router: Router;
+  readonly router: Router & DeclaresRoutes;
 }
 
 /** Nest's adapter for Express, without what makes Express slow: the same answers, to the byte and in the same order. */
 export class ExpressAdapter extends NestExpressAdapter {
   constructor(instance?: unknown) {
     super(instance);
-    walkByPrefix(this.getInstance<Application>().router);
+    const { router } = this.getInstance<Application>();
+    walkByPrefix(router);
+    compileLater(router);
+  }
+
+  /** Nest's compiles each path once more, to see whether Express could. */
+  override normalizePath(path: string): string {
+    return isPlain(path) ? path : super.normalizePath(path);
   }
 
   override initHttpServer(options: NestApplicationOptions): void {

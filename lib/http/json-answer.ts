@@ -3,7 +3,6 @@
  * which would walk through them, they are a text.
  */
 import type { HttpAdapterHost } from '@nestjs/core';
-import { nestsPrototype } from '../routing/nests-adapter.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
 
@@ -34,19 +33,12 @@ export interface Draft {
  */
 export type WriteText = (response: never, draft: Draft, status: number) => boolean;
 
-/** Of each adapter, how its platform writes texts. */
-export const textWriters = new WeakMap<Adapter, WriteText>();
+/** Of each adapter: how its platform writes texts, and its `reply`, in the place of which somebody may put his own. */
+export const textWriters = new WeakMap<Adapter, { readonly write: WriteText; readonly reply: unknown }>();
 
 /** @returns what answers with the text of a draft, where that is possible; else nothing is answered, and it tells so */
 export function textWriter(adapter: Adapter): (response: unknown, draft: Draft, status: number) => boolean {
-  const write = textWriters.get(adapter);
-  const usual = platformsReply(adapter);
+  const known = textWriters.get(adapter);
   return (response, draft, status) =>
-    write !== undefined && adapter.reply === usual && write(response as never, draft, status);
-}
-
-/** The `reply` of Nest's own class; `undefined` where a subclass or a test's spy stands before it. */
-function platformsReply(adapter: Adapter): unknown {
-  const isNests = adapter.reply === nestsPrototype(adapter)?.reply && adapter.reply.name === 'reply';
-  return isNests ? adapter.reply : undefined;
+    known !== undefined && adapter.reply === known.reply && known.write(response as never, draft, status);
 }

@@ -9,10 +9,11 @@ import { hidden, isMiddie, ownHooks, reader, routeContextReader, type RouteConte
 import { nestsPrototype } from './nests-adapter.js';
 
 interface RouteOptions {
+  readonly method: string | readonly string[];
+  readonly url: string;
   handler: object;
   /** Of hosts, for example. */
   constraints?: object;
-  config?: object;
 }
 interface Root {
   readonly server: Server;
@@ -34,9 +35,6 @@ const BEFORE = ['preParsing', 'preValidation', 'preHandler'] as const;
 /** Which tools that watch a server put their own before. */
 const { emit } = EventEmitter.prototype;
 
-/** What Fastify copies into the configuration of a route: whether its handler is still the one that Nest gave. */
-const IS_AS_GIVEN = Symbol('declarest.isAsGiven');
-
 /** To be called before any route exists. */
 export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
   const nest = adapter as Adapter;
@@ -44,17 +42,19 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
   const hooks = (): Hooks => hidden(root, 'fastify.hooks') ?? {};
   // One that comes before ours may have put something around the handler already.
   if (hooks().onRoute?.length !== 0) return () => false;
-  root.addHook('onRoute', (options) => {
-    const { handler } = options;
-    options.config = { ...options.config, [IS_AS_GIVEN]: () => options.handler === handler && isForEverybody(options) };
-  });
+  const given: { readonly options: RouteOptions; readonly handler: object }[] = [];
+  root.addHook('onRoute', (options) => void given.push({ options, handler: options.handler }));
+  /** Whether the handler is still the one that Nest gave. */
+  const isAsGiven = ({ config }: RouteContext): boolean =>
+    given
+      .filter(({ options: { url, method } }) => url === config?.url && method === config.method)
+      .every(({ options, handler }) => options.handler === handler && isForEverybody(options));
 
   const isNests = hooksOfNest(nest);
   const isCalledFirst = (context: RouteContext): boolean => {
     const { onRequest = [] } = hooks();
-    const isAsGiven = (context.config as { readonly [IS_AS_GIVEN]?: () => boolean } | undefined)?.[IS_AS_GIVEN];
     return (
-      isAsGiven?.() === true &&
+      isAsGiven(context) &&
       // Those of the route itself come behind the context's.
       (context.onRequest?.length ?? 0) === onRequest.length &&
       onRequest.every((hook) => ownHooks.has(hook) || isMiddie(hook) || isNests(hook)) &&

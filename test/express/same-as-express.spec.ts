@@ -117,7 +117,7 @@ function fill(app: Express, random: Random, depth: number): void {
       any[pick(random, ['get', 'get', 'post', 'put', 'head', 'options', 'all'])]!.call(
         app,
         path,
-        handler(['next', 'route', 'later']),
+        ...(random(2) === 0 ? [handler(['next', 'route', 'later'])] : []),
         handler(['answer', 'answer', 'answer', 'next', 'router', 'throw', 'rewrite']),
       );
   }

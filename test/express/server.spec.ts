@@ -4,6 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { Body, Controller, Get, Module, Post, Req, Version, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter as NestExpressAdapter } from '@nestjs/platform-express';
 import { ExpressAdapter } from 'declarest/express';
 import express from 'express';
 import { rawRequest } from '../harness/raw-socket.js';
@@ -20,6 +21,12 @@ class KindController {
   @Get('kind')
   second() {
     return 'the second version';
+  }
+
+  /** As versions of Express before the fifth wrote it. */
+  @Get('files/*')
+  files() {
+    return 'any file';
   }
 
   @Post('echo')
@@ -113,6 +120,7 @@ it('versions and static files are where they are with Nest’s adapter', async (
   expect(await ask('/v2/kind')).toBe('the second version');
   expect(JSON.parse(await ask('/v1/kind'))).toEqual({ express: true, protocol: 'http' });
   expect(await ask('/self-signed.ts')).toContain('export const KEY');
+  expect(await ask('/v1/files/a/b')).toBe('any file');
   await app.close();
 });
 
@@ -132,5 +140,39 @@ it.each([true, false])(
     expect(isClosed).toBe(force);
     socket.destroy();
     await closed;
+  },
+);
+
+it('a tool that stands in the place of what declares a route is told its path', async () => {
+  const prototype = express.Router.prototype as unknown as { route: (path: string) => unknown };
+  const { route } = prototype;
+  const seen: unknown[] = [];
+  prototype.route = function (path) {
+    seen.push(path);
+    return route.call(this, path);
+  };
+  try {
+    const { app, port } = await start();
+    expect((await fetch(`http://127.0.0.1:${port}/kind`)).status).toBe(200);
+    expect(seen).toEqual(expect.arrayContaining(['/kind', '/echo']));
+    await app.close();
+  } finally {
+    prototype.route = route;
+  }
+});
+
+it.each(['/a/*', '/a/:', '/a/(b)', '/a/{b', '/a/b+'])(
+  'a path that Express cannot read (%s) is told at boot',
+  async (path) => {
+    const declared = (adapter: NestExpressAdapter): string => {
+      try {
+        adapter.get(path as never, (() => {}) as never);
+        return 'taken';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(declared(new ExpressAdapter())).toBe(declared(new NestExpressAdapter()));
+    expect(declared(new ExpressAdapter())).not.toBe('taken');
   },
 );
