@@ -43,6 +43,7 @@ function prototypesOf({ prototype }: ControllerClass): object[] {
 /** Overridden operations of a subclass, with their methods. */
 function overridesOf(controller: ControllerClass): [name: keyof typeof OVERRIDABLE, method: object][] {
   const subclasses = prototypesOf(controller).slice(0, -1);
+  if (subclasses.length === 0) return [];
   return (Object.keys(OVERRIDABLE) as (keyof typeof OVERRIDABLE)[]).flatMap((name) => {
     const owner = subclasses.find((prototype) => Object.hasOwn(prototype, name));
     const method: unknown = owner && Object.getOwnPropertyDescriptor(owner, name)?.value;

@@ -38,10 +38,11 @@ export function compileLater(router: DeclaresRoutes): void {
   const { route } = router;
   // What somebody has put in the place of Express's own may look at the path.
   if (!String(route).includes('new Layer(path')) return;
+  const stack: Layer[] = [];
+  const aside = Object.create(router, { stack: { value: stack } }) as DeclaresRoutes;
   const declared = (path: unknown): Layer & { readonly route: Route } => {
-    const aside = Object.create(router, { stack: { value: [] } }) as DeclaresRoutes;
     route.call(aside, path);
-    return aside.stack[0] as Layer & { readonly route: Route };
+    return stack.pop() as Layer & { readonly route: Route };
   };
   const layerOfNone = declared([]);
   if (!isOfNone(layerOfNone)) return;

@@ -10,7 +10,8 @@ import { declaredRoute } from '../routing/declared-route.js';
 import { DirectGuard } from '../routing/direct-guard.js';
 import { ownLayers } from '../routing/direct-middleware.js';
 import { ownHooks } from '../routing/fastify-contexts.js';
-import { RouteTable, type Route } from '../routing/route-table.js';
+import type { Route } from '../routing/route.js';
+import { RouteTable } from '../routing/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
 

@@ -1,7 +1,7 @@
 /** Which routes Express's router will ask for a path, as it compiles their templates itself. */
 import { match, type MatchFunction, type MatchOptions } from 'path-to-regexp';
 import { PrefixIndex } from './prefix-index.js';
-import type { Route, ServedRoute } from './route-table.js';
+import type { Route, ServedRoute } from './route.js';
 import type { RouterReading } from './router-reading.js';
 
 export class ExpressMatching {

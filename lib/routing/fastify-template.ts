@@ -3,7 +3,7 @@
  * the one that they make this path of; where they make it of several, the one that find-my-way tries first.
  */
 import { withoutOptionals } from './route-shape.js';
-import type { Route } from './route-table.js';
+import type { Route } from './route.js';
 
 /** Fastify's instance. */
 export interface FindsRoutes {

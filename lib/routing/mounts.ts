@@ -6,7 +6,8 @@ import { match, type MatchFunction, type ParamData } from 'path-to-regexp';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { answers } from './fastify-template.js';
 import { shapesOf } from './route-shape.js';
-import type { Route, RouteTable, ServedRoute } from './route-table.js';
+import type { Route, ServedRoute } from './route.js';
+import type { RouteTable } from './route-table.js';
 import { hasFile, type StaticFiles } from './static-files.js';
 
 /** Where a request meets a mount. */

@@ -20,32 +20,10 @@ import { answers, isDirectAt, paramsOnFastify, routeOnFastify, type FindsRoutes 
 import type { HttpRequest } from '../http/request-facts.js';
 import { readingOf, type RouterReading } from './router-reading.js';
 import { RouteCollisions } from './route-collision.js';
-import { shapesOf, type RouteShape } from './route-shape.js';
+import { RegisteredRoute, type Route, type ServedRoute } from './route.js';
 import { ServedPaths } from './served-paths.js';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
-
-export interface Route {
-  /** `GET`, `POST`, … or `ALL`. */
-  readonly method: string;
-  /** As the router was given it: `/api/products/:id`. */
-  readonly path: string;
-  /** Nest copies the metadata of the controller's method onto it. */
-  readonly handler: object;
-  /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
-  readonly outside?: boolean;
-  /** Of a handler of the package's own: why Nest runs it, `undefined` where nobody but the package does. */
-  readonly own?: { readonly reason: string | undefined } | undefined;
-  /** What its path can be asked for. */
-  readonly shapes: readonly RouteShape[];
-}
-
-/** A route, and what a concrete path gives it. */
-export interface ServedRoute {
-  readonly route: Route;
-  /** Decoded. */
-  readonly params: Readonly<Record<string, unknown>>;
-}
 
 interface FastifyRouter extends FindsRoutes {
   hasRequestDecorator(name: string): boolean;
@@ -111,7 +89,7 @@ export class RouteTable {
     const nests = { isRegistering: () => this.isNests, registering: <T>(register: () => T) => this.byNest(register) };
     if (isFastify) {
       watchForeignRoutes(adapter.getInstance(), nests.isRegistering, {
-        found: (route) => void this.record({ ...route, outside: true, shapes: shapesOf(route.path) }),
+        found: ({ method, path, handler }) => this.routes.push(new RegisteredRoute(method, path, handler, true)),
         gate: (request, reply, enter) => this.ask(request, reply, enter),
       });
       watchMiddleware(adapter, this.mounts, nests);
@@ -195,22 +173,18 @@ export class RouteTable {
   /** @returns the arguments with which the route is to be registered */
   private add(method: string, [path, handler, ...further]: RouteArguments): unknown[] {
     // Nest copies metadata onto every handler; what main.ts adds to the adapter has none, and may come before the parser.
-    const outside = Reflect.getMetadataKeys(handler).length === 0;
+    const outside = !Reflect.hasOwnMetadata('path', handler);
     if (!outside) this.beginRouting();
     const own = DirectHandlers.routeOf(this.adapter.getInstance(), handler, this.isAlone);
-    const template = path === '' ? '/' : path;
-    this.collisions.add(this.record({ method, path: template, handler, outside, own, shapes: shapesOf(template) }));
+    const route = new RegisteredRoute(method, path === '' ? '/' : path, handler, outside, own);
+    this.routes.push(route);
+    this.collisions.add(route);
     if ('version' in handler) this.versions.push(...[handler.version].flat());
     return [path, outside ? this.gated(handler) : (own?.run ?? handler), ...further];
   }
 
   private gated(handler: AnyFunction): AnyFunction {
     return (...args) => this.ask(args[0], args[1], () => handler(...args));
-  }
-
-  private record(route: Route): Route {
-    this.routes.push(route);
-    return route;
   }
 
   private ask(request: unknown, response: unknown, enter: () => unknown): unknown {

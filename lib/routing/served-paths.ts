@@ -1,5 +1,5 @@
 import { TextCache } from '../http/text-cache.js';
-import type { Route } from './route-table.js';
+import type { Route } from './route.js';
 
 /** How many paths are kept; each has 1,024 letters at most. */
 const MOST_PATHS = 1_000;

@@ -3,7 +3,7 @@
  * pattern tells apart what one route serves is the concrete path looked at. Neither grows with the number of rules.
  */
 import { declaredRoute, type DeclaredRoute } from '../routing/declared-route.js';
-import type { Route } from '../routing/route-table.js';
+import type { Route } from '../routing/route.js';
 import type { RouterReading } from '../routing/router-reading.js';
 import type { Access } from './access.js';
 import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';

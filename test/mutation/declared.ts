@@ -1,5 +1,5 @@
 import { shapesOf } from '../../lib/routing/route-shape.js';
-import type { Route } from '../../lib/routing/route-table.js';
+import type { Route } from '../../lib/routing/route.js';
 import type { Pattern } from '../../lib/security/pattern.js';
 import type { Policy } from '../../lib/security/policy.js';
 import type { Effect, Rule } from '../../lib/security/rules.js';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { declareRoute } from '../../lib/routing/declared-route.js';
-import type { Route } from '../../lib/routing/route-table.js';
+import type { Route } from '../../lib/routing/route.js';
 import {
   type Access,
   AUTHENTICATED as ANY_TOKEN,

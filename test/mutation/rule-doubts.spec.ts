@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { Route } from '../../lib/routing/route-table.js';
+import type { Route } from '../../lib/routing/route.js';
 import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/security/access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/security/role-hierarchy.js';
 import { compileRouteAccess } from '../../lib/security/route-access.js';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { declareRoute } from '../../lib/routing/declared-route.js';
 import { RouteCollisions } from '../../lib/routing/route-collision.js';
 import { shapesOf } from '../../lib/routing/route-shape.js';
-import type { Route } from '../../lib/routing/route-table.js';
+import type { Route } from '../../lib/routing/route.js';
 
 /** A route of the application, or of the package when it is declared by an option. */
 function route(text: string, declaredBy?: string, extra: object = {}): Route {
