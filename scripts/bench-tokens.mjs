@@ -20,9 +20,9 @@ const [none, cached, small] = [tokens(0), tokens(1_000), tokens(100)];
 
 const jwt = new JwtService();
 const secret = createSecretKey(Buffer.from(SECRET));
-const token = none.sign(user(1));
+const token = await none.sign(user(1));
 // More than the small cache holds, one after the other: none is found.
-const strangers = Array.from({ length: 1_000 }, (_, index) => none.sign(user(index)));
+const strangers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => none.sign(user(index))));
 
 /** Microseconds of a call, each with its own passes. */
 const costs = medians({
@@ -37,10 +37,10 @@ console.table(Object.fromEntries(Object.entries(costs).map(([name, us]) => [name
 
 console.log(`Bytes of memory for each of ${KEPT} tokens that are kept`);
 console.table({
-  'one role': bytesOf((index) => none.sign(user(index))),
-  'one role, behind 8,000 spaces': bytesOf((index) => none.sign(user(index)), ' '.repeat(8_000)),
-  '1,024 letters, one long claim': bytesOf((index) => longest(index, 'x'.repeat(655))),
-  '1,024 letters, all roles': bytesOf((index) => longest(index, '', rolesFor(index))),
+  'one role': await bytesOf((index) => none.sign(user(index))),
+  'one role, behind 8,000 spaces': await bytesOf((index) => none.sign(user(index)), ' '.repeat(8_000)),
+  '1,024 letters, one long claim': await bytesOf((index) => longest(index, 'x'.repeat(655))),
+  '1,024 letters, all roles': await bytesOf((index) => longest(index, '', rolesFor(index))),
 });
 
 function medians(cases) {
@@ -59,21 +59,21 @@ function middleOf(list) {
 }
 
 /** As they come from a request: each a part of a header of its own. */
-function bytesOf(tokenOf, padding = ' ') {
+async function bytesOf(tokenOf, padding = ' ') {
   const cache = tokens(KEPT);
-  cache.verify(tokenOf(0));
+  cache.verify(await tokenOf(0));
   globalThis.gc();
   const before = process.memoryUsage().heapUsed;
   let letters = 0;
   for (let index = 0; index < KEPT; index += 1) {
-    const header = Buffer.from(`Bearer${padding}${tokenOf(index)}`).toString();
+    const header = Buffer.from(`Bearer${padding}${await tokenOf(index)}`).toString();
     const sent = /^Bearer +(?<token>\S+)$/.exec(header).groups.token;
     letters = Math.max(letters, sent.length);
     if (!cache.verify(sent)) throw new Error('The token was expected to be valid');
   }
   globalThis.gc();
   const bytes = Math.round((process.memoryUsage().heapUsed - before) / KEPT);
-  if (!cache.verify(tokenOf(1))) throw new Error('The cache has to be alive until here');
+  if (!cache.verify(await tokenOf(1))) throw new Error('The cache has to be alive until here');
   return { letters, bytes };
 }
 

@@ -43,7 +43,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       return {
         success: true,
         message: 'Registration successful',
-        data: { user: this.profileOf(user), token: this.tokenOf(user) },
+        data: { user: this.profileOf(user), token: await this.tokenOf(user) },
       };
     }
 
@@ -56,7 +56,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       return {
         success: true,
         message: 'Login successful',
-        data: { user: { id, email, username, role }, token: this.tokenOf(user) },
+        data: { user: { id, email, username, role }, token: await this.tokenOf(user) },
       };
     }
 
@@ -80,7 +80,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       };
     }
 
-    private tokenOf({ id, email, role }: AuthUser): string {
+    private async tokenOf({ id, email, role }: AuthUser): Promise<string> {
       return this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
     }
   }

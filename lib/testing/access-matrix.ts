@@ -42,7 +42,7 @@ export async function accessMatrix(app: INestApplication, { headers = {} }: Matr
     for (const role of [undefined, ...rules.roleNames]) {
       const roles = role === undefined ? undefined : [role];
       const declared = declaredFor(entry.access, roles && rules.roles.expand(roles));
-      const token = roles && bearer(app, { roles });
+      const token = roles && (await bearer(app, { roles }));
       const observed = await rehearse(app, method, path, { ...headers, ...token });
       rows.push({
         method: entry.method,

@@ -30,7 +30,7 @@ export interface Client {
 export function as(app: INestApplication, user?: TestUser): Client {
   if (user) expectUser(user);
   const request = async (method: string, path: string, parts: RequestParts = {}): Promise<Answer> =>
-    exchange(app, method, path, { ...parts, headers: { ...(user && bearer(app, user)), ...parts.headers } });
+    exchange(app, method, path, { ...parts, headers: { ...(user && (await bearer(app, user))), ...parts.headers } });
   return {
     request,
     get: (path) => request('GET', path),
@@ -41,8 +41,11 @@ export function as(app: INestApplication, user?: TestUser): Client {
 }
 
 /** Signed for each request, so that it never is too old. */
-export function bearer(app: INestApplication, { roles, email = '', sub = 1 }: TestUser): Record<string, string> {
-  const token = provided(app, Tokens).sign({ sub: String(sub), email, roles });
+export async function bearer(
+  app: INestApplication,
+  { roles, email = '', sub = 1 }: TestUser,
+): Promise<Record<string, string>> {
+  const token = await provided(app, Tokens).sign({ sub: String(sub), email, roles });
   return { authorization: `Bearer ${token}` };
 }
 

@@ -29,8 +29,8 @@ describe('tokens that are signed', () => {
     [0.0005, 2],
     [0.0004, 1],
     [0.000_001, 1],
-  ])('[2.5] hold the claims and no more, for %d hours', (hours, valid) => {
-    const token = tokens(hours).sign({ ...ANN, password: 'x' } as typeof ANN);
+  ])('[2.5] hold the claims and no more, for %d hours', async (hours, valid) => {
+    const token = await tokens(hours).sign({ ...ANN, password: 'x' } as typeof ANN);
     const [header, payload] = parts(token);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
     expect(payload).toEqual({ ...ANN, iat: expect.any(Number) as number, exp: (payload?.['iat'] as number) + valid });
