@@ -6,11 +6,10 @@ import type { Answer } from '../http/at-once.js';
 import type { JsonObject } from '../http/json-body.js';
 import type { Draft } from '../http/json-answer.js';
 import type { HandlerCall } from '../routing/declared-route.js';
-import { UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { Answers } from './answers.js';
 import { markCreated, type Locate } from './created-location.js';
 import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';
-import { CrudEdge } from './crud.edge.js';
+import { CrudEdge, readableBody } from './crud.edge.js';
 import type { Envelope } from './envelope.js';
 import type { ListQuery } from './list-query.js';
 import { operationsFor, rememberDeclaration } from './declared-resources.js';
@@ -33,8 +32,9 @@ export interface GeneratedController<T extends object> {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type GeneratedControllerClass<T extends object> = new (...args: any[]) => GeneratedController<T>;
 
-// Of what all of them extend, for the same reason as their parameters: to say it 500 times takes a while.
-for (const decorate of [UseGuards(UnreadableBodyGuard), UseFilters(CrudEdge)]) decorate(Described);
+// Of what all of them extend, for the same reason as their parameters: to say it 500 times takes a while. So does to look
+// for the guard of each, where it is a class.
+for (const decorate of [UseGuards(readableBody), UseFilters(CrudEdge)]) decorate(Described);
 
 /**
  * The generated controller of an entity, to be registered as it is or extended.

@@ -31,6 +31,9 @@ import type { ResolvedCrudOptions } from './crud.options.js';
 import { failureEnvelope } from './envelope.js';
 import { expectKnown } from './resource.js';
 
+/** The guard of every generated controller. */
+export const readableBody = new UnreadableBodyGuard();
+
 /**
  * The exception filter of every generated controller. Nest makes one in each module in which such a controller stands,
  * also without `CrudModule`, so the first of them sees to all of the application's at boot.
@@ -58,7 +61,7 @@ export class CrudEdge implements ExceptionFilter, OnModuleInit, OnApplicationBoo
     readBrokenEscapes(host);
     sendJsonTexts(host);
     if (this.controllers.length === 0) return;
-    const direct = new DirectHandlers({ host, modules, config }, { guards: [UnreadableBodyGuard], filter: CrudEdge });
+    const direct = new DirectHandlers({ host, modules, config }, { guards: [readableBody], filter: CrudEdge });
     RouteTable.watch(host, (table) =>
       direct.useOn(host.httpAdapter.getInstance<object>(), frontBefore(host.httpAdapter, table)),
     );

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import type { HttpAdapterHost } from '@nestjs/core';
 import { declaredRoute } from '../routing/declared-route.js';
 import { DirectGuard } from '../routing/direct-guard.js';
 import { ownLayers } from '../routing/direct-middleware.js';
@@ -28,10 +28,12 @@ interface FastifyInstance {
   addHook(name: 'onRoute', hook: (options: FastifyRoute) => void): void;
 }
 
+/** What could not be read, by the platform's requests. */
+const errors = new WeakMap<object, unknown>();
+
 /** Which routes' bodies are deferred: the package's own, or all once `deferEvery` was called. */
 class DeferredBodies {
   private static readonly byAdapter = new WeakMap<object, DeferredBodies>();
-  private readonly errors = new WeakMap<object, unknown>();
   private every = false;
 
   static of(adapter: HttpAdapterHost['httpAdapter']): DeferredBodies {
@@ -52,10 +54,6 @@ class DeferredBodies {
     this.every = true;
   }
 
-  errorOf(request: HttpRequest): unknown {
-    return this.errors.get(request);
-  }
-
   private defers(route: Pick<Route, 'handler'>): boolean {
     return this.every || declaredRoute(route.handler) !== undefined;
   }
@@ -65,7 +63,7 @@ class DeferredBodies {
     const layer = (error: unknown, request: HttpRequest, _response: unknown, next: Next): void => {
       const route = table.find(request.method, pathOf(request));
       if (route && !this.defers(route)) return next(error);
-      this.errors.set(request, error);
+      errors.set(request, error);
       next();
     };
     ownLayers.add(layer);
@@ -79,10 +77,9 @@ class DeferredBodies {
       if (!route) return;
       const { handler } = options;
       options.errorHandler ??= (error, request, reply): unknown => {
-        const bodyWasNotRead =
-          platformStatusOf(error) !== undefined && request.body == null && !this.errors.has(request);
+        const bodyWasNotRead = platformStatusOf(error) !== undefined && request.body == null && !errors.has(request);
         if (!bodyWasNotRead || !this.defers(route)) throw error;
-        this.errors.set(request, error);
+        errors.set(request, error);
         return handler.call(instance, request, reply);
       };
     });
@@ -111,13 +108,9 @@ export function deferUnreadableBodies(host: HttpAdapterHost, which: 'own routes'
 export class UnreadableBodyGuard extends DirectGuard {
   protected readonly elsewhere = true;
 
-  constructor(private readonly host: HttpAdapterHost) {
-    super();
-  }
-
   /** @throws UnreadableBody: the filters say it in words of their own */
   refusal(request: HttpRequest): undefined {
-    const error = request.unreadable ?? DeferredBodies.of(this.host.httpAdapter).errorOf(request);
+    const error = request.unreadable ?? errors.get(request);
     if (error !== undefined) throw new UnreadableBody(error);
   }
 }

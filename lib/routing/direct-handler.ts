@@ -25,7 +25,7 @@ interface Application {
 
 /** What the package has put around the handlers. */
 export interface OwnClasses {
-  readonly guards: readonly Type<DirectGuard>[];
+  readonly guards: readonly DirectGuard[];
   /** It catches everything. */
   readonly filter: Type<ExceptionFilter & { answerTo(exception: unknown): FailureAnswer }>;
 }
@@ -173,9 +173,8 @@ export class DirectHandlers {
     isAlone: IsAlone,
   ): AnyFunction {
     const { config, host } = this.application;
-    const provided = <T>(type: Type<T>): T => module?.injectables.get(type)?.instance as T;
-    const guards = [...config.getGlobalGuards(), ...this.own.guards.map(provided)] as DirectGuard[];
-    const filter = provided(this.own.filter);
+    const guards = [...(config.getGlobalGuards() as DirectGuard[]), ...this.own.guards];
+    const filter = module?.injectables.get(this.own.filter)?.instance as InstanceType<OwnClasses['filter']>;
     const callee = { guards, call, instance };
     const { front } = this;
     const plain = plainHandler(callee, (exception) => filter.answerTo(exception));

@@ -42,12 +42,18 @@ export function aloneOnFastify(adapter: object): (reply: unknown) => boolean {
   const hooks = (): Hooks => hidden(root, 'fastify.hooks') ?? {};
   // One that comes before ours may have put something around the handler already.
   if (hooks().onRoute?.length !== 0) return () => false;
-  const given: { readonly options: RouteOptions; readonly handler: object }[] = [];
-  root.addHook('onRoute', (options) => void given.push({ options, handler: options.handler }));
+  /** By their paths. */
+  const given = new Map<string, { readonly options: RouteOptions; readonly handler: object }[]>();
+  root.addHook('onRoute', (options) => {
+    const { url, handler } = options;
+    const ofPath = given.get(url);
+    if (ofPath) ofPath.push({ options, handler });
+    else given.set(url, [{ options, handler }]);
+  });
   /** Whether the handler is still the one that Nest gave. */
   const isAsGiven = ({ config }: RouteContext): boolean =>
-    given
-      .filter(({ options: { url, method } }) => url === config?.url && method === config.method)
+    (given.get(config?.url ?? '') ?? [])
+      .filter(({ options }) => options.method === config?.method)
       .every(({ options, handler }) => options.handler === handler && isForEverybody(options));
 
   const isNests = hooksOfNest(nest);

@@ -22,6 +22,7 @@ interface Place {
 export class RouteCollisions {
   private readonly places = new Map<string, Place>();
   private readonly root: Node = { children: new Map(), places: [] };
+  private caseSensitive: boolean | undefined;
 
   /** @param isCaseSensitive whether the router tells `/a` from `/A` */
   constructor(private readonly isCaseSensitive: () => boolean) {}
@@ -43,7 +44,8 @@ export class RouteCollisions {
   }
 
   private placeOf({ shapes }: Route): Place {
-    const read = this.isCaseSensitive() ? shapes : shapes.map(inSmallLetters);
+    this.caseSensitive ??= this.isCaseSensitive();
+    const read = this.caseSensitive ? shapes : shapes.map(inSmallLetters);
     const place: Place = { shapes: read, routes: [], meets: new Set() };
     for (const { levels } of read) nodeOf(this.root, levels).places.push(place);
     for (const { levels } of read) meet(place, this.root, levels);
