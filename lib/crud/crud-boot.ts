@@ -58,11 +58,13 @@ function overridesOf(controller: ControllerClass): [name: keyof typeof OVERRIDAB
 export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options) return;
-  expectInjectable(controller);
-  keepEndpoint(controller, options);
-  giveWay(controller.prototype);
-  putInFront(controller.prototype, FIXED_PATHS);
   const [generated] = prototypesOf(controller).slice(-1);
+  if (controller.prototype !== generated) {
+    expectInjectable(controller);
+    keepEndpoint(controller, options);
+    giveWay(controller.prototype);
+    putInFront(controller.prototype, FIXED_PATHS);
+  }
   for (const prototype of prototypesOf(controller))
     for (const { value } of Object.values(Object.getOwnPropertyDescriptors(prototype)))
       if (isRouted(value)) {

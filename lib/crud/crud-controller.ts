@@ -35,6 +35,13 @@ export type GeneratedControllerClass<T extends object> = new (...args: any[]) =>
 // Of what all of them extend, for the same reason as their parameters: to say it 500 times takes a while. So does to look
 // for the guard of each, where it is a class.
 for (const decorate of [UseGuards(readableBody), UseFilters(CrudEdge)]) decorate(Described);
+inject(undefined, Described.prototype);
+
+function inject(dataSource: string | undefined, prototype: Described): void {
+  Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
+  // Where there is none, the boot says so in a sentence of its own.
+  Optional()(prototype, DATA_SOURCE);
+}
 
 /**
  * The generated controller of an entity, to be registered as it is or extended.
@@ -49,9 +56,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   const optional = { search: enableSearch, exists: enableExists };
   const isServed = (name: RouteName): boolean => !(name in optional) || optional[name as keyof typeof optional];
   addRoutes(Generated.prototype, isServed, answerOf);
-  Inject(getDataSourceToken(dataSource) as string)(Generated.prototype, DATA_SOURCE);
-  // Where there is none, the boot says so in a sentence of its own.
-  Optional()(Generated.prototype, DATA_SOURCE);
+  // The last that is said of a property holds.
+  if (dataSource !== undefined) inject(dataSource, Generated.prototype);
   Controller(endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);
@@ -67,16 +73,17 @@ function generate<T extends object>(
   const answersOf = rememberedAnswers(options);
 
   class Generated extends Described implements GeneratedController<T> {
-    async findAll(query: ListQuery): Promise<Envelope<T[]>> {
-      return (await answersOf(this).findAll(query)).object();
-    }
-
+    // Fixed paths first: Nest declares routes in the order of the methods, and Express asks them in that.
     async search(query: ListQuery): Promise<Envelope<T[]>> {
       return (await answersOf(this).search(query)).object();
     }
 
     async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
       return (await answersOf(this).exists(id)).object();
+    }
+
+    async findAll(query: ListQuery): Promise<Envelope<T[]>> {
+      return (await answersOf(this).findAll(query)).object();
     }
 
     async findById(id: string): Promise<Envelope<T>> {
