@@ -57,6 +57,12 @@ describe('a route beside another', () => {
     }
   });
 
+  it('[2.2] [4.2] is refused also where its template stood there before the other’s', () => {
+    const routes = [route('GET /p/:id', PRODUCTS), route('POST /p/me', AUTH), route('POST /p/:id', PRODUCTS)];
+    expect(() => register(...routes)).toThrow('POST /p/me');
+    expect(() => register(...routes.slice(0, 2))).not.toThrow();
+  });
+
   it.each<[string, Declared, Declared]>([
     ['of another method', ['GET /p', PRODUCTS], ['POST /p', OWN]],
     ['of another path', ['GET /p', PRODUCTS], ['GET /q', OWN]],
