@@ -96,7 +96,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const statement = this.statementOf(shape, values.length, () => this.insertion(columns));
     return after(statement.run(values), ({ rows: [row], affected, insertedKey }) => {
       if (row && this.returned) return this.returned.written(row);
-      // SQLite has ignored it (`ON CONFLICT IGNORE`, `RAISE(IGNORE)`), and still tells the key of an earlier one.
+      // SQLite has ignored it (`ON CONFLICT IGNORE`, `RAISE(IGNORE)`), and still tells the key of an earlier one; or a rule
+      // or trigger of PostgreSQL has suppressed it.
       if (!row && affected === 0) return { key: undefined };
       return { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey };
     });

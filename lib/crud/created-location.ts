@@ -7,14 +7,9 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { tap, type Observable } from 'rxjs';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
 
 type Key = string | number;
-
-/** Both platforms' responses have it. */
-interface HeaderWriter {
-  header(name: string, value: string): unknown;
-}
 
 export type Locate = (id: Key) => void;
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { SelectQueryBuilder } from 'typeorm';
 import type { Term } from './list-query.js';
 import type { Resource } from './resource.js';
-import { containing, containsExpression } from './text-search.js';
+import { containing } from './text-search.js';
 
 /** The alias of the resource's table in every statement. */
 export const RECORD = 'record';
@@ -13,10 +13,9 @@ export const PARAMETER = `declarest_${randomBytes(8).toString('hex')}_`;
 
 export function selectMatching<T extends object>(
   query: SelectQueryBuilder<T>,
-  { searchable, database }: Resource<T>,
+  { searchable, contains }: Resource<T>,
   terms: readonly Term[],
 ): SelectQueryBuilder<T> {
-  const contains = containsExpression(database);
   for (const [index, { field, text }] of terms.entries()) {
     const parameter = `${PARAMETER}${index}`;
     const fields = [...searchable].filter(([name]) => field === undefined || name === field).map(([, each]) => each);

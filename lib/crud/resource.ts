@@ -4,14 +4,15 @@ import { InvalidOptionError } from '../options/invalid-option.js';
 import { describeEntity, type EntitySchema, type Field } from '../schema/entity-schema.js';
 import { isSqlite } from '../schema/database-family.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
+import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
   readonly schema: EntitySchema;
   /** By the name under which it is searched. */
   readonly searchable: ReadonlyMap<string, Field>;
-  /** The driver's name in TypeORM: `postgres`. */
-  readonly database: string;
+  /** How its database searches for a text. */
+  readonly contains: Contains;
 }
 
 export function compileResource<T extends object>(
@@ -25,7 +26,7 @@ export function compileResource<T extends object>(
     options,
     schema,
     searchable: searchableFields(options, schema),
-    database: dataSource.options.type,
+    contains: containsExpression(dataSource),
   });
 }
 

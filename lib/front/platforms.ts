@@ -1,3 +1,4 @@
+/** Which platform a front stands before. */
 import type { HttpAdapterHost } from '@nestjs/core';
 import type { RouteTable } from '../routing/route-table.js';
 import { BeforeExpress } from './before-express.js';

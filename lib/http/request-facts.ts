@@ -22,6 +22,11 @@ export interface HttpRequest {
   readonly routeOptions?: { readonly url?: string | undefined };
 }
 
+/** What the package says of a response, alike on Express, on Fastify and past them. */
+export interface HeaderWriter {
+  header(name: string, value: string): unknown;
+}
+
 /** The request target as it was sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */
 export function targetOf(request: HttpRequest): string {
   return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';

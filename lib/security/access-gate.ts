@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { after, type Answer } from '../http/at-once.js';
 import { AccessRefused, BAD_TOKEN, NO_TOKEN, Refused } from '../http/refusal.js';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HeaderWriter, HttpRequest } from '../http/request-facts.js';
 import type { MountedPath } from '../routing/mounts.js';
 import { RouteTable } from '../routing/route-table.js';
 import { decide, DENIED, type Access, type Refusal } from './access.js';
@@ -16,11 +16,6 @@ interface Decision {
   readonly refusal?: Refusal | undefined;
   /** What remains to be asked where nothing refuses. */
   readonly policies?: Promise<Refusal | undefined>;
-}
-
-/** As the responses of both platforms have it, and those that go past them. */
-interface HeaderWriter {
-  header(name: string, value: string): unknown;
 }
 
 type Tell = (name: string, value: string) => void;
