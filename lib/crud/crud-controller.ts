@@ -56,8 +56,11 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   const optional = { search: enableSearch, exists: enableExists };
   const isServed = (name: RouteName): boolean => !(name in optional) || optional[name as keyof typeof optional];
   addRoutes(Generated.prototype, isServed, answerOf);
-  // The last that is said of a property holds.
-  if (dataSource !== undefined) inject(dataSource, Generated.prototype);
+  if (dataSource !== undefined) {
+    // In the place of what all of them inherit: Nest 11 would take both, and now one, now the other.
+    Reflect.defineMetadata('self:properties_metadata', [], Generated);
+    inject(dataSource, Generated.prototype);
+  }
   Controller(endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);

@@ -20,7 +20,7 @@ interface Route {
   readonly methods: Record<string, boolean>;
   readonly stack: Layer[];
 }
-type AddHandlers = (this: Route, ...handlers: readonly unknown[]) => Route;
+type AddHandlers = (this: Route, ...handlers: unknown[]) => Route;
 
 export interface DeclaresRoutes {
   readonly stack: readonly Layer[];
@@ -35,9 +35,10 @@ export const isPlain = (path: unknown): path is string =>
 const isOfNone = ({ matchers }: Layer): boolean => Array.isArray(matchers) && matchers.length === 0;
 
 export function compileLater(router: DeclaresRoutes): void {
-  const { route } = router;
+  const ofRouters = Object.getPrototypeOf(router) as DeclaresRoutes;
+  const { route } = ofRouters;
   // What somebody has put in the place of Express's own may look at the path.
-  if (!String(route).includes('new Layer(path')) return;
+  if (router.route !== route || !String(route).includes('new Layer(path')) return;
   const stack: Layer[] = [];
   const aside = Object.create(router, { stack: { value: stack } }) as DeclaresRoutes;
   const declared = (path: unknown): Layer & { readonly route: Route } => {
@@ -48,10 +49,11 @@ export function compileLater(router: DeclaresRoutes): void {
   if (!isOfNone(layerOfNone)) return;
 
   const ofLayers = Object.getPrototypeOf(layerOfNone) as object;
+  const paths = new WeakMap<Layer, string>();
   const laterLayer: object = Object.create(ofLayers, {
     match: {
       value(this: Layer, path: string): unknown {
-        this.matchers = declared(this.route?.path).matchers ?? [];
+        this.matchers = declared(paths.get(this)).matchers ?? [];
         Object.setPrototypeOf(this, ofLayers);
         return this.match(path);
       },
@@ -59,9 +61,11 @@ export function compileLater(router: DeclaresRoutes): void {
   });
   const laterRoute = withoutPathsOfHandlers(layerOfNone.route);
   router.route = (path) => {
-    if (!isPlain(path)) return route.call(router, path);
+    // A tool may have put its own there meanwhile.
+    if (!isPlain(path) || ofRouters.route !== route) return ofRouters.route.call(router, path);
     const layer = declared([]);
     layer.route.path = path;
+    paths.set(layer, path);
     if ('rawPath' in layer) layer.rawPath = path;
     Object.setPrototypeOf(layer, laterLayer);
     Object.setPrototypeOf(layer.route, laterRoute);
@@ -77,15 +81,19 @@ function withoutPathsOfHandlers(route: Route): object {
   ofRoutes['all']?.call(route, () => {});
   const [known] = route.stack as [Layer];
   const verbs = METHODS.map((name) => name.toLowerCase()).map((name) => [name, name, name] as const);
-  for (const [verb, method, named] of [...verbs, ['all', undefined, '_all'] as const])
+  for (const [verb, method, named] of [...verbs, ['all', undefined, '_all'] as const]) {
+    const added = ofRoutes[verb] as AddHandlers;
+    const isExpresss = String(added).includes("Layer('/', {}, fn)");
     later[verb] = function (...handlers) {
       const [handle, ...others] = handlers;
-      if (others.length > 0 || typeof handle !== 'function')
-        return (ofRoutes[verb] as AddHandlers).apply(this, handlers as unknown[]);
+      const current = ofRoutes[verb] as AddHandlers;
+      if (!isExpresss || current !== added || others.length > 0 || typeof handle !== 'function')
+        return current.apply(this, handlers);
       const layer = Object.create(Object.getPrototypeOf(known) as object) as Layer;
       this.stack.push(Object.assign(layer, known, { handle, name: handle.name || '<anonymous>', method }));
       this.methods[named] = true;
       return this;
     };
+  }
   return later;
 }

@@ -1,10 +1,10 @@
 /** How Fastify writes an answer that knows its JSON. */
 import { reader, routeContextReader, type RouteContext } from '../routing/fastify-contexts.js';
-import { observe } from '../routing/observed-method.js';
+import { nestsPrototype } from '../routing/nests-adapter.js';
 import { textOf, type WriteText } from './json-answer.js';
 
 interface FastifyReply {
-  readonly request: object;
+  readonly request?: object;
   hasHeader(name: string): boolean;
   header(name: string, value: string): unknown;
   status(code: number): unknown;
@@ -15,11 +15,9 @@ interface FastifyReply {
 export function watchFastify(adapter: object, repliesAsNest: boolean): WriteText {
   const isUntouched = compileUntouched();
   if (repliesAsNest)
-    observe(adapter, 'reply', (call, args) => {
-      const [reply, body, status] = args as [FastifyReply, unknown, number | undefined];
+    standBefore(adapter, (nests, [reply, body, status]) => {
       const text = status === undefined ? undefined : textOf(body);
-      if (status === undefined || text === undefined || !isUntouched(reply)) return call(args);
-      return send(reply, text, status);
+      return status === undefined || text === undefined || !isUntouched(reply) ? nests() : send(reply, text, status);
     });
   return (reply: FastifyReply, draft, status) => {
     const text = isUntouched(reply) ? draft.text() : undefined;
@@ -27,6 +25,26 @@ export function watchFastify(adapter: object, repliesAsNest: boolean): WriteText
     send(reply, text, status);
     return true;
   };
+}
+
+type Reply = (reply: FastifyReply, body: unknown, status?: number) => unknown;
+type Adapter = object & { reply: Reply };
+
+/** Stands before the `reply` of Nest's class, as long as that is Nest's: a tool may teach it another way at any time. */
+function standBefore(adapter: object, seen: (nests: () => unknown, args: Parameters<Reply>) => unknown): void {
+  const prototype = nestsPrototype(adapter) as Adapter;
+  const { reply: nests } = prototype;
+  const reply = function (this: unknown, ...args: Parameters<Reply>): unknown {
+    return seen(() => nests.apply(this, args), args);
+  };
+  Object.defineProperty(adapter, 'reply', {
+    get: () => (prototype.reply === nests ? reply : prototype.reply),
+    set: (value: unknown) => {
+      Object.defineProperty(adapter, 'reply', { value, writable: true, enumerable: true, configurable: true });
+    },
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 function send(reply: FastifyReply, text: string, status: number): unknown {
@@ -46,7 +64,8 @@ function compileUntouched(): (reply: FastifyReply) => boolean {
   // What is set for a route is set when it has its first request.
   const known = new WeakMap<object, boolean>();
   return (reply) => {
-    const context = contextOf(reply.request);
+    // Nest's middleware has node's own response.
+    const context = reply.request && contextOf(reply.request);
     if (!context) return false;
     let isKnownPlain = known.get(context);
     if (isKnownPlain === undefined) known.set(context, (isKnownPlain = isPlain(context)));

@@ -247,6 +247,13 @@ async function shop(url, check) {
     assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/);
     equal(headers.get('location'), `/api/categories/${categoryId}`);
   });
+  await check(
+    'has the records of a further data source apart, also in a controller that is made for each request',
+    async () => {
+      const { status, body } = await send('GET /api/archived?page=1&size=5', { token: user });
+      equal([status, body.data], [200, []]);
+    },
+  );
   await check('reads and writes every kind of column', async () => {
     const fields = {
       ...product,

@@ -506,6 +506,33 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
       }
     });
 
+    it('whose class a tool teaches to answer in another way when it is up', async () => {
+      await start(platform, () => {});
+      for (let round = 0; round < 2; round += 1) expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+      const { prototype } = platform === 'express' ? ExpressAdapter : FastifyAdapter;
+      const { reply } = prototype;
+      prototype.reply = function (this: never, ...args: unknown[]) {
+        noted(args[1]);
+        return Reflect.apply(reply, this, args) as never;
+      };
+      try {
+        expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
+        expect(seen).toEqual(['Desk']);
+      } finally {
+        prototype.reply = reply;
+      }
+    });
+
+    it('that answers by node’s own response', async () => {
+      await start(platform, (app) => {
+        app.use(async (request: { url?: string }, response: object, next: () => void) => {
+          if (request.url !== '/nowhere') return next();
+          app.getHttpAdapter().reply(response, await app.get(LampsController).findById('1'), 200);
+        });
+      });
+      expect((await service.get('/nowhere')).json.data.name).toBe('Desk');
+    });
+
     it('that somebody has taught to answer in another way', async () => {
       await start(platform, () => {});
       const adapter = service.app.getHttpAdapter();

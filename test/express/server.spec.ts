@@ -143,23 +143,46 @@ it.each([true, false])(
   },
 );
 
-it('a tool that stands in the place of what declares a route is told its path', async () => {
-  const prototype = express.Router.prototype as unknown as { route: (path: string) => unknown };
-  const { route } = prototype;
-  const seen: unknown[] = [];
-  prototype.route = function (path) {
-    seen.push(path);
-    return route.call(this, path);
-  };
-  try {
-    const { app, port } = await start();
-    expect((await fetch(`http://127.0.0.1:${port}/kind`)).status).toBe(200);
-    expect(seen).toEqual(expect.arrayContaining(['/kind', '/echo']));
-    await app.close();
-  } finally {
-    prototype.route = route;
-  }
-});
+describe.each(['before', 'after'])(
+  'what a tool puts in the place of Express’s own, %s the adapter is made,',
+  (when) => {
+    const seen: unknown[] = [];
+    const put = <T extends object>(prototype: T, name: keyof T): (() => void) => {
+      const original = prototype[name] as (...args: unknown[]) => unknown;
+      const noted = function (this: unknown, ...args: unknown[]): unknown {
+        seen.push(args[0]);
+        return original.apply(this, args);
+      };
+      prototype[name] = noted as T[keyof T];
+      return () => void (prototype[name] = original as T[keyof T]);
+    };
+    it.each([
+      ['a route', express.Router.prototype as object, 'route', ['/kind']],
+      ['a handler', (express as unknown as { Route: { prototype: object } }).Route.prototype, 'get', [answer]],
+    ])('is told of %s', async (_, prototype, name, expected) => {
+      seen.splice(0);
+      const instance = express();
+      const restore = when === 'before' ? put(prototype, name as never) : undefined;
+      const adapter = new ExpressAdapter(instance);
+      const restoreLater = when === 'after' ? put(prototype, name as never) : undefined;
+      try {
+        adapter.get('/kind', answer as never);
+        expect(seen).toEqual(expected);
+        const server = instance.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        expect((await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/kind`)).status).toBe(204);
+        server.close();
+      } finally {
+        restore?.();
+        restoreLater?.();
+      }
+    });
+  },
+);
+
+function answer(_request: unknown, response: http.ServerResponse): void {
+  response.writeHead(204).end();
+}
 
 it.each(['/a/*', '/a/:', '/a/(b)', '/a/{b', '/a/b+'])(
   'a path that Express cannot read (%s) is told at boot',

@@ -6,6 +6,7 @@ import {
   Injectable,
   Module,
   Post,
+  Scope,
   type MiddlewareConsumer,
   type NestModule,
   type OnApplicationBootstrap,
@@ -134,10 +135,20 @@ class FirstUsers implements OnApplicationBootstrap {
   }
 }
 
+/** Made for each request, and of a further database, which the application imports before its own. */
+@Controller({ path: '/api/archived', scope: Scope.REQUEST })
+class ArchiveController extends CrudController({
+  entity: Category,
+  endpoint: '/api/archived',
+  enablePagination: true,
+  dataSource: 'archive',
+}) {}
+
 const settings = { jwtSecret, bcryptRounds: 4, registrationFields: ['nickname'] };
 
 @Module({
   imports: [
+    TypeOrmModule.forRoot({ ...database(), name: 'archive' }),
     TypeOrmModule.forRoot(database()),
     furnished
       ? AuthModule.forRootAsync({
@@ -152,8 +163,9 @@ const settings = { jwtSecret, bcryptRounds: 4, registrationFields: ['nickname'] 
       enablePagination: true,
     }),
     TypeOrmModule.forFeature([Tag]),
+    TypeOrmModule.forFeature([Category], 'archive'),
   ],
-  controllers: [ShopController, TagsController],
+  controllers: [ShopController, TagsController, ArchiveController],
   providers: [ShopSecurity, FirstUsers, Greeting],
 })
 export class ShopModule implements NestModule {
