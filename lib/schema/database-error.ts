@@ -20,6 +20,8 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   // goes on, and may be done yet.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
+  // Of these types' values it says a syntax error, as of a statement's, or an inner one: what tells is its file that reads them.
+  ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
   ['busy', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
   // Not by 55000, which is that of other mistakes, too, such as a missing replica identity.
   ['fixed', /^cannot (insert into|update|delete from) view "/],
@@ -42,8 +44,8 @@ const NO_CONNECTION = /^(timeout exceeded when trying to connect|No connections 
 export function refusalOf(error: unknown): DatabaseRefusal | undefined {
   if (error instanceof Error && NO_CONNECTION.test(error.message)) return 'busy';
   if (!(error instanceof QueryFailedError)) return undefined;
-  const { code } = error.driverError as Error & { code?: unknown };
-  const texts = [String(code), error.driverError.message];
+  const { code, file } = error.driverError as Error & { readonly code?: unknown; readonly file?: unknown };
+  const texts = [String(code), error.driverError.message, String(file)];
   return rows.find(([, form]) => texts.some((text) => form.test(text)))?.[0];
 }
 

@@ -347,8 +347,8 @@ describe.each(DATABASES)('on %s', (database) => {
     });
     afterAll(() => twins.close());
 
-    it.each(columns)('[4.6] $name', async ({ name, valid, wrong }) => {
-      for (const value of [...valid.map(sentOf), ...wrong, ...ODD_VALUES]) {
+    it.each(columns)('[4.6] $name', async ({ name, valid, wrong, refused = [] }) => {
+      for (const value of [...valid.map(sentOf), ...wrong, ...refused, ...ODD_VALUES]) {
         const made = await twins.post('/api/wide', { ...body, [name]: value });
         await twins.put(made.headers['location'] ?? '/api/wide/1', { ...body, [name]: value });
       }

@@ -8,6 +8,8 @@ export interface ColumnCase {
   valid: (Pair | Plain)[];
   /** Each is a 400 that names the column. */
   wrong: unknown[];
+  /** Only the database tells that it does not take these: a 400 that names no column. */
+  refused?: unknown[];
   only?: DatabaseName[];
 }
 type Plain = string | number | boolean | object | null;
@@ -310,7 +312,46 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       wrong: ['a', ['d'], [1], {}],
       only: ['mariadb'],
     },
-    { name: 'inet', column: { type: 'inet' }, valid: ['10.0.0.1'], wrong: [5, {}], only: ['postgres'] },
+    {
+      name: 'inet',
+      column: { type: 'inet' },
+      valid: ['10.0.0.1'],
+      wrong: [5, {}],
+      refused: ['x', '10.0.0.256', ''],
+      only: ['postgres'],
+    },
+    {
+      name: 'tsquery',
+      column: { type: 'tsquery' },
+      valid: ["'a' & !'b'"],
+      wrong: [5, {}],
+      refused: ['a &', ':', "'a", 'a b'],
+      only: ['postgres'],
+    },
+    {
+      name: 'tsvector',
+      column: { type: 'tsvector' },
+      valid: ["'a':1 'b':2"],
+      wrong: [5, {}],
+      refused: ["'a", "a':", '\\'],
+      only: ['postgres'],
+    },
+    {
+      name: 'hstore',
+      column: { type: 'hstore', hstoreType: 'string' },
+      valid: ['"a"=>"1"'],
+      wrong: [5, {}],
+      refused: ['a', 'a=>', 'a=>"', '=>'],
+      only: ['postgres'],
+    },
+    {
+      name: 'ltree',
+      column: { type: 'ltree' },
+      valid: ['top.science'],
+      wrong: [5, {}],
+      refused: ['a!', 'a.?'],
+      only: ['postgres'],
+    },
     { name: 'mediumint', column: { type: 'mediumint' }, valid: [8388607], wrong: [8388608, '1'], only: ['mariadb'] },
   ];
   return cases.filter(({ only = DATABASES }) => only.includes(database));

@@ -68,6 +68,20 @@ describe.each(DATABASES)('on %s', (database) => {
       },
     );
 
+    const refused = columns.flatMap(({ name, refused: values = [] }) => values.map((value) => [name, value] as const));
+    if (refused.length > 0)
+      it.each(refused)('[4.6] of %s, the database does not take %j: 400, and nothing changes', async (name, value) => {
+        for (const { status, json } of [
+          await service.post('/api/wide', { ...body, [name]: value }),
+          await service.put(`/api/wide/${id}`, { ...body, [name]: value }),
+        ])
+          expect([status, json.message]).toEqual([
+            400,
+            'Wide is not valid: the database does not take one of its values',
+          ]);
+        expect((await service.get(`/api/wide/${id}`)).json.data).toEqual({ id, ...record });
+      });
+
     it('[4.6] every wrong field is named at once', async () => {
       const bad = columns.filter(({ column }) => !column.nullable);
       const all = { ...body, ...Object.fromEntries(bad.map(({ name }) => [name, null])) };
