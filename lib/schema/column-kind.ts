@@ -32,7 +32,8 @@ const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
   [integer(32n), Number, 'int', 'integer', 'int4'],
   [integer(64n), 'bigint', 'int8', 'int64', 'unsigned big int'],
   [() => kinds.float, 'float', 'float4', 'float8', 'double', 'double precision', 'real'],
-  [() => kinds.decimal, 'decimal', 'numeric', 'dec', 'fixed', 'number', 'money', 'smallmoney'],
+  [() => kinds.decimal, 'decimal', 'numeric', 'dec', 'fixed', 'number', 'smallmoney'],
+  [(_column, dataSource) => (isPostgres(dataSource) ? kinds.money : kinds.decimal), 'money'],
   [
     text,
     String,
@@ -70,6 +71,12 @@ const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
   [() => kinds.json, 'jsonb', 'simple-json'],
   [() => kinds.words, 'simple-array'],
   [enumeration, 'enum', 'simple-enum', 'set'],
+  [(column, dataSource) => (isPostgres(dataSource) ? kinds.point : text(column, dataSource)), 'point'],
+  [() => kinds.circle, 'circle'],
+  [() => kinds.interval, 'interval'],
+  [() => kinds.cube, 'cube'],
+  [(column, dataSource) => (column.hstoreType === 'object' ? kinds.textsByKey : text(column, dataSource)), 'hstore'],
+  [(column, dataSource) => (isMysql(dataSource) ? kinds.bytes : text(column, dataSource)), 'bit'],
 ];
 
 const kindByType = new Map(rows.flatMap(([kind, ...types]) => types.map((type) => [type, kind] as const)));

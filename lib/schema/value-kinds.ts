@@ -27,9 +27,11 @@ function kind(expected: string, accepts: (value: never) => boolean, more: Partia
 
 export const boolean = kind('true or false', (value) => typeof value === 'boolean');
 export const float = kind('a number', (value) => Number.isFinite(value), { searchable: true });
+const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
 export const decimal = kind(
   'a number, or a string that holds one',
-  (value) => Number.isFinite(value) || (typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value)),
+  (value) =>
+    Number.isFinite(value) || (typeof value === 'string' && DECIMAL.test(value) && Number.isFinite(Number(value))),
   { searchable: true },
 );
 /** JSON has no infinity: what is read of `1e400` would be stored as `null`. */
@@ -84,6 +86,67 @@ export function textWithoutNul(mostCharacters?: number): ValueKind {
       : any.read(value);
   return { ...any, read, readText: read };
 }
+
+/** What PostgreSQL's driver reads as an object can be sent as it was read, or as a text that the database reads. */
+function objectOrText<T>(
+  expected: string,
+  accepts: (value: unknown) => value is T,
+  textOf: (value: T) => unknown = asItIs,
+): ValueKind {
+  const anyText = textWithoutNul();
+  const read = (value: unknown): Reading =>
+    accepts(value) ? { value: textOf(value) } : 'value' in anyText.read(value) ? { value } : { expected };
+  return converted(read);
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Numbers = Readonly<Record<string, number>>;
+const areNumbersOf = (value: unknown, names: readonly string[]): value is Numbers =>
+  isObject(value) && Object.entries(value).every(([name, each]) => names.includes(name) && Number.isFinite(each));
+
+const numbersOf =
+  (...names: readonly string[]) =>
+  (value: unknown): value is Numbers =>
+    areNumbersOf(value, names) && Object.keys(value).length === names.length;
+
+export const point = objectOrText('an object of the numbers x and y, or a text such as "(1,2)"', numbersOf('x', 'y'));
+export const circle = objectOrText(
+  'an object of the numbers x, y and radius, or a text such as "<(1,2),3>"',
+  numbersOf('x', 'y', 'radius'),
+);
+
+const UNITS = ['years', 'months', 'days', 'hours', 'minutes', 'seconds', 'milliseconds'];
+export const interval = objectOrText(
+  `an object of numbers of ${UNITS.join(', ')}, or a text such as "1 day 02:30"`,
+  (value) => areNumbersOf(value, UNITS),
+  (value) => {
+    const parts = Object.entries(value).map(([unit, count]) => `${count} ${unit}`);
+    return parts.length > 0 ? parts.join(' ') : '0';
+  },
+);
+
+/** Read as PostgreSQL's settings write it, with a currency. It takes a text without a digit for nothing. */
+export const money = kind(
+  'a number, or a text such as "1.50"',
+  (value: unknown) =>
+    Number.isFinite(value) || (typeof value === 'string' && /\d/.test(value) && !value.includes('\0')),
+);
+
+/** PostgreSQL's `CUBE_MAX_DIM` is 100. */
+export const cube = kind(
+  'an array of at most 100 numbers',
+  (value: unknown) => Array.isArray(value) && value.length <= 100 && value.every(Number.isFinite),
+);
+
+/** An `hstore`, read as an object, of which TypeORM loses a `__proto__`. */
+export const textsByKey = kind('an object of texts and nulls', (value: unknown) => {
+  const isText = (each: unknown): boolean => 'value' in textWithoutNul().read(each);
+  const isEntry = ([key, each]: [string, unknown]): boolean =>
+    isText(key) && key !== '__proto__' && (each === null || isText(each));
+  return isObject(value) && Object.entries(value).every(isEntry);
+});
 
 /** A string has at least half as many code points as code units: long ones are not counted for nothing. */
 const fits = (value: string, most: number): boolean =>

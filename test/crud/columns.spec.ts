@@ -107,6 +107,27 @@ describe.each(DATABASES)('on %s', (database) => {
     );
   });
 
+  if (database === 'postgres')
+    it('[4.6] money, which is read with the currency of the database, can be PUT back as it was read', async () => {
+      const Price = entityOf([{ name: 'price', column: { type: 'money' }, valid: [], wrong: [] }]);
+      const service = await startCrud('express', {
+        database,
+        entities: [Price],
+        resources: [{ entity: Price, endpoint: '/api/prices' }],
+      });
+      for (const price of [1234.5, -0.5, '1234.5']) {
+        const { status, json } = await service.post('/api/prices', { price });
+        expect([status, json.data.price]).toEqual([201, expect.stringMatching(/1.?234.50|0.50/)]);
+        const again = await service.put(`/api/prices/${json.data.id}`, json.data);
+        expect([again.status, again.json.data]).toEqual([200, json.data]);
+        expect((await service.get(`/api/prices/${json.data.id}`)).json.data).toEqual(json.data);
+      }
+      for (const price of ['', 'x', '-', true, {}, [5], '5\u0000', null])
+        expect(wrongFields(await service.post('/api/prices', { price }))).toEqual(['price']);
+      expect((await service.post('/api/prices', { price: 1e300 })).status).toBe(400);
+      await service.close();
+    });
+
   describe('of columns that hold a decimal', () => {
     const Amount = entityOf([
       { name: 'amount', column: { type: 'decimal', precision: 10, scale: 2 }, valid: [], wrong: [] },
@@ -131,7 +152,7 @@ describe.each(DATABASES)('on %s', (database) => {
       expect([again.status, again.json.data]).toEqual([200, created.json.data]);
     });
 
-    it.each(['abc', '', '1,5', '0x1', 'NaN', 'Infinity', ' 1', true, [], {}, null])(
+    it.each(['abc', '', '1,5', '0x1', 'NaN', 'Infinity', ' 1', '9'.repeat(350), true, [], {}, null])(
       '[4.6] %p is 400',
       async (amount) => {
         expect(wrongFields(await service.post('/api/amounts', { amount, real: 1 }))).toEqual(['amount']);
