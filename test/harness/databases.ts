@@ -55,7 +55,7 @@ async function postgres(): Promise<TestDatabase> {
   return {
     name: 'postgres',
     options: { ...COMMON, type: 'postgres', url: withDatabase(server, database) },
-    drop: () => run(`DROP DATABASE "${database}" WITH (FORCE)`),
+    drop: () => run(`DROP DATABASE IF EXISTS "${database}" WITH (FORCE)`),
   };
 }
 
@@ -79,7 +79,7 @@ async function mariadb(): Promise<TestDatabase> {
         // Connections that a failed boot left open would keep the test worker alive.
         const [rows] = await connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [database]);
         for (const { id } of rows as { id: number }[]) await connection.query(`KILL ${id}`).catch(() => undefined);
-        await connection.query(`DROP DATABASE \`${database}\``);
+        await connection.query(`DROP DATABASE IF EXISTS \`${database}\``);
       }),
   };
 }
