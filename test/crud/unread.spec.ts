@@ -490,36 +490,37 @@ describe('[4.2] what else writes JSON is asked as ever', () => {
       expect(seen).toEqual(['Desk']);
     });
 
-    it('whose class a tool has taught to answer in another way', async () => {
+    /** @returns what undoes it */
+    const teach = (): (() => void) => {
       const { prototype } = platform === 'express' ? ExpressAdapter : FastifyAdapter;
       const { reply } = prototype;
       prototype.reply = function (this: never, ...args: unknown[]) {
         noted(args[1]);
         return Reflect.apply(reply, this, args) as never;
       };
+      return () => void (prototype.reply = reply);
+    };
+
+    it('whose class a tool has taught to answer in another way', async () => {
+      const forget = teach();
       try {
         await start(platform, () => {});
         expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
         expect(seen).toEqual(['Desk']);
       } finally {
-        prototype.reply = reply;
+        forget();
       }
     });
 
     it('whose class a tool teaches to answer in another way when it is up', async () => {
       await start(platform, () => {});
       for (let round = 0; round < 2; round += 1) expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
-      const { prototype } = platform === 'express' ? ExpressAdapter : FastifyAdapter;
-      const { reply } = prototype;
-      prototype.reply = function (this: never, ...args: unknown[]) {
-        noted(args[1]);
-        return Reflect.apply(reply, this, args) as never;
-      };
+      const forget = teach();
       try {
         expect((await service.get('/lamps/1')).json.data.name).toBe('Desk');
         expect(seen).toEqual(['Desk']);
       } finally {
-        prototype.reply = reply;
+        forget();
       }
     });
 
