@@ -15,17 +15,17 @@ export type { NewUser } from './auth/user-accounts.js';
 export { InvalidUserError } from './auth/user-checks.js';
 
 // Rules
-export { SecurityConfig } from './security/security-config.js';
-export { SecurityRulesGuard } from './security/security-rules.guard.js';
-export { CurrentUser } from './security/principal.js';
-export type { Principal } from './security/principal.js';
-export type { DefaultAccess } from './security/access.js';
-export { Authenticated, Public, Roles } from './security/access-decorators.js';
-export { AccessReport } from './security/access-report.js';
-export type { AccessRow } from './security/access-rows.js';
-export type { PolicyFunction } from './security/policy.js';
+export { SecurityConfig } from './access/security-config.js';
+export { SecurityRulesGuard } from './access/security-rules.guard.js';
+export { CurrentUser } from './access/principal.js';
+export type { Principal } from './access/principal.js';
+export type { DefaultAccess } from './access/access.js';
+export { Authenticated, Public, Roles } from './access/access-decorators.js';
+export { AccessReport } from './access/access-report.js';
+export type { AccessRow } from './access/access-rows.js';
+export type { PolicyFunction } from './access/policy.js';
 export type { HttpRequest } from './http/request-facts.js';
-export type { RoleHierarchy } from './security/role-hierarchy.js';
+export type { RoleHierarchy } from './access/role-hierarchy.js';
 
 // Generated operations
 export { CrudModule } from './crud/crud.module.js';

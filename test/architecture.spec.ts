@@ -8,13 +8,13 @@ const MAX_LINES = 250;
 
 /** The features, and which other features each may import. What several need stands in a folder of its own beside them. */
 const FEATURES: Record<string, string[]> = {
-  auth: ['security'],
-  security: [],
+  auth: ['access'],
+  access: [],
   crud: [],
   cors: [],
   express: [],
-  testing: ['auth', 'security'],
-  cli: ['security'],
+  testing: ['auth', 'access'],
+  cli: ['access'],
 };
 
 interface Source {

@@ -2,8 +2,8 @@ import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards,
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { declareRoute, type DeclaredRoute } from '../routing/declared-route.js';
-import { CurrentUser, type Principal } from '../security/principal.js';
+import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import { CurrentUser, type Principal } from '../access/principal.js';
 import { AuthFailureFilter } from './auth-failure.filter.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';

@@ -8,7 +8,7 @@ import {
   type AuthStaticOptions,
   type ResolvedStaticOptions,
 } from './auth.options.js';
-import { isEntity } from '../schema/declared-entities.js';
+import { isEntity } from '../entities/declared-entities.js';
 import { resolveStaticOptions } from './resolve-options.js';
 import { TypeOrmUserRepository } from './typeorm-user.repository.js';
 import { UserRepository } from './user.repository.js';

@@ -10,12 +10,12 @@ import {
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { RouteTable } from '../routing/route-table.js';
-import { AccessGate } from '../security/access-gate.js';
-import { AccessReport } from '../security/access-report.js';
-import { Authenticator } from '../security/principal.js';
-import { SECURITY_OPTIONS, SecurityRules } from '../security/security-rules.js';
-import { SecurityRulesGuard } from '../security/security-rules.guard.js';
+import { RouteTable } from '../routes/route-table.js';
+import { AccessGate } from '../access/access-gate.js';
+import { AccessReport } from '../access/access-report.js';
+import { Authenticator } from '../access/principal.js';
+import { SECURITY_OPTIONS, SecurityRules } from '../access/security-rules.js';
+import { SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
 import {
   AUTH_OPTIONS,

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
-import type { DefaultAccess } from '../security/access.js';
-import type { RoleHierarchy } from '../security/role-hierarchy.js';
+import type { DefaultAccess } from '../access/access.js';
+import type { RoleHierarchy } from '../access/role-hierarchy.js';
 import type { AuthUser } from './auth-user.js';
 import type { LoginField, UserRepository } from './user.repository.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { headerValues, type HttpRequest } from '../http/request-facts.js';
-import type { Authenticator, Principal } from '../security/principal.js';
+import type { Authenticator, Principal } from '../access/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { Tokens } from './tokens.js';
 

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
-import { describeEntity, type Field } from '../schema/entity-schema.js';
+import { describeEntity, type Field } from '../entities/entity-schema.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Passwords } from './passwords.js';

@@ -8,9 +8,9 @@ import {
   InvalidOptionError,
   isClass,
 } from '../options/invalid-option.js';
-import { isEntity } from '../schema/declared-entities.js';
-import { ACCESS_BY_NAME } from '../security/access.js';
-import { expectRoleHierarchy } from '../security/role-hierarchy.js';
+import { isEntity } from '../entities/declared-entities.js';
+import { ACCESS_BY_NAME } from '../access/access.js';
+import { expectRoleHierarchy } from '../access/role-hierarchy.js';
 import {
   LoginMethod,
   type AuthSettings,

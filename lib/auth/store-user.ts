@@ -1,4 +1,4 @@
-import { BASE_ROLE } from '../security/access.js';
+import { BASE_ROLE } from '../access/access.js';
 import type { AuthUser } from './auth-user.js';
 import type { Passwords } from './passwords.js';
 import { checkUser, type Check } from './user-checks.js';

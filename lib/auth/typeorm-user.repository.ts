@@ -1,7 +1,7 @@
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
-import { DatabaseBusy, refusalOf } from '../schema/database-error.js';
-import { describeEntity } from '../schema/entity-schema.js';
-import type { ValueKind } from '../schema/value-kinds.js';
+import { DatabaseBusy, refusalOf } from '../entities/database-error.js';
+import { describeEntity } from '../entities/entity-schema.js';
+import type { ValueKind } from '../entities/value-kinds.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';

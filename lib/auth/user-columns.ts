@@ -9,7 +9,7 @@
  * like its `BaseEntity` when the metadata is built and no table is made yet. test/auth/login.spec.ts tells when that changes.
  */
 import type { DataSource } from 'typeorm';
-import { isMysql, isSqlite } from '../schema/database-family.js';
+import { isMysql, isSqlite } from '../entities/database-family.js';
 
 // oxlint-disable-next-line typescript/no-extraneous-class -- TypeORM looks for these on the class of the entity
 export abstract class UserColumns {

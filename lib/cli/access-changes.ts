@@ -1,5 +1,5 @@
 /** What changed between two access tables, and what of it got wider. */
-import type { AccessRow } from '../security/access-rows.js';
+import type { AccessRow } from '../access/access-rows.js';
 import { isWithin } from './access-order.js';
 import { narrowestAround, rowsByRoute, type RouteRows } from './route-rows.js';
 

@@ -1,9 +1,9 @@
 /** `declarest access`: tells who reaches what, and whether that got wider. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { describeAccess } from '../security/access.js';
-import { AccessReport } from '../security/access-report.js';
-import type { AccessRow } from '../security/access-rows.js';
-import { SecurityRules } from '../security/security-rules.js';
+import { describeAccess } from '../access/access.js';
+import { AccessReport } from '../access/access-report.js';
+import type { AccessRow } from '../access/access-rows.js';
+import { SecurityRules } from '../access/security-rules.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatRows } from './access-output.js';
 import { readSnapshot, writeSnapshot } from './access-snapshot.js';

@@ -1,5 +1,5 @@
 /** The access table, and what changed in it, as text. */
-import { accessTable, type AccessRow } from '../security/access-rows.js';
+import { accessTable, type AccessRow } from '../access/access-rows.js';
 import type { AccessChange } from './access-changes.js';
 import { writeSnapshot } from './access-snapshot.js';
 import type { Format } from './arguments.js';

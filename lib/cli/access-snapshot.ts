@@ -1,5 +1,5 @@
 /** The access table as JSON: what `--json` prints, and what an application commits. */
-import type { AccessRow } from '../security/access-rows.js';
+import type { AccessRow } from '../access/access-rows.js';
 import { CommandError } from './command-error.js';
 
 const NAMES = ['method', 'path', 'access', 'rule'] as const satisfies (keyof AccessRow)[];

@@ -1,7 +1,7 @@
 /** What was typed behind `declarest`, as a command; or why it is none. */
 import { METHODS } from 'node:http';
 import { parseArgs } from 'node:util';
-import type { Question } from '../security/explain.js';
+import type { Question } from '../access/explain.js';
 import { CommandError } from './command-error.js';
 
 export const PLATFORMS = ['express', 'fastify'] as const;

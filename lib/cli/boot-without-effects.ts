@@ -15,7 +15,7 @@ import { Server } from 'node:net';
 import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { SecurityRules } from '../security/security-rules.js';
+import { SecurityRules } from '../access/security-rules.js';
 import { PLATFORMS, type Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { LoadedModule } from './load-module.js';

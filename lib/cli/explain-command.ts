@@ -1,8 +1,8 @@
 /** `declarest explain`: tells why a request gets in or not. */
 import { HttpAdapterHost } from '@nestjs/core';
-import { RouteTable } from '../routing/route-table.js';
-import { describeExplanation, explain } from '../security/explain.js';
-import { SecurityRules } from '../security/security-rules.js';
+import { RouteTable } from '../routes/route-table.js';
+import { describeExplanation, explain } from '../access/explain.js';
+import { SecurityRules } from '../access/security-rules.js';
 import type { Outcome } from './access-command.js';
 import type { ExplainCommand } from './arguments.js';
 import { bootWithoutEffects } from './boot-without-effects.js';

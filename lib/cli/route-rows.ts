@@ -2,9 +2,9 @@
  * The rows of a table put together by route: that of the whole, and behind it those of the parts that patterns tell
  * apart. A snapshot does not say which is which; the order and the paths do.
  */
-import { shapesOf } from '../routing/route-shape.js';
-import type { AccessRow } from '../security/access-rows.js';
-import { foldWidely, keyOf, keysMatching, relationTo, type Pattern } from '../security/pattern.js';
+import { shapesOf } from '../routes/route-shape.js';
+import type { AccessRow } from '../access/access-rows.js';
+import { foldWidely, keyOf, keysMatching, relationTo, type Pattern } from '../access/pattern.js';
 
 /** One method of one route. */
 export interface RouteRows {

@@ -9,8 +9,8 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { DirectMiddleware, type HeaderHolder } from '../routing/direct-middleware.js';
-import { RouteTable } from '../routing/route-table.js';
+import { DirectMiddleware, type HeaderHolder } from '../routes/direct-middleware.js';
+import { RouteTable } from '../routes/route-table.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
 import { unservedGroups } from './routes-of.js';

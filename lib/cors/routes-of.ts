@@ -1,6 +1,6 @@
 import { RequestMethod, type MiddlewareConsumer, type Type } from '@nestjs/common';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import type { RouteTable } from '../routing/route-table.js';
+import type { RouteTable } from '../routes/route-table.js';
 
 /** A path, method and version, as `forRoutes` takes them. */
 export type RouteInfo = Extract<

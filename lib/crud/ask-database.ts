@@ -1,5 +1,5 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
-import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../schema/database-error.js';
+import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../entities/database-error.js';
 import { orElse, type Answer } from '../http/at-once.js';
 
 /**

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
 import { after, type Answer } from '../http/at-once.js';
-import type { ColumnMetadata } from '../schema/column-kind.js';
-import type { Values } from '../schema/record-input.js';
+import type { ColumnMetadata } from '../entities/column-kind.js';
+import type { Values } from '../entities/record-input.js';
 import type { RecordWriter, Written } from './record-store.js';
 import type { Resource } from './resource.js';
 import { compileReturnedRow, type ReturnedRow } from './returned-row.js';

@@ -1,7 +1,7 @@
 /** What is seen to at boot for every generated controller of the application. Pure but for the classes it prepares. */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { RequestMethod } from '@nestjs/common';
-import { declareRoute } from '../routing/declared-route.js';
+import { declareRoute } from '../routes/declared-route.js';
 import { locateAnswersOf } from './created-location.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf, isGenerated } from './declared-resources.js';

@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import type { Answer } from '../http/at-once.js';
 import type { JsonObject } from '../http/json-body.js';
 import type { Draft } from '../http/json-answer.js';
-import type { HandlerCall } from '../routing/declared-route.js';
+import type { HandlerCall } from '../routes/declared-route.js';
 import { Answers } from './answers.js';
 import { markCreated, type Locate } from './created-location.js';
 import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';

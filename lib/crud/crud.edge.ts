@@ -16,8 +16,8 @@ import { readBrokenEscapes } from '../http/broken-escapes.js';
 import { failureAnswer, replyFailure, type FailureAnswer } from '../http/failure.js';
 import { sendJsonTexts } from '../http/json-text.js';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { DirectHandlers } from '../routing/direct-handler.js';
-import { RouteTable } from '../routing/route-table.js';
+import { DirectHandlers } from '../routes/direct-handler.js';
+import { RouteTable } from '../routes/route-table.js';
 import {
   isUnbounded,
   markedOverrides,

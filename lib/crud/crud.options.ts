@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { describe, expectBoolean, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { hasPrimaryKey, isEntity } from '../schema/declared-entities.js';
+import { hasPrimaryKey, isEntity } from '../entities/declared-entities.js';
 
 /** What is declared of one resource. */
 export interface CrudOptions<T extends object = object> {

@@ -3,7 +3,7 @@
  * carry exactly goes through the repository.
  */
 import type { DataSource, EntityMetadata, EntitySubscriberInterface } from 'typeorm';
-import { isSqlite } from '../schema/database-family.js';
+import { isSqlite } from '../entities/database-family.js';
 import { statementsOf } from './statement.js';
 
 export type Access = 'read' | 'create' | 'update' | 'delete';

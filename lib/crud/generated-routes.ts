@@ -2,8 +2,8 @@
 import { HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { JsonBody, jsonBodyOf } from '../http/json-body.js';
-import type { HandlerCall } from '../routing/declared-route.js';
-import type { AnyFunction } from '../routing/observed-method.js';
+import type { HandlerCall } from '../routes/declared-route.js';
+import type { AnyFunction } from '../routes/observed-method.js';
 import { CreatedAt, locator } from './created-location.js';
 import { RawQuery, rawQueryOf } from './list-query.js';
 

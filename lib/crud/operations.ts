@@ -3,11 +3,11 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
-import { classValidationOf } from '../schema/class-validation.js';
-import type { ColumnMetadata } from '../schema/column-kind.js';
-import type { EntitySchema, Field } from '../schema/entity-schema.js';
-import { isSqlite } from '../schema/database-family.js';
-import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../schema/record-input.js';
+import { classValidationOf } from '../entities/class-validation.js';
+import type { ColumnMetadata } from '../entities/column-kind.js';
+import type { EntitySchema, Field } from '../entities/entity-schema.js';
+import { isSqlite } from '../entities/database-family.js';
+import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
 import { askDatabase } from './ask-database.js';
 import { after, orElse, type Answer } from '../http/at-once.js';
 import { entityOf, fill, heldBy } from './entity-values.js';

@@ -1,6 +1,6 @@
 /** From a row of the database to the record a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import type { EntitySchema, Field } from '../schema/entity-schema.js';
+import type { EntitySchema, Field } from '../entities/entity-schema.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map. */
 export interface Row<T> {

@@ -3,7 +3,7 @@
  * access for itself. Nobody can tell the two apart but by the time they take.
  */
 import type { DataSource } from 'typeorm';
-import type { Values } from '../schema/record-input.js';
+import type { Values } from '../entities/record-input.js';
 import type { Answer } from '../http/at-once.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';

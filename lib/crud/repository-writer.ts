@@ -1,6 +1,6 @@
 /** Writes a resource through TypeORM's query builder and repository: listeners and subscribers run. */
 import { IsNull, type DataSource, type Repository } from 'typeorm';
-import type { Values } from '../schema/record-input.js';
+import type { Values } from '../entities/record-input.js';
 import { entityOf, fill } from './entity-values.js';
 import type { RecordWriter } from './record-store.js';
 import type { RepositoryReader } from './repository-reader.js';

@@ -1,8 +1,8 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
-import { describeEntity, type EntitySchema, type Field } from '../schema/entity-schema.js';
-import { isSqlite } from '../schema/database-family.js';
+import { describeEntity, type EntitySchema, type Field } from '../entities/entity-schema.js';
+import { isSqlite } from '../entities/database-family.js';
 import type { ResolvedCrudOptions } from './crud.options.js';
 import { containsExpression, type Contains } from './text-search.js';
 

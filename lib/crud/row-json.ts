@@ -3,8 +3,8 @@
  * written at once; any other, and any value that is not what its column declares, as its reading is written.
  */
 import type { DataSource } from 'typeorm';
-import type { ColumnMetadata } from '../schema/column-kind.js';
-import { isSqlite } from '../schema/database-family.js';
+import type { ColumnMetadata } from '../entities/column-kind.js';
+import { isSqlite } from '../entities/database-family.js';
 import type { RawRow } from './statement.js';
 
 export interface ReadColumn {

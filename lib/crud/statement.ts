@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
-import { isMysql } from '../schema/database-family.js';
+import { isMysql } from '../entities/database-family.js';
 import type { Answer } from '../http/at-once.js';
 import { KeptAnswer } from './kept-answer.js';
 import { query, withPostgres, type PostgresConnection } from './postgres-connection.js';

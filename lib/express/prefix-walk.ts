@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PrefixIndex, type Matching } from '../routing/prefix-index.js';
+import { PrefixIndex, type Matching } from '../routes/prefix-index.js';
 
 /** A layer of Express's router: a route, or a middleware at a path. */
 interface Layer {

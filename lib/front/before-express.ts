@@ -2,9 +2,9 @@
 import { ServerResponse, type IncomingHttpHeaders } from 'node:http';
 import { compileEtag, type EtagSettings } from '../http/express-etag.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { ownLayers, type HeaderHolder } from '../routing/direct-middleware.js';
-import { observe } from '../routing/observed-method.js';
-import type { RouteTable } from '../routing/route-table.js';
+import { ownLayers, type HeaderHolder } from '../routes/direct-middleware.js';
+import { observe } from '../routes/observed-method.js';
+import type { RouteTable } from '../routes/route-table.js';
 import { headOf, mayMeet, meeting } from './before-route.js';
 import type { Asked, Platform, Surroundings } from './front.js';
 import { KnownHooks } from './known-hooks.js';

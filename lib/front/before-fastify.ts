@@ -7,10 +7,10 @@ import {
   reader,
   routeContextReader,
   type RouteContext,
-} from '../routing/fastify-contexts.js';
-import { answers } from '../routing/fastify-template.js';
-import { observe } from '../routing/observed-method.js';
-import type { RouteTable } from '../routing/route-table.js';
+} from '../routes/fastify-contexts.js';
+import { answers } from '../routes/fastify-template.js';
+import { observe } from '../routes/observed-method.js';
+import type { RouteTable } from '../routes/route-table.js';
 import { headOf, meeting } from './before-route.js';
 import type { Asked, Platform, Surroundings } from './front.js';
 import { KnownHooks } from './known-hooks.js';

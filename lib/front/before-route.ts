@@ -1,5 +1,5 @@
 /** What else may be asked for the paths of a route, by the templates of both. */
-import { matchesRoute, PLAIN_TEMPLATE } from '../routing/bound-path.js';
+import { matchesRoute, PLAIN_TEMPLATE } from '../routes/bound-path.js';
 
 /** What a template begins with, whatever its parameters are; nothing for a list or a regular expression. */
 export const headOf = (path: unknown): string =>

@@ -8,7 +8,7 @@ import { EventEmitter } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { templateOf, type HttpRequest } from '../http/request-facts.js';
-import type { DirectMiddleware, HeaderHolder } from '../routing/direct-middleware.js';
+import type { DirectMiddleware, HeaderHolder } from '../routes/direct-middleware.js';
 import { heard } from './heard.js';
 import { hasNoBody, hasPlainBody, readBody, type JsonReader } from './plain-body.js';
 import { PlainRequest, PlainResponse } from './plain-exchange.js';

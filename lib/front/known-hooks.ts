@@ -2,7 +2,7 @@
  * Whether a function that Nest's adapter puts before every handler would let a request pass. They have no names: they are
  * known by their text, which stands in the adapter's class, and by what of the adapter they look at.
  */
-import { nestsPrototype } from '../routing/nests-adapter.js';
+import { nestsPrototype } from '../routes/nests-adapter.js';
 
 /** Members that such functions look at and that, where they are not set, let everything pass. */
 const LETS_PASS_UNLESS_SET = ['onRequestHook', 'onResponseHook', 'isShuttingDown', 'corsHook', 'securityHook'] as const;

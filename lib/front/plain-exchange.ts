@@ -1,7 +1,7 @@
 /** A request and its answer as node's server has them, in the words in which the package knows those of both platforms. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpRequest } from '../http/request-facts.js';
-import type { HeaderHolder } from '../routing/direct-middleware.js';
+import type { HeaderHolder } from '../routes/direct-middleware.js';
 import type { Platform } from './front.js';
 
 export class PlainRequest implements HttpRequest {

@@ -1,6 +1,6 @@
 /** Which platform a front stands before. */
 import type { HttpAdapterHost } from '@nestjs/core';
-import type { RouteTable } from '../routing/route-table.js';
+import type { RouteTable } from '../routes/route-table.js';
 import { BeforeExpress } from './before-express.js';
 import { BeforeFastify } from './before-fastify.js';
 import { Front } from './front.js';

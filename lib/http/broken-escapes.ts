@@ -3,9 +3,9 @@
  * routes a broken escape is read as the text it is instead, which is then no valid id: one shape for every refusal.
  */
 import type { HttpAdapterHost } from '@nestjs/core';
-import { declaredRoute } from '../routing/declared-route.js';
-import { ownLayers } from '../routing/direct-middleware.js';
-import { RouteTable } from '../routing/route-table.js';
+import { declaredRoute } from '../routes/declared-route.js';
+import { ownLayers } from '../routes/direct-middleware.js';
+import { RouteTable } from '../routes/route-table.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
 
 type Next = () => void;

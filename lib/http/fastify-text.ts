@@ -1,6 +1,6 @@
 /** How Fastify writes an answer that knows its JSON. */
-import { reader, routeContextReader, type RouteContext } from '../routing/fastify-contexts.js';
-import { nestsPrototype } from '../routing/nests-adapter.js';
+import { reader, routeContextReader, type RouteContext } from '../routes/fastify-contexts.js';
+import { nestsPrototype } from '../routes/nests-adapter.js';
 import { textOf, type WriteText } from './json-answer.js';
 
 interface FastifyReply {

@@ -1,6 +1,6 @@
 import type { HttpAdapterHost } from '@nestjs/core';
-import { nestsPrototype } from '../routing/nests-adapter.js';
-import { RouteTable } from '../routing/route-table.js';
+import { nestsPrototype } from '../routes/nests-adapter.js';
+import { RouteTable } from '../routes/route-table.js';
 import { watchExpress } from './express-text.js';
 import { watchFastify } from './fastify-text.js';
 import { textWriters } from './json-answer.js';

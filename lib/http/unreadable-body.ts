@@ -6,12 +6,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
-import { declaredRoute } from '../routing/declared-route.js';
-import { DirectGuard } from '../routing/direct-guard.js';
-import { ownLayers } from '../routing/direct-middleware.js';
-import { ownHooks } from '../routing/fastify-contexts.js';
-import type { Route } from '../routing/route.js';
-import { RouteTable } from '../routing/route-table.js';
+import { declaredRoute } from '../routes/declared-route.js';
+import { DirectGuard } from '../routes/direct-guard.js';
+import { ownLayers } from '../routes/direct-middleware.js';
+import { ownHooks } from '../routes/fastify-contexts.js';
+import type { Route } from '../routes/route.js';
+import { RouteTable } from '../routes/route-table.js';
 import { platformStatusOf, UnreadableBody } from './failure.js';
 import { pathOf, type HttpRequest } from './request-facts.js';
 

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { RouteTable } from '../routing/route-table.js';
-import { BASE_ROLE, type Access } from '../security/access.js';
-import { SecurityRules } from '../security/security-rules.js';
+import { RouteTable } from '../routes/route-table.js';
+import { BASE_ROLE, type Access } from '../access/access.js';
+import { SecurityRules } from '../access/security-rules.js';
 import { bearer, provided } from './client.js';
 import { addressOf } from './http-exchange.js';
 import { rehearse } from './rehearsal.js';

@@ -8,7 +8,7 @@ import type { CanActivate, ExecutionContext, INestApplication } from '@nestjs/co
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { HttpRequest } from '../http/request-facts.js';
 import { UnreadableBodyGuard } from '../http/unreadable-body.js';
-import { RouteTable } from '../routing/route-table.js';
+import { RouteTable } from '../routes/route-table.js';
 import { provided } from './client.js';
 import { exchange } from './http-exchange.js';
 

@@ -1,8 +1,8 @@
 /** Concrete requests for the rows of the access report: parameters and wildcards filled with placeholders. */
-import type { RouteTable } from '../routing/route-table.js';
-import { withoutOptionals } from '../routing/route-shape.js';
-import { keysMatching } from '../security/pattern.js';
-import type { RouteEntry } from '../security/route-access.js';
+import type { RouteTable } from '../routes/route-table.js';
+import { withoutOptionals } from '../routes/route-shape.js';
+import { keysMatching } from '../access/pattern.js';
+import type { RouteEntry } from '../access/route-access.js';
 import { asSent } from './http-exchange.js';
 
 export interface RowRequest {

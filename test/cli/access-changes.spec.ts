@@ -1,12 +1,12 @@
 import 'reflect-metadata';
 import { compareAccess } from '../../lib/cli/access-changes.js';
-import { shapesOf } from '../../lib/routing/route-shape.js';
-import { ACCESS_BY_NAME, AUTHENTICATED, decide } from '../../lib/security/access.js';
-import { type AccessRow, accessRows } from '../../lib/security/access-rows.js';
-import { parsePattern } from '../../lib/security/pattern.js';
-import { compileRouteAccess } from '../../lib/security/route-access.js';
-import { type Effect, refuseContradictions, type Rule } from '../../lib/security/rules.js';
-import { seeded } from '../security/random.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
+import { ACCESS_BY_NAME, AUTHENTICATED, decide } from '../../lib/access/access.js';
+import { type AccessRow, accessRows } from '../../lib/access/access-rows.js';
+import { parsePattern } from '../../lib/access/pattern.js';
+import { compileRouteAccess } from '../../lib/access/route-access.js';
+import { type Effect, refuseContradictions, type Rule } from '../../lib/access/rules.js';
+import { seeded } from '../access/random.js';
 
 /** Random changes of rules; a longer run: `ACCESS_CHANGES=50000 ACCESS_SEED=7`. */
 const CHANGES = Number(process.env['ACCESS_CHANGES'] ?? 1_000);

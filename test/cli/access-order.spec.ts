@@ -1,6 +1,6 @@
 import { isWithin } from '../../lib/cli/access-order.js';
-import { type Access, AUTHENTICATED, decide, DENIED, describeAccess, PUBLIC } from '../../lib/security/access.js';
-import { seeded } from '../security/random.js';
+import { type Access, AUTHENTICATED, decide, DENIED, describeAccess, PUBLIC } from '../../lib/access/access.js';
+import { seeded } from '../access/random.js';
 
 // From the widest to the narrowest: each lets in all whom the next one does, and not the other way round.
 const CHAINS = [

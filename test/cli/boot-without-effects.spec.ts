@@ -20,7 +20,7 @@ import { PLATFORMS } from '../../lib/cli/arguments.js';
 import { bootWithoutEffects } from '../../lib/cli/boot-without-effects.js';
 import type { LoadedModule } from '../../lib/cli/load-module.js';
 import { TEST_SECRET } from '../harness/tokens.js';
-import { authModule, securityConfig } from '../security/ruled-app.js';
+import { authModule, securityConfig } from '../access/ruled-app.js';
 
 @Entity('effect_users')
 class User extends AuthUser {}

@@ -1,4 +1,4 @@
-/** Where our middleware runs on Fastify (lib/routing/fastify-middleware.ts), and that nobody can tell by its order. */
+/** Where our middleware runs on Fastify (lib/routes/fastify-middleware.ts), and that nobody can tell by its order. */
 import {
   ConsoleLogger,
   Controller,
@@ -26,7 +26,7 @@ import { cors } from 'declarest';
 import { EMPTY, type Observable } from 'rxjs';
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RouteTable } from '../../lib/routing/route-table.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS, startApp, type Platform, type RunningApp, type StartOptions } from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';

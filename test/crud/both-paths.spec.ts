@@ -15,7 +15,7 @@ import {
 } from 'typeorm';
 import { type DatabaseName, DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { seeded } from '../security/random.js';
+import { seeded } from '../access/random.js';
 import { columnsOf, entityOf, sentOf } from './column-cases.js';
 import { startTwins, type Twins } from './twins.js';
 

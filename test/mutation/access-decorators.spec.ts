@@ -1,11 +1,5 @@
 import 'reflect-metadata';
-import {
-  Authenticated,
-  decoratedAccess,
-  noteClassAccess,
-  Public,
-  Roles,
-} from '../../lib/security/access-decorators.js';
+import { Authenticated, decoratedAccess, noteClassAccess, Public, Roles } from '../../lib/access/access-decorators.js';
 import { refusalOf } from './declared.js';
 
 /** As `@Get()` leaves it. */

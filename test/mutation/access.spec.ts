@@ -9,8 +9,8 @@ import {
   PUBLIC,
   type Refusal,
   type Requirement,
-} from '../../lib/security/access.js';
-import { askPolicies } from '../../lib/security/policy.js';
+} from '../../lib/access/access.js';
+import { askPolicies } from '../../lib/access/policy.js';
 import { policyOf } from './declared.js';
 
 const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });

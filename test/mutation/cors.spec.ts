@@ -7,7 +7,7 @@ import { cors } from '../../lib/cors/cors.middleware.js';
 import { corsHeaders } from '../../lib/cors/cors-headers.js';
 import { checkOrigin } from '../../lib/cors/origin.js';
 import { routesOf, unservedGroups } from '../../lib/cors/routes-of.js';
-import { RouteTable } from '../../lib/routing/route-table.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { refusalOf } from './declared.js';
 
 const HEADERS = (origin: string): [string, string][] => [

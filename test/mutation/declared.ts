@@ -1,8 +1,8 @@
-import { shapesOf } from '../../lib/routing/route-shape.js';
-import type { Route } from '../../lib/routing/route.js';
-import type { Pattern } from '../../lib/security/pattern.js';
-import type { Policy } from '../../lib/security/policy.js';
-import type { Effect, Rule } from '../../lib/security/rules.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
+import type { Route } from '../../lib/routes/route.js';
+import type { Pattern } from '../../lib/access/pattern.js';
+import type { Policy } from '../../lib/access/policy.js';
+import type { Effect, Rule } from '../../lib/access/rules.js';
 
 export const PUBLIC: Effect = { kind: 'public' };
 export const AUTHENTICATED: Effect = { kind: 'authenticated' };

@@ -1,4 +1,4 @@
-import { shapesOf } from '../../lib/routing/route-shape.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
 import {
   byBreadth,
   exactly,
@@ -10,7 +10,7 @@ import {
   parsePattern,
   type Relation,
   relationTo,
-} from '../../lib/security/pattern.js';
+} from '../../lib/access/pattern.js';
 import { refusalOf } from './declared.js';
 
 const parsed = (text: unknown) => parsePattern(text, 'Shop.requireAuth');

@@ -1,4 +1,4 @@
-import { compileRoleHierarchy, expectRoleHierarchy } from '../../lib/security/role-hierarchy.js';
+import { compileRoleHierarchy, expectRoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { refusalOf } from './declared.js';
 
 const OPTION = 'AuthModule option `roleHierarchy`';

@@ -1,16 +1,11 @@
 import 'reflect-metadata';
-import { declareRoute } from '../../lib/routing/declared-route.js';
-import type { Route } from '../../lib/routing/route.js';
-import {
-  type Access,
-  AUTHENTICATED as ANY_TOKEN,
-  DENIED as NOBODY,
-  describeAccess,
-} from '../../lib/security/access.js';
-import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/security/access-decorators.js';
-import { accessRows, accessTable } from '../../lib/security/access-rows.js';
-import { compileRouteAccess } from '../../lib/security/route-access.js';
-import { describeRule, type Rule } from '../../lib/security/rules.js';
+import { declareRoute } from '../../lib/routes/declared-route.js';
+import type { Route } from '../../lib/routes/route.js';
+import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, describeAccess } from '../../lib/access/access.js';
+import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/access/access-decorators.js';
+import { accessRows, accessTable } from '../../lib/access/access-rows.js';
+import { compileRouteAccess } from '../../lib/access/route-access.js';
+import { describeRule, type Rule } from '../../lib/access/rules.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
 const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };

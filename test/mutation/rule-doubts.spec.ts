@@ -1,10 +1,10 @@
 import 'reflect-metadata';
-import type { Route } from '../../lib/routing/route.js';
-import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/security/access.js';
-import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/security/role-hierarchy.js';
-import { compileRouteAccess } from '../../lib/security/route-access.js';
-import { doubtsAbout } from '../../lib/security/rule-doubts.js';
-import type { Rule } from '../../lib/security/rules.js';
+import type { Route } from '../../lib/routes/route.js';
+import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/access/access.js';
+import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-hierarchy.js';
+import { compileRouteAccess } from '../../lib/access/route-access.js';
+import { doubtsAbout } from '../../lib/access/rule-doubts.js';
+import type { Rule } from '../../lib/access/rules.js';
 import { AUTHENTICATED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
 const READING = { caseSensitive: false, ignoreTrailingSlash: true };

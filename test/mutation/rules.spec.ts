@@ -1,4 +1,4 @@
-import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, type Refusal } from '../../lib/security/access.js';
+import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, type Refusal } from '../../lib/access/access.js';
 import {
   asEnforced,
   asksForMore,
@@ -12,7 +12,7 @@ import {
   refuseToOpen,
   restricts,
   type Rule,
-} from '../../lib/security/rules.js';
+} from '../../lib/access/rules.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, rule } from './declared.js';
 
 describe('what the effects of rules are', () => {

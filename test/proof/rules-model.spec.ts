@@ -3,15 +3,15 @@
  * a failing application is printed small, with the PROOF_SEED that repeats it alone.
  */
 import { authController } from '../../lib/auth/auth.controller.js';
-import { shapesOf } from '../../lib/routing/route-shape.js';
-import { type Access, ACCESS_BY_NAME, decide } from '../../lib/security/access.js';
-import { askPolicies } from '../../lib/security/policy.js';
-import { compileRoleHierarchy } from '../../lib/security/role-hierarchy.js';
-import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/security/access-decorators.js';
-import { compileRouteAccess, type RouteAccess } from '../../lib/security/route-access.js';
-import { asEnforced, refuseContradictions, type Rule } from '../../lib/security/rules.js';
-import { declaredRules, SecurityConfig } from '../../lib/security/security-config.js';
-import { type Random, seeded } from '../security/random.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
+import { type Access, ACCESS_BY_NAME, decide } from '../../lib/access/access.js';
+import { askPolicies } from '../../lib/access/policy.js';
+import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
+import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/access/access-decorators.js';
+import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
+import { asEnforced, refuseContradictions, type Rule } from '../../lib/access/rules.js';
+import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
+import { type Random, seeded } from '../access/random.js';
 import {
   distinct,
   type Platform,

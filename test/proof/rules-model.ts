@@ -1,6 +1,6 @@
 /**
  * The rules of contract §3, told a second time: sentence by sentence, on plain strings and without any thought of speed,
- * by someone who had not read lib/security. It knows no routes: the contract ties a decision to a path and a method, and
+ * by someone who had not read lib/access. It knows no routes: the contract ties a decision to a path and a method, and
  * what the library works out beforehand for a route has to come to the same.
  */
 

@@ -4,8 +4,8 @@ import { AccessReport, Public, Roles, SecurityConfig } from 'declarest';
 import { accessMatrix, as, type MatrixRow } from 'declarest/testing';
 import { type Platform, PLATFORMS, startApp } from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';
-import { type RuledParts, wildcard } from '../security/ruled-app.js';
-import { ROUTERS, startSpellingApp } from '../security/spelling-app.js';
+import { type RuledParts, wildcard } from '../access/ruled-app.js';
+import { ROUTERS, startSpellingApp } from '../access/spelling-app.js';
 import { createRuled } from './created-app.js';
 
 const lines = (rows: readonly MatrixRow[]): string[] =>

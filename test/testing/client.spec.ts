@@ -5,7 +5,7 @@ import { Body, Controller, Get, Headers, Post } from '@nestjs/common';
 import { CurrentUser, InvalidOptionError, type Principal } from 'declarest';
 import { as } from 'declarest/testing';
 import { PLATFORMS, startApp } from '../harness/platforms.js';
-import { type RuledApp, startRuled } from '../security/ruled-app.js';
+import { type RuledApp, startRuled } from '../access/ruled-app.js';
 import { createRuled } from './created-app.js';
 
 @Controller('api')

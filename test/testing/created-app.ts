@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { SecurityRulesGuard } from 'declarest';
 import type { Platform } from '../harness/platforms.js';
-import { type Entry, ruledModule, type RuledParts } from '../security/ruled-app.js';
+import { type Entry, ruledModule, type RuledParts } from '../access/ruled-app.js';
 
 export interface CreatedApp {
   readonly app: INestApplication;

@@ -1,7 +1,7 @@
 import { as, urlSpellings } from 'declarest/testing';
 import { PLATFORMS } from '../harness/platforms.js';
-import { startRuled } from '../security/ruled-app.js';
-import { adapterFor, ROUTERS, startSpellingApp } from '../security/spelling-app.js';
+import { startRuled } from '../access/ruled-app.js';
+import { adapterFor, ROUTERS, startSpellingApp } from '../access/spelling-app.js';
 
 it('writes a path in many ways, each with a name of its own, none twice', () => {
   const spellings = urlSpellings('/api/admin/tasks');

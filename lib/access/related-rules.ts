@@ -1,6 +1,6 @@
 /** The rules that speak of a route, found level by level: the boot compares no route with rules for elsewhere. */
-import type { RouteShape } from '../routing/route-shape.js';
-import type { RouterReading } from '../routing/router-reading.js';
+import type { RouteShape } from '../routes/route-shape.js';
+import type { RouterReading } from '../routes/router-reading.js';
 import { exactly, foldAscii, foldWidely, relationTo } from './pattern.js';
 import { restricts, type Rule } from './rules.js';
 

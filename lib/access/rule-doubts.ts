@@ -1,6 +1,6 @@
 /** What makes rules doubtful, each as a sentence: a warning, or under `strict` a refusal to boot. */
 import { BASE_ROLE, type Access } from './access.js';
-import { shapesOf } from '../routing/route-shape.js';
+import { shapesOf } from '../routes/route-shape.js';
 import { relationTo, foldWidely } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteAccess, RouteEntry } from './route-access.js';

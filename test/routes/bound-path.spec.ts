@@ -3,8 +3,8 @@ import { Controller, Get, Inject, Injectable, Module, type MiddlewareConsumer, t
 import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { cors } from 'declarest';
-import { isPlainTarget, matchesRoute } from '../../lib/routing/bound-path.js';
-import { RouteTable } from '../../lib/routing/route-table.js';
+import { isPlainTarget, matchesRoute } from '../../lib/routes/bound-path.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { request } from '../harness/client.js';
 import { startApp } from '../harness/platforms.js';
 

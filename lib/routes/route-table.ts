@@ -3,7 +3,7 @@
  * global prefix and URI version, and what main.ts adds to the adapter. Rules, CORS and boot warnings share it.
  *
  * Nest has no public list of the served routes with their handlers, so the table watches the verb methods (`get`,
- * `post`, …) that register them; test/routing/route-table.spec.ts tells when it breaks.
+ * `post`, …) that register them; test/routes/route-table.spec.ts tells when it breaks.
  */
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost } from '@nestjs/core';

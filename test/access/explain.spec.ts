@@ -1,9 +1,9 @@
 import { type INestApplication, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Authenticated, type AuthOptions, InvalidOptionError, Public, Roles, SecurityConfig } from 'declarest';
-import { RouteTable } from '../../lib/routing/route-table.js';
-import { describeExplanation, explain, type Explanation } from '../../lib/security/explain.js';
-import { SecurityRules } from '../../lib/security/security-rules.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
+import { describeExplanation, explain, type Explanation } from '../../lib/access/explain.js';
+import { SecurityRules } from '../../lib/access/security-rules.js';
 import { type Platform, PLATFORMS, startApp } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { claims, makeToken } from '../harness/tokens.js';

@@ -3,8 +3,8 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleI
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { pathOf, templateOf, type HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
-import type { MountedPath } from '../routing/mounts.js';
-import { RouteTable } from '../routing/route-table.js';
+import type { MountedPath } from '../routes/mounts.js';
+import { RouteTable } from '../routes/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, BASE_ROLE, DENIED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { noteClassAccess } from './access-decorators.js';
 import { accessRows, accessTable, type AccessRow } from './access-rows.js';

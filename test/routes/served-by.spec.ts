@@ -1,8 +1,8 @@
 import { HttpAdapterHost } from '@nestjs/core';
-import { RouteTable } from '../../lib/routing/route-table.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
-import { type RuledApp, startRuled, wildcard } from '../security/ruled-app.js';
+import { type RuledApp, startRuled, wildcard } from '../access/ruled-app.js';
 
 const optional = (platform: Platform, path: string): string =>
   `${path}${platform === 'express' ? '{/:last}' : '/:last?'}`;

@@ -1,5 +1,5 @@
 /** Why a request gets in or not: asked of the same routes, rules and decision as the guard asks. */
-import type { RouteTable } from '../routing/route-table.js';
+import type { RouteTable } from '../routes/route-table.js';
 import { decide, describeAccess, PUBLIC, type Access, type Refusal } from './access.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import { decidingRule, describeRule, fold } from './rules.js';

@@ -1,9 +1,9 @@
 import { match } from 'path-to-regexp';
-import { compileRouteAccess } from '../../lib/security/route-access.js';
-import { type Access, AUTHENTICATED, decide, PUBLIC } from '../../lib/security/access.js';
-import { parsePattern } from '../../lib/security/pattern.js';
-import type { Effect, Rule } from '../../lib/security/rules.js';
-import { shapesOf } from '../../lib/routing/route-shape.js';
+import { compileRouteAccess } from '../../lib/access/route-access.js';
+import { type Access, AUTHENTICATED, decide, PUBLIC } from '../../lib/access/access.js';
+import { parsePattern } from '../../lib/access/pattern.js';
+import type { Effect, Rule } from '../../lib/access/rules.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
 import { seeded } from './random.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Answer } from '../http/at-once.js';
 import type { Refused } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { DirectGuard } from '../routing/direct-guard.js';
+import { DirectGuard } from '../routes/direct-guard.js';
 import { AccessGate } from './access-gate.js';
 
 /**

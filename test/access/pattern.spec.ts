@@ -1,13 +1,6 @@
 import { Controller, Get, VersioningType } from '@nestjs/common';
-import {
-  byBreadth,
-  exactly,
-  keysMatching,
-  parsePattern,
-  type Relation,
-  relationTo,
-} from '../../lib/security/pattern.js';
-import { shapesOf } from '../../lib/routing/route-shape.js';
+import { byBreadth, exactly, keysMatching, parsePattern, type Relation, relationTo } from '../../lib/access/pattern.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
 import { ruledModule, startRuled, TOKENS } from './ruled-app.js';

@@ -31,7 +31,7 @@ import { APP_GUARD, HttpAdapterHost, RouterModule } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import express from 'express';
-import { RouteTable } from '../../lib/routing/route-table.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { type Platform, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 

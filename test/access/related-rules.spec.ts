@@ -1,7 +1,7 @@
-import { shapesOf } from '../../lib/routing/route-shape.js';
-import { exactly, foldAscii, foldWidely, parsePattern, relationTo } from '../../lib/security/pattern.js';
-import { compileRelated } from '../../lib/security/related-rules.js';
-import type { Rule } from '../../lib/security/rules.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
+import { exactly, foldAscii, foldWidely, parsePattern, relationTo } from '../../lib/access/pattern.js';
+import { compileRelated } from '../../lib/access/related-rules.js';
+import type { Rule } from '../../lib/access/rules.js';
 
 const LEVELS = ['api', 'API', 'a', 'ä', 'Ä', 'ΑΣ', 'ας', 'İ', 'K', 'k'];
 const paths = (...tails: string[]): string[] => {

@@ -1,7 +1,7 @@
 /** The pattern language of the rules: `GET,POST /api/products/*`. Three forms of path and no more. */
 import { METHODS } from 'node:http';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
-import type { RouteShape } from '../routing/route-shape.js';
+import type { RouteShape } from '../routes/route-shape.js';
 
 /** What follows the literal levels: nothing, exactly one level, or any number of levels and none. */
 export type Tail = '' | '*' | '**';

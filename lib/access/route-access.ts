@@ -2,9 +2,9 @@
  * The decision of each route, compiled at boot. A request looks its route up by template and method; only where a
  * pattern tells apart what one route serves is the concrete path looked at. Neither grows with the number of rules.
  */
-import { declaredRoute, type DeclaredRoute } from '../routing/declared-route.js';
-import type { Route } from '../routing/route.js';
-import type { RouterReading } from '../routing/router-reading.js';
+import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import type { Route } from '../routes/route.js';
+import type { RouterReading } from '../routes/router-reading.js';
 import type { Access } from './access.js';
 import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
-import { declareRoute } from '../../lib/routing/declared-route.js';
-import { RouteCollisions } from '../../lib/routing/route-collision.js';
-import { shapesOf } from '../../lib/routing/route-shape.js';
-import type { Route } from '../../lib/routing/route.js';
+import { declareRoute } from '../../lib/routes/declared-route.js';
+import { RouteCollisions } from '../../lib/routes/route-collision.js';
+import { shapesOf } from '../../lib/routes/route-shape.js';
+import type { Route } from '../../lib/routes/route.js';
 
 /** A route of the application, or of the package when it is declared by an option. */
 function route(text: string, declaredBy?: string, extra: object = {}): Route {
