@@ -1,8 +1,8 @@
 /** The query string of a list or a search. Pure: parameters in, a request to the database out, or every wrong one. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import type { FieldError } from '../http/failure.js';
-import { queryOf, type HttpRequest } from '../http/request-facts.js';
-import { PAGE_PARAMETERS } from './crud.options.js';
+import type { FieldError } from '../../http/failure.js';
+import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { PAGE_PARAMETERS } from '../crud-options.js';
 
 /** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
 export type ListQuery = Readonly<Record<string, string | readonly string[]>>;

@@ -1,18 +1,19 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
-import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../entities/database-error.js';
-import { orElse, type Answer } from '../http/at-once.js';
+import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../../entities/database-error.js';
 
 /**
- * What the database refuses of a request, as an answer to the client without an inner detail.
+ * Runs database work, and translates what the database refuses into an answer for the client, without inner details.
  *
  * @param name of the entity, for the message
  * @throws 400, 409, 503
  */
-export function askDatabase<R>(name: string, ask: () => Answer<R>): Answer<R> {
-  return orElse(ask, (error) => {
+export async function withDatabaseErrors<R>(name: string, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
     const refusal = refusalOf(error);
     throw refusal === undefined ? error : ANSWERS[refusal](name, error);
-  });
+  }
 }
 
 const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {
