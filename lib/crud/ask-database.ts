@@ -1,4 +1,5 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
+import { describeConflict, findConflict, type FailedWrite } from '../entities/conflict.js';
 import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../entities/database-error.js';
 import { orElse, type Answer } from '../http/at-once.js';
 
@@ -8,19 +9,19 @@ import { orElse, type Answer } from '../http/at-once.js';
  * @param name of the entity, for the message
  * @throws 400, 409, 503
  */
-export function askDatabase<R>(name: string, ask: () => Answer<R>): Answer<R> {
+export function askDatabase<R>(name: string, ask: () => Answer<R>, write?: FailedWrite): Answer<R> {
   return orElse(ask, (error) => {
     const refusal = refusalOf(error);
-    throw refusal === undefined ? error : ANSWERS[refusal](name, error);
+    if (refusal === undefined) throw error;
+    if (refusal !== 'conflict' || !write) throw ANSWERS[refusal](name, error);
+    return findConflict(error, write).then((conflict): never => {
+      throw new ConflictException(describeConflict(write, conflict), { cause: error });
+    });
   });
 }
 
 const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {
-  conflict: (name, cause) =>
-    new ConflictException(
-      `${name} conflicts with other records: a unique value is taken, or a reference would point nowhere`,
-      { cause },
-    ),
+  conflict: (name, cause) => new ConflictException(`${name} conflicts with other records`, { cause }),
   invalid: (name, cause) =>
     new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
   fixed: (name, cause) => new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),

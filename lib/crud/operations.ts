@@ -4,6 +4,7 @@ import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../entities/class-validation.js';
+import type { FailedWrite } from '../entities/conflict.js';
 import type { ColumnMetadata } from '../entities/column-kind.js';
 import type { EntitySchema, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
@@ -22,7 +23,7 @@ export class Operations<T extends object> {
   private readonly readBody: ReturnType<typeof compileInput>;
   /** The places of those fields that no replacement changes. */
   private readonly fixed: readonly number[];
-  private classValidation: ReturnType<typeof classValidationOf>;
+  private classValidation: Answer<Awaited<ReturnType<typeof classValidationOf>>>;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -57,13 +58,15 @@ export class Operations<T extends object> {
 
   /** @throws 400 naming every wrong field, 409 */
   create(body: JsonObject): Answer<UnreadRecord<T>> {
-    const { sent, errors } = this.readBody(body);
+    const { sent, errors } = this.readBody(body, 'create');
     const checked = checkNew(this.resource.schema, sent);
     const entity = this.repository.create();
     const inserted = after(
       this.validated(() => entity, checked, errors),
       ({ values, errors: wrong }) =>
-        wrong.length > 0 ? this.refuse(wrong) : this.asked(() => this.store.writer('create').insert(entity, values)),
+        wrong.length > 0
+          ? this.refuse(wrong)
+          : this.asked(() => this.store.writer('create').insert(entity, values), this.write('create', values)),
     );
     const stored = after(
       inserted,
@@ -83,7 +86,7 @@ export class Operations<T extends object> {
    */
   replace(id: string, body: JsonObject): Answer<UnreadRecord<T>> {
     const key = this.readId(id);
-    const { sent, errors } = this.readBody(body);
+    const { sent, errors } = this.readBody(body, 'update');
     const needsCurrent =
       this.store.goesThroughRepository('update') || this.fixed.some((place) => sent[place] !== undefined);
     return after(needsCurrent ? this.record(key, id) : undefined, (found) => {
@@ -94,7 +97,8 @@ export class Operations<T extends object> {
       const validated = this.validated(() => entityOf(this.resource.options.entity, key), checked, errors);
       const updated = after(validated, ({ values, errors: wrong }) => {
         if (wrong.length > 0) return told(() => this.refuse(wrong));
-        const update = (): Answer<Written<T>> => this.asked(() => this.store.writer('update').update(key, values));
+        const update = (): Answer<Written<T>> =>
+          this.asked(() => this.store.writer('update').update(key, values), this.write('update', values));
         return orElse(update, (error) => told(() => fail(error)));
       });
       return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
@@ -109,7 +113,7 @@ export class Operations<T extends object> {
   remove(id: string): Answer<void> {
     const key = this.readId(id);
     return after(
-      this.asked(() => this.store.writer('delete').remove(key)),
+      this.asked(() => this.store.writer('delete').remove(key), this.write('delete')),
       (removed) => {
         if (!removed) throw this.missing(id);
       },
@@ -189,8 +193,12 @@ export class Operations<T extends object> {
     throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
-  private asked<R>(ask: () => Answer<R>): Answer<R> {
-    return askDatabase(this.name, ask);
+  private asked<R>(ask: () => Answer<R>, write?: FailedWrite): Answer<R> {
+    return askDatabase(this.name, ask, write);
+  }
+
+  private write(operation: FailedWrite['operation'], values: Values = []): FailedWrite {
+    return { operation, schema: this.resource.schema, manager: this.dataSource.manager, values };
   }
 }
 
