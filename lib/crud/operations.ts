@@ -4,6 +4,7 @@ import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../entities/class-validation.js';
+import type { FailedWrite } from '../entities/conflict.js';
 import type { ColumnMetadata } from '../entities/column-kind.js';
 import type { EntitySchema, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
@@ -25,18 +26,17 @@ export class Operations<T extends object> {
   private readonly readBody: ReturnType<typeof compileInput>;
   /** The places of the fields that no replacement changes. */
   private readonly fixed: readonly number[];
-  private readonly classValidation: ReturnType<typeof classValidationOf>;
+  private classValidation: ReturnType<typeof classValidationOf> | undefined;
 
   constructor(
     private readonly resource: Resource<T>,
     repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {
-    const { schema, options } = resource;
+    const { schema } = resource;
     this.store = new RecordStore(resource, repository, dataSource);
     this.readBody = compileInput(schema);
     this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
-    this.classValidation = classValidationOf(options.entity);
   }
 
   /** In the order of the primary key. */
@@ -68,14 +68,15 @@ export class Operations<T extends object> {
 
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
-    const { sent, errors } = this.readBody(body);
+    const { sent, errors } = this.readBody(body, 'create');
     const entity = this.blank();
     const checked = await this.validated(() => entity, checkNew(this.resource.schema, sent), errors);
     if (checked.errors.length > 0) this.refuse(checked.errors);
-    const stored = await this.asked(async () => {
-      const key = await this.store.writer('create').insert(entity, checked.values);
-      return key === undefined ? undefined : this.store.reader.findByKey(key);
-    });
+    const key = await this.asked(
+      () => this.store.writer('create').insert(entity, checked.values),
+      this.write('create', checked.values),
+    );
+    const stored = key === undefined ? undefined : await this.asked(() => this.store.reader.findByKey(key));
     if (stored) return stored;
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
@@ -87,14 +88,17 @@ export class Operations<T extends object> {
    */
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
-    const { sent, errors } = this.readBody(body);
+    const { sent, errors } = this.readBody(body, 'update');
     const needsCurrent = this.store.callsListeners('update') || this.fixed.some((place) => sent[place] !== undefined);
     const current = needsCurrent ? await this.record(key, id) : undefined;
     try {
       const { entity } = this.resource.options;
       const checked = await this.validated(() => entityOf(entity, key), this.replacement(sent, current), errors);
       if (checked.errors.length > 0) this.refuse(checked.errors);
-      await this.asked(() => this.store.writer('update').update(key, checked.values));
+      await this.asked(
+        () => this.store.writer('update').update(key, checked.values),
+        this.write('update', checked.values),
+      );
     } catch (error) {
       // An unknown record is 404, whatever is wrong with its replacement.
       if (!current) await this.record(key, id);
@@ -110,7 +114,8 @@ export class Operations<T extends object> {
    */
   async remove(id: string): Promise<void> {
     const key = this.readId(id);
-    if (!(await this.asked(() => this.store.writer('delete').remove(key)))) throw this.missing(id);
+    const removed = await this.asked(() => this.store.writer('delete').remove(key), this.write('delete'));
+    if (!removed) throw this.missing(id);
   }
 
   private blank(): T {
@@ -171,7 +176,7 @@ export class Operations<T extends object> {
     unknown: readonly FieldError[],
   ): Promise<Checked> {
     const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
-    const validate = await this.classValidation;
+    const validate = await (this.classValidation ??= classValidationOf(this.resource.options.entity));
     if (!validate) return { values, errors: known };
     const { schema } = this.resource;
     const entity = fill(make(), schema, values);
@@ -186,8 +191,12 @@ export class Operations<T extends object> {
     throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
-  private asked<R>(work: () => Promise<R>): Promise<R> {
-    return withDatabaseErrors(this.name, work);
+  private asked<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
+    return withDatabaseErrors(this.name, work, write);
+  }
+
+  private write(operation: FailedWrite['operation'], values: Values = []): FailedWrite {
+    return { operation, schema: this.resource.schema, manager: this.dataSource.manager, values };
   }
 }
 

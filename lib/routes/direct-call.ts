@@ -45,8 +45,8 @@ export function plainHandler(callee: Callee, answerTo: (exception: unknown) => F
   // No request ends the process: what throws here is a function that somebody has put in the place of node's.
   const fail = (exception: unknown, response: PlainResponse): void => {
     try {
-      const { status, body, challenge } = answerTo(exception);
-      if (challenge !== undefined) response.header('WWW-Authenticate', challenge);
+      const { status, body, headers } = answerTo(exception);
+      for (const [name, value] of Object.entries(headers)) response.header(name, value);
       response.answer(status, JSON.stringify(body));
     } catch {
       response.abandon();
