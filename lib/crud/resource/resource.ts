@@ -1,9 +1,9 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource } from 'typeorm';
-import { InvalidOptionError } from '../options/invalid-option.js';
-import { describeEntity, type EntitySchema, type Field } from '../entities/entity-schema.js';
-import { isSqlite } from '../entities/database-family.js';
-import type { ResolvedCrudOptions } from './crud.options.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
+import { describeEntity, type EntitySchema, type Field } from '../../entities/entity-schema.js';
+import { isSqlite } from '../../entities/database-family.js';
+import type { ResolvedCrudOptions } from '../crud-options.js';
 import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
@@ -20,7 +20,7 @@ export function compileResource<T extends object>(
   dataSource: DataSource,
 ): Resource<T> {
   const { entity } = options;
-  expectUsable(options, dataSource);
+  assertUsable(options, dataSource);
   const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
   return Object.freeze({
     options,
@@ -31,7 +31,7 @@ export function compileResource<T extends object>(
 }
 
 /** @param dataSource `undefined` where the application has none of that name */
-export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
+export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
   if (!dataSource)
     throw new InvalidOptionError(
       `CRUD option \`dataSource\` of ${options.entity.name}`,
@@ -49,8 +49,8 @@ export function expectKnown(options: ResolvedCrudOptions, dataSource: DataSource
   return dataSource;
 }
 
-function expectUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  expectKnown(options, dataSource);
+function assertUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  assertKnown(options, dataSource);
   const metadata = dataSource.getMetadata(options.entity);
   const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
   const [id, ...others] = metadata.primaryColumns;

@@ -1,8 +1,7 @@
-/** How records are searched for a text. */
 import type { DataSource } from 'typeorm';
-import { isMysql, isPostgres } from '../entities/database-family.js';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
 
-/** "Contains", whatever the case, in the words of each database; `!` escapes `%`, `_` and itself in the pattern. */
+/** The SQL of a case-insensitive "contains"; `!` escapes `%`, `_` and itself in the pattern. */
 export type Contains = (expression: string, parameter: string) => string;
 
 const postgres: Contains = (expression, parameter) => `CAST(${expression} AS text) ILIKE ${parameter} ESCAPE '!'`;

@@ -2,31 +2,31 @@
  * Which way an operation takes to the table. What an entity declares decides: whatever the compiled statements do not
  * carry exactly goes through the repository.
  */
-import type { DataSource, EntityMetadata, EntitySubscriberInterface } from 'typeorm';
-import { isSqlite } from '../entities/database-family.js';
-import { statementsOf } from './statement.js';
+import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
+import { isSqlite } from '../../entities/database-family.js';
+import type { ResolvedCrudOptions } from '../crud-options.js';
+import { compilesStatements } from './statement.js';
 
 export type Access = 'read' | 'create' | 'update' | 'delete';
 
 /** Why an access goes through the repository; one without a reason is compiled. */
 export type Reasons = Readonly<Partial<Record<Access, string>>>;
 
-/** For the log: the operations that each access is for. */
-const OPERATIONS: Readonly<Record<Access, string>> = {
-  read: 'findAll, findById, search, exists',
-  create: 'create',
-  update: 'update',
-  delete: 'delete',
-};
-
-/** `Product: findAll, findById, search, exists, create compiled; update through the repository (a subscriber)` */
-export function describePaths(name: string, reasons: Reasons): string {
-  const accesses = Object.keys(OPERATIONS) as Access[];
-  const compiled = accesses.filter((access) => reasons[access] === undefined).map((access) => OPERATIONS[access]);
+/** `Product: findAll, findById, create compiled; update through the repository (a subscriber)` */
+export function describePaths({ entity, enableSearch, enableExists }: ResolvedCrudOptions, reasons: Reasons): string {
+  const reads = ['findAll', 'findById', ...(enableSearch ? ['search'] : []), ...(enableExists ? ['exists'] : [])];
+  const operations: Readonly<Record<Access, string>> = {
+    read: reads.join(', '),
+    create: 'create',
+    update: 'update',
+    delete: 'delete',
+  };
+  const accesses = Object.keys(operations) as Access[];
+  const compiled = accesses.filter((access) => reasons[access] === undefined).map((access) => operations[access]);
   const others = accesses.flatMap((access) =>
-    reasons[access] === undefined ? [] : [`${OPERATIONS[access]} through the repository (${reasons[access]})`],
+    reasons[access] === undefined ? [] : [`${operations[access]} through the repository (${reasons[access]})`],
   );
-  return `${name}: ${[...(compiled.length > 0 ? [`${compiled.join(', ')} compiled`] : []), ...others].join('; ')}`;
+  return `${entity.name}: ${[...(compiled.length > 0 ? [`${compiled.join(', ')} compiled`] : []), ...others].join('; ')}`;
 }
 
 type Hook = keyof EntitySubscriberInterface;
@@ -37,8 +37,6 @@ const HOOKS: Readonly<Record<Access, readonly Hook[]>> = {
   update: ['beforeUpdate', 'afterUpdate'],
   delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
 };
-/** These hear of every statement, whatever entity they listen to. */
-const QUERY_HOOKS: readonly Hook[] = ['beforeQuery', 'afterQuery'];
 
 /** What an entity may declare that no compiled statement carries. */
 const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
@@ -67,8 +65,19 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ['a relation that its constructor fills', fillsRelations],
 ];
 
+/** Whether a repository is TypeORM's own of the data source, and not one that a provider has put in its place. */
+export function isUnaltered(repository: Repository<never> | object, { manager }: DataSource): boolean {
+  const { manager: own, queryRunner, target: _target, ...others } = repository as Repository<never>;
+  return (
+    Object.getPrototypeOf(repository) === Repository.prototype &&
+    own === manager &&
+    queryRunner === undefined &&
+    Object.keys(others).length === 0
+  );
+}
+
 /** @param feature what keeps every access from being compiled */
-export function reasonsForRepository(
+export function reasonsNotCompiled(
   metadata: EntityMetadata,
   dataSource: DataSource,
   feature: string | undefined,
@@ -82,8 +91,8 @@ export function reasonsForRepository(
 }
 
 /** What keeps every access from being compiled. */
-export function featureOf(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
-  if (!statementsOf(dataSource)) return `the driver ${dataSource.options.type}`;
+export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
+  if (!compilesStatements(dataSource)) return `the driver ${dataSource.options.type}`;
   const { cache } = dataSource.options;
   if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
   return FEATURES.find(([, declares]) => declares(metadata, dataSource))?.[0];
@@ -106,8 +115,8 @@ export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata)
 const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
 
 function listenerOf({ listeners }: EntityMetadata, hooks: readonly Hook[]): string | undefined {
-  const heard = listeners.find(({ type }) => hooks.includes(hookOf(type)));
-  return heard && `its @${capitalized(hookOf(heard.type))} listener`;
+  const listener = listeners.find(({ type }) => hooks.includes(hookOf(type)));
+  return listener && `its @${capitalized(hookOf(listener.type))} listener`;
 }
 
 /** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
@@ -119,19 +128,17 @@ function subscriberOf(
   { subscribers }: DataSource,
   hooks: readonly Hook[],
 ): string | undefined {
-  const has = (subscriber: EntitySubscriberInterface, names: readonly Hook[]): boolean =>
-    names.some((name) => subscriber[name] !== undefined);
   const found = subscribers.find(
-    (subscriber) => has(subscriber, QUERY_HOOKS) || (has(subscriber, hooks) && hears(subscriber, target)),
+    (subscriber) => hooks.some((name) => subscriber[name] !== undefined) && listensTo(subscriber, target),
   );
   return found && `the subscriber ${found.constructor.name}`;
 }
 
-/** As TypeORM's broadcaster asks. */
-function hears(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
-  const heard = subscriber.listenTo?.();
-  if (heard === undefined || heard === null || heard === Object || heard === target) return true;
-  return typeof heard === 'function' && typeof target === 'function' && target.prototype instanceof heard;
+/** As TypeORM's broadcaster decides. */
+function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
+  const listened = subscriber.listenTo?.();
+  if (listened === undefined || listened === null || listened === Object || listened === target) return true;
+  return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
 }
 
 function hasAccessors(metadata: EntityMetadata): boolean {

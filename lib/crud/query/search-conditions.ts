@@ -1,17 +1,17 @@
-/** Which records a search finds, in the words of TypeORM's query builder. */
+/** The conditions of a search, for TypeORM's query builder. */
 import { randomBytes } from 'node:crypto';
 import type { SelectQueryBuilder } from 'typeorm';
 import type { Term } from './list-query.js';
-import type { Resource } from './resource.js';
-import { containing } from './text-search.js';
+import type { Resource } from '../resource/resource.js';
+import { containing } from '../resource/text-search.js';
 
 /** The alias of the resource's table in every statement. */
 export const RECORD = 'record';
 
-/** Begins the name of every parameter. The query builder puts a value wherever it finds one: in no table's or column's name. */
+/** The prefix of every parameter's name. It is random, because the query builder replaces it in any name that contains it. */
 export const PARAMETER = `declarest_${randomBytes(8).toString('hex')}_`;
 
-export function selectMatching<T extends object>(
+export function addSearchConditions<T extends object>(
   query: SelectQueryBuilder<T>,
   { searchable, contains }: Resource<T>,
   terms: readonly Term[],

@@ -1,35 +1,28 @@
 /**
- * Writes a resource by statements whose text TypeORM's query builder makes, once for each set of fields that is sent
- * together, and of which only the values are new for a request.
+ * Writes a resource by compiled statements. TypeORM's query builder makes the text once for each set of fields that
+ * clients send together.
  */
 import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
-import { after, type Answer } from '../http/at-once.js';
-import type { ColumnMetadata } from '../entities/column-kind.js';
-import type { Values } from '../entities/record-input.js';
-import type { RecordWriter, Written } from './record-store.js';
-import type { Resource } from './resource.js';
-import { compileReturnedRow, type ReturnedRow } from './returned-row.js';
-import type { RowProjection } from './row-projection.js';
-import { PARAMETER } from './record-selection.js';
-import type { Statement, StatementText } from './statement.js';
+import type { ColumnMetadata } from '../../entities/column-kind.js';
+import { isSqlite } from '../../entities/database-family.js';
+import type { Values } from '../../entities/record-input.js';
+import { PARAMETER } from '../query/search-conditions.js';
+import type { Resource } from '../resource/resource.js';
+import type { RecordWriter } from './record-access.js';
+import { compileStatement, type Statement } from './statement.js';
+import { StatementCache } from './statement-cache.js';
 
 type Query = { getQueryAndParameters(): [string, unknown[]] };
 
-/** A column that a client's value may be for. */
+/** A column that a client may send a value for. */
 interface Target {
   readonly column: ColumnMetadata;
-  /** The value's place among those of the fields. */
+  /** The index of its value among the fields. */
   readonly place: number;
-  /** For the shape of a statement: which of all columns it is, as names could be mistaken. */
+  /** Its part in the shape of a statement: an index, because names could be ambiguous. */
   readonly mark: string;
 }
-
-/**
- * Sets of fields are chosen by clients: the oldest one's statement is given up for the newest one's, and only the first
- * are ever named, for PostgreSQL keeps a name as long as the connection.
- */
-const MOST_SHAPES = 64;
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly repository: Repository<T>;
@@ -37,23 +30,16 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly inserted: readonly Target[];
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
-  private readonly statements = new Map<string, Statement>();
-  private readonly namedShapes = new Set<string>();
-  private readonly returned: ReturnedRow<T> | undefined;
-  private deletionOnceAsked?: Statement;
+  private readonly statements = new StatementCache<Statement>();
 
   constructor(
     private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
-    row: RowProjection<T>,
-    private readonly prepare: (text: StatementText) => Statement,
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
-    const { metadata } = this.repository;
-    this.returned = compileReturnedRow(row, metadata, dataSource);
     this.idColumn = resource.schema.id.column;
     const { fields } = resource.schema;
-    const targets = metadata.columns.map((column, index): Target => ({
+    const targets = this.repository.metadata.columns.map((column, index): Target => ({
       column,
       place: fields.findIndex((field) => field.column === column),
       mark: ` ${index}`,
@@ -68,18 +54,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       );
   }
 
-  /** At boot rather than at a request: whatever its names are, every field gets its own value. */
-  expectCompilable(): void {
+  /** @throws where a statement cannot hold each value once, because of a name */
+  assertCompilable(): void {
     const { fields } = this.resource.schema;
     const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
     const inserted = [...this.generated, ...sent];
     this.statement(this.insertion(inserted), inserted.length);
     const updated = fields.map(({ updatable }) => (updatable ? null : undefined));
     if (this.updated.length > 0) this.statement(this.replacement(updated), this.updated.length + 1);
-    void this.deletion;
+    this.statement(this.removal(), 1);
   }
 
-  insert(entity: T, sent: Values): Answer<Written<T> & { key: unknown }> {
+  async insert(entity: T, sent: Values): Promise<unknown> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
     const columns: ColumnMetadata[] = [];
@@ -93,17 +79,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       values.push(value);
       shape += mark;
     }
-    const statement = this.statementOf(shape, values.length, () => this.insertion(columns));
-    return after(statement.run(values), ({ rows: [row], affected, insertedKey }) => {
-      if (row && this.returned) return this.returned.written(row);
-      // SQLite has ignored it (`ON CONFLICT IGNORE`, `RAISE(IGNORE)`), and still tells the key of an earlier one; or a rule
-      // or trigger of PostgreSQL has suppressed it.
-      if (!row && affected === 0) return { key: undefined };
-      return { key: this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey };
-    });
+    const statement = this.statements.get(shape, () => this.statement(this.insertion(columns), values.length));
+    const {
+      rows: [row],
+      affected,
+      insertedKey,
+    } = await statement.run(values);
+    // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
+    if (!row && affected === 0) return undefined;
+    return this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
   }
 
-  update(key: unknown, sent: Values): Answer<Written<T>> {
+  async update(key: unknown, sent: Values): Promise<void> {
     const values: unknown[] = [];
     let shape = '';
     for (const { column, place, mark } of this.updated) {
@@ -113,14 +100,15 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       shape += isSql ? `${mark}=` : mark;
       if (!isSql) values.push(this.persistent(column, given));
     }
-    if (shape === '') return {};
+    if (shape === '') return;
     values.push(key);
-    const statement = this.statementOf(`update${shape}`, values.length, () => this.replacement(sent));
-    return after(statement.run(values), ({ rows: [row] }) => (row && this.returned ? this.returned.written(row) : {}));
+    const compile = (): Statement => this.statement(this.replacement(sent), values.length);
+    await this.statements.get(`update${shape}`, compile).run(values);
   }
 
-  remove(key: unknown): Answer<boolean> {
-    return after(this.deletion.run([key]), ({ affected }) => affected > 0);
+  async remove(key: unknown): Promise<boolean> {
+    const { affected } = await this.statements.get('delete', () => this.statement(this.removal(), 1)).run([key]);
+    return affected > 0;
   }
 
   private insertion(columns: readonly ColumnMetadata[]): Query {
@@ -130,7 +118,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .values(placeholders(columns) as never)
       .updateEntity(false)
       .setParameters(named(columns.length));
-    if (this.returned) return followedBy(this.returned.sql('insert'), query);
+    // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
+    if (isSqlite(this.dataSource)) return followedBy(` RETURNING ${this.keyAsText}`, query);
     return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
   }
 
@@ -139,16 +128,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
     const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
     const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
-    const query = this.repository
+    return this.repository
       .createQueryBuilder()
       .update()
       .set({ ...placeholders(columns), ...Object.fromEntries(defaults) } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
-    return this.returned ? followedBy(this.returned.sql('update'), query) : query;
-  }
-
-  private get deletion(): Statement {
-    return (this.deletionOnceAsked ??= this.statement(this.removal(), 1));
   }
 
   private removal(): Query {
@@ -157,14 +141,16 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return (deleteDateColumn ? query.softDelete() : query.delete()).where(this.keyed(0), named(1));
   }
 
-  /**
-   * The record of the key, unless it is marked as deleted. Written out: of `where({ id })`, TypeORM writes a number into
-   * the text.
-   */
+  /** The record of the key, unless it is marked as deleted. Of `where({ id })`, TypeORM would write a number into the text. */
   private keyed(place: number): string {
     const { deleteDateColumn } = this.repository.metadata;
     const alive = deleteDateColumn ? ` AND ${this.column(deleteDateColumn)} IS NULL` : '';
     return `${this.column(this.idColumn)} = :${nameOf(place)}${alive}`;
+  }
+
+  private get keyAsText(): string {
+    const name = this.column(this.idColumn);
+    return this.resource.schema.id.readsAsText ? `CAST(${name} AS TEXT) AS ${name}` : name;
   }
 
   private column({ databaseName }: ColumnMetadata): string {
@@ -175,26 +161,15 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.dataSource.driver.preparePersistentValue(value, column);
   }
 
-  private statementOf(shape: string, count: number, query: () => Query): Statement {
-    const known = this.statements.get(shape);
-    if (known) return known;
-    if (this.namedShapes.size < MOST_SHAPES) this.namedShapes.add(shape);
-    const statement = this.statement(query(), count, this.namedShapes.has(shape));
-    this.statements.set(shape, statement);
-    const [oldest] = this.statements.keys();
-    if (oldest !== undefined && this.statements.size > MOST_SHAPES) this.statements.delete(oldest);
-    return statement;
-  }
-
-  /** @throws where the query does not hold each value once: none must get lost, or into another one's column */
-  private statement(query: Query, count: number, named = true): Statement {
+  /** @throws where the query does not hold each value once: a value would be lost, or written to another column */
+  private statement(query: Query, count: number): Statement {
     const [sql, bound] = query.getQueryAndParameters();
     const places = bound.map((name) => Number(String(name).slice(PARAMETER.length)));
     const isEach = places.length === count && places.every((place) => place < count);
     if (!isEach || new Set(places).size < count)
       throw new TypeError(`${sql} does not hold each of ${count} values once`);
-    const { run } = this.prepare({ sql, mode: 'master', named });
-    // A property whose name is a number stands before the others.
+    const { run } = compileStatement(this.dataSource, 'master', sql);
+    // The query builder sorts properties whose names are numbers first.
     return { run: places.every((place, at) => place === at) ? run : (values) => run(places.map((at) => values[at])) };
   }
 }
@@ -208,14 +183,14 @@ const followedBy = (end: string, query: Query): Query => ({
 
 const nameOf = (place: number): string => `${PARAMETER}${place}`;
 
-/** A value for each parameter: its own name, which tells its place in the statement. */
+/** A value for each parameter: its own name, which shows its place in the statement. */
 const named = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [nameOf(place), nameOf(place)]));
 
-/** SQL instead of a value, which the query builder puts where the value would stand. */
+/** SQL instead of values: the query builder writes it in the place of each value. */
 const placeholders = (columns: readonly ColumnMetadata[]): Record<string, () => string> =>
   Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${nameOf(place)}`]));
 
-/** As the query builder knows it: of a reference, the relation. */
+/** The query builder knows a reference by the name of its relation. */
 const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>
   (isVirtual ? relationMetadata?.propertyName : undefined) ?? propertyName;

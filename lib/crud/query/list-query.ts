@@ -1,8 +1,8 @@
-/** The query string of a list or a search. Pure: parameters in, a request to the database out, or every wrong one. */
+/** Reads the query string of a list or a search. Pure; reports every wrong parameter. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import type { FieldError } from '../http/failure.js';
-import { queryOf, type HttpRequest } from '../http/request-facts.js';
-import { PAGE_PARAMETERS } from './crud.options.js';
+import type { FieldError } from '../../http/failure.js';
+import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { PAGE_PARAMETERS } from '../crud-options.js';
 
 /** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
 export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
@@ -10,11 +10,11 @@ export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
 export interface Page {
   /** From 1. */
   readonly page: number;
-  /** Rows, 1 to 100. */
+  /** Records, 1 to 100. */
   readonly size: number;
 }
 
-/** Texts to find: in the field, or in any field where that is `undefined`. All of them must be found. */
+/** A text to find: in the field, or in any searchable field where that is `undefined`. A record must match all terms. */
 export interface Term {
   readonly field: string | undefined;
   readonly text: string;
@@ -26,15 +26,19 @@ export interface ListRequest {
 }
 
 const DEFAULT_SIZE = 20;
-const MOST_SIZE = 100;
+const MAX_SIZE = 100;
+/** In characters: matching a long term against long texts takes seconds. */
+const MAX_TERM = 100;
 const ANY_FIELD = 'q';
 
-/** Read from the URL itself, so that no query parser of either platform changes what is seen. */
+/** Read from the URL itself, so that the query parsers of both platforms make no difference. */
 export function rawQueryOf(request: HttpRequest): ListQuery {
-  const query: Record<string, string | string[]> = Object.create(null) as Record<string, never>;
+  const query = Object.create(null) as Record<string, string | string[]>;
   for (const [name, value] of new URLSearchParams(queryOf(request))) {
     const earlier = query[name];
-    query[name] = earlier === undefined ? value : [earlier, value].flat();
+    if (earlier === undefined) query[name] = value;
+    else if (typeof earlier === 'string') query[name] = [earlier, value];
+    else earlier.push(value);
   }
   return query;
 }
@@ -59,11 +63,14 @@ export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: r
   const parameters = readParameters(query, [...searched, ...(paged ? PAGE_PARAMETERS : [])], errors);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
-    if (text === '') errors.push({ field: name, message: 'expected a text to search for, got an empty one' });
-    return text === undefined || text === '' ? [] : [{ field: searchable.includes(name) ? name : undefined, text }];
+    if (text === undefined) return [];
+    if (text === '') errors.push({ field: name, message: 'must be a text to search for, got an empty one' });
+    if (text.length > MAX_TERM)
+      errors.push({ field: name, message: `must be at most ${MAX_TERM} characters long, got ${text.length}` });
+    return [{ field: searchable.includes(name) ? name : undefined, text }];
   });
   if (terms.length === 0 && errors.length === 0)
-    errors.push({ field: ANY_FIELD, message: `expected at least one of ${searched.join(', ')}` });
+    errors.push({ field: ANY_FIELD, message: `must be sent, or at least one of ${searched.join(', ')}` });
   const page = paged ? readPage(parameters, errors) : undefined;
   refuse(errors);
   return { terms, ...(page && { page }) };
@@ -71,16 +78,13 @@ export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: r
 
 function readParameters(query: ListQuery, known: readonly string[], errors: FieldError[]): Map<string, string> {
   const parameters = new Map<string, string>();
+  let hint = `; ${known.length === 0 ? 'none is known' : `known ones are ${known.join(', ')}`}`;
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (!known.includes(name))
-      errors.push({
-        field: name,
-        message:
-          known.length === 0
-            ? 'unknown parameter, expected none'
-            : `unknown parameter, expected one of ${known.join(', ')}`,
-      });
-    else if (typeof value !== 'string') errors.push({ field: name, message: 'expected once, got several' });
+    if (!known.includes(name)) {
+      // The known names are listed once: with each error, the answer would be many times the request.
+      errors.push({ field: name, message: `unknown parameter${hint}` });
+      hint = '';
+    } else if (typeof value !== 'string') errors.push({ field: name, message: 'must be sent once, got several' });
     else parameters.set(name, value);
   }
   return parameters;
@@ -91,10 +95,10 @@ function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[])
     const text = parameters.get(name);
     if (text === undefined) return fallback;
     const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-    if (value < 1 || !Number.isSafeInteger(value)) errors.push({ field: name, message: 'expected an integer from 1' });
+    if (value < 1 || !Number.isSafeInteger(value)) errors.push({ field: name, message: 'must be an integer from 1' });
     return value;
   };
-  return { page: read('page', 1), size: Math.min(read('size', DEFAULT_SIZE), MOST_SIZE) };
+  return { page: read('page', 1), size: Math.min(read('size', DEFAULT_SIZE), MAX_SIZE) };
 }
 
 function refuse(errors: readonly FieldError[]): void {

@@ -1,6 +1,6 @@
-/** From a row of the database to the record a client sees, compiled once for a resource. */
+/** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import type { EntitySchema, Field } from '../entities/entity-schema.js';
+import type { EntitySchema, Field } from '../../entities/entity-schema.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map. */
 export interface Row<T> {
@@ -8,16 +8,19 @@ export interface Row<T> {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-export interface Projection<T extends ObjectLiteral> {
+export interface EntityProjection<T extends ObjectLiteral> {
   /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
   select(query: SelectQueryBuilder<T>): void;
-  /** The exact key of a row that could not be told by its entity. */
+  /** The exact key of a row, where the entity's is rounded. */
   keyOf(raw: Row<T>['raw']): unknown;
-  /** Every readable field. The class stays the entity's, so that an application's serializer knows it. */
+  /** Every readable field. The prototype is the entity's, for an application's serializer. */
   recordOf(row: Row<T>): T;
 }
 
-export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema, prototype: object): Projection<T> {
+export function compileProjection<T extends ObjectLiteral>(
+  schema: EntitySchema,
+  prototype: object,
+): EntityProjection<T> {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
     readable
@@ -44,6 +47,19 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema,
       for (const field of readable) place(record, field.path, valueOf(field, row));
       return record as T;
     },
+  };
+}
+
+/** The same without the columns that an entity does not hold: references are read as `{id}` objects. */
+export function recordOfEntity<T extends object>(schema: EntitySchema, prototype: object): (entity: T) => T {
+  const readable = schema.fields.filter((field) => field.readable);
+  return (entity) => {
+    const record = Object.create(prototype) as Record<string, unknown>;
+    for (const { path, column, kind } of readable) {
+      const value: unknown = column.getEntityValue(entity);
+      place(record, path, value == null ? null : kind.write(value));
+    }
+    return record as T;
   };
 }
 

@@ -1,32 +1,29 @@
 /** Writes a resource through TypeORM's query builder and repository: listeners and subscribers run. */
 import { IsNull, type DataSource, type Repository } from 'typeorm';
-import type { Values } from '../entities/record-input.js';
+import type { Values } from '../../entities/record-input.js';
 import { entityOf, fill } from './entity-values.js';
-import type { RecordWriter } from './record-store.js';
+import type { RecordWriter } from './record-access.js';
 import type { RepositoryReader } from './repository-reader.js';
-import type { Resource } from './resource.js';
+import type { Resource } from '../resource/resource.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
-  private readonly repository: Repository<T>;
-
   constructor(
     private readonly resource: Resource<T>,
     private readonly reader: RepositoryReader<T>,
+    private readonly repository: Repository<T>,
     private readonly dataSource: DataSource,
-  ) {
-    this.repository = dataSource.getRepository(resource.options.entity);
-  }
+  ) {}
 
-  async insert(entity: T, values: Values): Promise<{ key: unknown }> {
+  async insert(entity: T, values: Values): Promise<unknown> {
     const { identifiers } = await this.repository
       .createQueryBuilder()
       .insert()
       .values(fill(entity, this.resource.schema, values) as never)
       .execute();
-    return { key: await this.exactKey(identifiers[0]?.['id']) };
+    return this.exactKey(identifiers[0]?.['id']);
   }
 
-  async update(key: unknown, values: Values): Promise<object> {
+  async update(key: unknown, values: Values): Promise<void> {
     const { schema, options } = this.resource;
     if (values.some((value) => value !== undefined))
       await this.repository
@@ -35,7 +32,6 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
         .set(fill(entityOf(options.entity, key), schema, values) as never)
         .where({ id: key })
         .execute();
-    return {};
   }
 
   async remove(key: unknown): Promise<boolean> {
@@ -57,7 +53,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return listeners.flat().length > 0;
   }
 
-  /** Listeners of the entity are called with the entity: it is loaded first. No transaction: one statement needs none. */
+  /** Listeners are called with the entity, so it is loaded first. One statement needs no transaction. */
   private async removeEntity(key: unknown): Promise<boolean> {
     const row = await this.reader.row(key);
     if (!row) return false;
@@ -69,7 +65,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return true;
   }
 
-  /** SQLite's driver rounds the key of a new row that is beyond 53 bits; its connection still knows it. */
+  /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
   private async exactKey(key: unknown): Promise<unknown> {
     if (!this.resource.schema.id.readsAsText || typeof key !== 'number' || Number.isSafeInteger(key)) return key;
     const [row] = await this.dataSource.query<{ key: string }[]>('SELECT CAST(last_insert_rowid() AS TEXT) AS "key"');

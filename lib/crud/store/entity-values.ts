@@ -1,8 +1,8 @@
 /** Puts what a client sent into an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
-import type { EntitySchema } from '../entities/entity-schema.js';
-import type { ColumnMetadata } from '../entities/column-kind.js';
-import type { Values } from '../entities/record-input.js';
+import type { EntitySchema } from '../../entities/entity-schema.js';
+import type { ColumnMetadata } from '../../entities/column-kind.js';
+import type { Values } from '../../entities/record-input.js';
 
 /**
  * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
