@@ -3,19 +3,12 @@ import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
 import { hashingQueue, hashConcurrency } from '../../lib/auth/passwords.js';
-import type { Answer } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';
 
 const LOGIN = '/api/auth/login';
 const ROOM = 1_000;
 const AT_ONCE = hashConcurrency(availableParallelism(), process.env['UV_THREADPOOL_SIZE']);
-
-/** What tells two answers apart, but for the time of day. */
-function whole({ status, headers, text }: Answer): object {
-  const { date: _, ...others } = headers;
-  return { status, headers: others, text };
-}
 
 /** Takes every place of the process's queue, those that run and those that wait, until it is told to leave. */
 function takeAllPlaces(): () => Promise<void> {
