@@ -2,6 +2,7 @@ import {
   Module,
   type DynamicModule,
   type FactoryProvider,
+  type NestModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
   type Type,
@@ -10,6 +11,9 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { readBrokenEscapes } from '../routes/broken-escapes.js';
+import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf, markRegistered } from './declared-resources.js';
@@ -23,12 +27,14 @@ export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
 
 /** Registers generated controllers, and the repositories of their entities. */
 @Module({})
-export class CrudModule implements OnModuleInit, OnApplicationBootstrap {
+export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   private readonly core: Core;
 
   constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.core = { host, modules, moduleRef };
     prepareControllers(modules);
+    // Fastify reports only routes that are added from here on.
+    whenAdapterIsReady(host, (adapter) => RouteTable.of(adapter));
   }
 
   /** @throws InvalidOptionError */
@@ -43,6 +49,14 @@ export class CrudModule implements OnModuleInit, OnApplicationBootstrap {
     const controllers = resources.map(controllerOf);
     const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
+  }
+
+  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
+  configure(): void {
+    const { host, modules } = this.core;
+    RouteTable.of(host.httpAdapter).beginRouting(modules);
+    deferUnreadableBodies(host.httpAdapter, 'own routes');
+    readBrokenEscapes(host.httpAdapter);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */

@@ -2,7 +2,7 @@ import { Inject, Optional, UseFilters, UseGuards } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
-import { UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { prepareController } from './controller-preparation.js';
 import { CrudExceptionFilter } from './crud-exception.filter.js';
 import type { ResolvedCrudOptions } from './crud-options.js';

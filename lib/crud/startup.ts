@@ -3,6 +3,8 @@ import { Logger } from '@nestjs/common';
 import type { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { refuseCollisions } from '../routes/route-collision.js';
+import { RouteTable } from '../routes/route-table.js';
 import { prepareController, type ControllerClass } from './controller-preparation.js';
 import { assertCompilable, declarationOf, findUnregistered, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
@@ -42,8 +44,11 @@ export function checkDeclarations(core: Core): void {
     assertCompilable(options, assertKnown(options, dataSourceOf(core, options)));
 }
 
+/** @throws InvalidOptionError where another route has the path of a generated one */
 export function reportControllers(core: Core): void {
   if (!isFirst('report', core)) return;
+  const { routes, reading } = RouteTable.of(core.host.httpAdapter);
+  refuseCollisions(routes, reading.caseSensitive);
   const controllers = generatedControllers(core.modules);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);

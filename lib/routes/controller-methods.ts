@@ -21,12 +21,14 @@ const FASTIFY_ROUTE_CONFIG = '__fastify_route_config__';
 
 /** To be called before Nest registers the routes. */
 export function markControllerMethods(modules: ModulesContainer): void {
-  for (const { method } of controllerMethods(modules)) {
-    if (Reflect.hasOwnMetadata(CONTROLLER_METHOD, method)) continue;
-    const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG, method) as object | undefined;
-    Reflect.defineMetadata(CONTROLLER_METHOD, method, method);
-    Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
-  }
+  for (const { method } of controllerMethods(modules)) markControllerMethod(method);
+}
+
+export function markControllerMethod(method: object): void {
+  if (Reflect.hasOwnMetadata(CONTROLLER_METHOD, method)) return;
+  const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG, method) as object | undefined;
+  Reflect.defineMetadata(CONTROLLER_METHOD, method, method);
+  Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
 }
 
 /** The controller's method behind a handler of Nest's; `undefined` for any other function. */

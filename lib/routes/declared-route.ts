@@ -1,5 +1,7 @@
 /** What the package declares about its own routes, as metadata of the controller's method. */
 
+import { markControllerMethod } from './controller-methods.js';
+
 const DECLARED_ROUTE = Symbol('declarest.route');
 
 export interface DeclaredRoute {
@@ -9,7 +11,9 @@ export interface DeclaredRoute {
   readonly access?: 'public' | 'authenticated';
 }
 
+/** To be called before Nest registers the routes. */
 export function declareRoute(method: object, route: DeclaredRoute): void {
+  markControllerMethod(method);
   Reflect.defineMetadata(DECLARED_ROUTE, route, method);
 }
 
