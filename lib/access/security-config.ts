@@ -132,7 +132,12 @@ export abstract class SecurityConfig {
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {
     const declaredBy = `${this.constructor.name}.${method}`;
     if (patterns.length === 0)
-      throw new InvalidOptionError(`The arguments of ${declaredBy}`, 'one pattern or more', 'none', 'Add a pattern such as "/api/**"');
+      throw new InvalidOptionError(
+        `The arguments of ${declaredBy}`,
+        'one pattern or more',
+        'none',
+        'Add a pattern such as "/api/**"',
+      );
     for (const text of patterns) this[RULES].push({ pattern: parsePattern(text, declaredBy), effect, declaredBy });
   }
 }
