@@ -99,7 +99,7 @@ export abstract class SecurityConfig {
    * @param name for the refusal (`owner` → `{error: "Owner access required"}`) and the access report
    */
   protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {
-    const [checked = ''] = this.rolesOf('requirePolicy', name, 'the name of a policy');
+    const [checked = ''] = this.rolesOf('requirePolicy', name, 'called with the name of a policy');
     if (typeof allows !== 'function')
       throw new InvalidOptionError(
         `${this.constructor.name}.requirePolicy`,
@@ -113,7 +113,7 @@ export abstract class SecurityConfig {
   private rolesOf(
     method: string,
     given: string | readonly string[],
-    expected = 'the name of a role, or an array of names',
+    expected = 'called with the name of a role, or an array of names',
   ): readonly string[] {
     const roles = [given].flat();
     if (

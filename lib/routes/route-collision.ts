@@ -46,8 +46,8 @@ function refuseCollision(one: Placed, other: Placed): void {
   const { method, path } = (declared === mine ? other : one).route;
   throw new InvalidOptionError(
     declared.declaredBy,
-    'a path of its own',
-    `${method} ${path}, which ${areOfTwoOptions ? `${theirs.declaredBy} also has` : 'another route also has'}`,
+    'a path that no other route has',
+    `${method} ${path}, which ${areOfTwoOptions ? `${theirs.declaredBy} also has` : 'another route has'}`,
     'Change one of the two paths',
   );
 }
