@@ -51,10 +51,7 @@ export class AccessMiddleware {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       authenticate(this.authenticator, request);
       if (!isPlatformRequest(request)) return done();
-      this.enforce(adapter, request, reply, done, (compiled) => {
-        const { method, params = {}, routeOptions } = request;
-        return compiled.ofPlatformRoute({ template: routeOptions.url, method, path: pathOf(request), params });
-      });
+      this.enforce(adapter, request, reply, done, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
     // Middleware that main.ts mounts runs before or after that hook, but after this one.
     adapter.use(((request: HttpRequest, response: unknown, next: Next) =>

@@ -98,8 +98,8 @@ export const ANY_OTHER_METHOD = 'any other method';
 /** HEAD is governed as GET. */
 const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
-const governs = ({ pattern }: Rule, method: string): boolean =>
-  pattern.methods.length === 0 || pattern.methods.includes(method);
+export const governs = ({ pattern }: Rule, method: string): boolean =>
+  pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));
 
 function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   const groups = new Map<string, Route[]>();
