@@ -116,11 +116,8 @@ async function pack() {
     '--project',
     join(ROOT, 'tsconfig.build.json'),
     '--outDir',
-    join(folder, 'build'),
-    '--declarationDir',
     join(folder, 'dist'),
   ]);
-  await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs'), folder]);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     cpSync(join(ROOT, name), join(folder, name));
   const printed = await npm(process.execPath, folder, [
