@@ -118,7 +118,7 @@ async function pack() {
     '--outDir',
     join(folder, 'dist'),
   ]);
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md'])
     cpSync(join(ROOT, name), join(folder, name));
   const printed = await npm(process.execPath, folder, [
     'pack',

@@ -1,47 +1,57 @@
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { AuthModule, CrudController } from 'declarest';
+import { dirname, join, normalize } from 'node:path';
+import { Script } from 'node:vm';
 import { type Child, shell, startChild } from './child-process.js';
 import { type Compiled, compile, REPOSITORY, typeErrors } from './compiled.js';
 import { pathWithCurl } from './curl.js';
+import {
+  anchorsOf,
+  type Block,
+  blocksOf,
+  exchangeOf,
+  linksOf,
+  masked,
+  NEIGHBOURS,
+  type Page,
+  withoutBlocks,
+} from './docs-blocks.js';
 import { type Answer, request } from './harness/client.js';
-
-interface Block {
-  readonly language: string;
-  readonly text: string;
-  /** For titles: `ts block at line 42`. */
-  readonly title: string;
-}
-
-const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8');
-const blocks = blocksOf(readme);
-const inLanguage = (language: string): Block[] => blocks.filter((block) => block.language === language);
 
 const SHOP = 'http://localhost:3000';
 const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
 
-/** Where the snippets would stand, so that they find every package. */
-const fileOf = ({ title }: Block): string => `readme/${title.replace(/\D/g, '')}/main.ts`;
+const read = (path: string): Promise<string> => readFile(join(REPOSITORY, path), 'utf8');
 
-/** The module that a snippet imports from beside it. */
-const SHOP_MODULE = `import { AppModule as Shop } from '../../sample-app/app.module.js';
-import { readConfig } from '../../sample-app/config.js';
-export const AppModule = Shop.with(readConfig({ DATABASE: ':memory:', ADMIN_PASSWORD: '${ADMIN.ADMIN_PASSWORD}' }));
-`;
+const paths = (await readdir(join(REPOSITORY, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md'));
+const pages: Page[] = await Promise.all(
+  ['README.md', 'SECURITY.md', ...paths.map((path) => join('docs', path))].map(async (path) => ({
+    path,
+    text: await read(path),
+  })),
+);
+const pageAt = (path: string): Page => pages.find((page) => page.path === path)!;
+const readme = pageAt('README.md');
+const blocks = pages.flatMap(blocksOf);
+const inLanguage = (language: string): Block[] => blocks.filter((block) => block.language === language);
+const rowsOf = (language: string) => inLanguage(language).map((block) => [block.title, block] as const);
+
+const OPTIONS_CHECK = 'docs-blocks/listed-options.ts';
 
 let compiled: Compiled;
 let problems: readonly string[];
 let folder: string;
 
 beforeAll(async () => {
-  const snippets = inLanguage('ts').map((block) => [fileOf(block), block.text]);
-  const shops = inLanguage('ts').map((block) => [fileOf(block).replace('main.ts', 'app.module.ts'), SHOP_MODULE]);
-  const sources = Object.fromEntries([...snippets, ...shops]);
-  compiled = await compile(['sample-app/main.ts'], sources);
-  problems = await typeErrors(['sample-app/main.ts'], sources);
-  folder = await mkdtemp(join(tmpdir(), 'declarest-readme-'));
+  const sources = {
+    ...NEIGHBOURS,
+    ...Object.fromEntries(inLanguage('ts').map(({ file, text }) => [file, text])),
+  };
+  const programs = ['lib/cli/declarest.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
+  compiled = await compile(programs, sources);
+  problems = await typeErrors(programs, { ...sources, [OPTIONS_CHECK]: listedOptions() });
+  folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
 }, 60_000);
 
 afterAll(async () => {
@@ -49,179 +59,207 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const node = (file: string, env: Record<string, string>): Child =>
-  startChild(process.execPath, [join(compiled.directory, file.replace(/\.ts$/, '.js'))], { cwd: folder, env });
+const compiledFile = (file: string): string => join(compiled.directory, file.replace(/\.ts$/, '.js'));
+const start = (file: string, env: Record<string, string>): Child =>
+  startChild(process.execPath, [compiledFile(file)], { cwd: folder, env });
 
-it('has no code block but those that are tried here', () => {
-  // What the command line prints, `text`, is tried in test/cli/explain.spec.ts.
-  const known = ['ts', 'sh', 'http', 'text'];
-  expect(blocks.filter(({ language }) => !known.includes(language)).map(({ title }) => title)).toEqual([]);
-  expect(known.filter((language) => inLanguage(language).length === 0)).toEqual([]);
+describe('the pages', () => {
+  it('have only blocks that are tried here', () => {
+    const known = ['ts', 'sh', 'http', 'json', 'js', 'text'];
+    expect(blocks.filter(({ language }) => !known.includes(language)).map(({ title }) => title)).toEqual([]);
+    expect(known.filter((language) => inLanguage(language).length === 0)).toEqual([]);
+  });
+
+  it('link to pages, headings and files that exist', async () => {
+    const dead = pages.flatMap((page) =>
+      linksOf(page)
+        .map((target) => ({ target, ...resolved(page, target) }))
+        .filter(({ file, anchor }) => {
+          const target = pageAt(file);
+          return target === undefined || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+        })
+        .map(({ target, file }) => ({ page: page.path, target, file })),
+    );
+    // The changelog is published too, but has no blocks.
+    expect(dead.filter(({ file }) => file !== 'CHANGELOG.md')).toEqual([]);
+  });
+
+  it('are published with the package', async () => {
+    const { files } = JSON.parse(await read('package.json')) as { files: string[] };
+    expect(files).toEqual(expect.arrayContaining(['docs', 'SECURITY.md', 'CHANGELOG.md']));
+  });
+
+  it('are all linked from the README', () => {
+    const linked = linksOf(readme).map((target) => resolved(readme, target).file);
+    expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([]);
+  });
+
+  it('name only npm scripts that exist', async () => {
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: object };
+    const text = [...pages.map((page) => page.text), await read('CONTRIBUTING.md')].join('\n');
+    const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(test|start))/g)].map(([, run, short]) => run ?? short!);
+    expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'test:coverage']));
+  });
+
+  it.each([
+    ['README.md', 300],
+    ['docs/performance.md', 80],
+  ])('%s has at most %d lines', (path, most) => {
+    expect(pageAt(path).text.split('\n').length - 1).toBeLessThanOrEqual(most);
+  });
+
+  it('[1] explain every name that the package exports', async () => {
+    const entries = ['lib/index.ts', 'lib/express/index.ts', 'lib/testing/index.ts'];
+    const exports = (await Promise.all(entries.map(read))).join('\n');
+    const names = [...exports.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
+      ([, list = '']) => list.match(/\w+/g) ?? [],
+    );
+    expect(names).toEqual(expect.arrayContaining(['CrudController', 'accessMatrix', 'ExpressAdapter']));
+    const text = pages.map(withoutBlocks).join('\n');
+    expect(names.filter((name) => !new RegExp(`\`[^\`\n]*\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
+  it('[1] list exactly the options that exist', () => {
+    expect(problemsOf(OPTIONS_CHECK)).toEqual([]);
+  });
 });
 
-it('names only npm scripts that there are', async () => {
-  const { scripts } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')) as { scripts: object };
-  const named = [...readme.matchAll(/npm (?:run )?(?!ci\b|install\b|may\b)([\w:]+)/g)].map(([, script]) => script);
-  expect(new Set(named)).toEqual(new Set(['start', 'test']));
-  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test']));
+describe('the ts blocks', () => {
+  it.each(rowsOf('ts'))('[1] %s compiles as strictly as the package', (_title, { file }) => {
+    expect(problemsOf(file)).toEqual([]);
+  });
+
+  it('[1] the application of the README starts and responds', async () => {
+    const [main] = inLanguage('ts').filter(({ page }) => page === readme);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const app = start(main!.file, { PORT: String(port), JWT_SECRET: 'x'.repeat(48) });
+    await app.says(/Nest application successfully started/);
+    const registered = await untilItListens(() =>
+      request(url, 'POST', '/api/auth/register', { json: { email: 'ann@shop.example', password: 'correct horse' } }),
+    );
+    expect(registered.status).toBe(201);
+    const token = registered.json.data.token as string;
+    const statusOf = async (method: string, path: string, options: object = {}): Promise<number> =>
+      (await request(url, method, path, options)).status;
+    const json = { name: 'Lamp', price: 12.5 };
+    expect(await statusOf('GET', '/api/products')).toBe(200);
+    expect(await statusOf('POST', '/api/products', { json })).toBe(401);
+    expect(await statusOf('POST', '/api/products', { json, token })).toBe(201);
+    expect(await statusOf('DELETE', '/api/products/1', { token })).toBe(403);
+    app.signal('SIGKILL');
+  });
+
+  it('the README says what the application needs in package.json and tsconfig.json', () => {
+    const before = readme.text.slice(0, readme.text.indexOf('```ts'));
+    for (const setting of ['"type": "module"', '"experimentalDecorators": true', '"emitDecoratorMetadata": true'])
+      expect(before).toContain(setting);
+  });
+
+  it('[1] the tests with declarest/testing pass', async () => {
+    const block = inLanguage('ts').find(({ text }) => text.includes('node:test'))!;
+    const { code, stdout } = await start(block.file, {}).ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('# pass 3')]);
+  });
 });
 
-it('links only to files that there are', async () => {
-  const links = [...readme.matchAll(/\]\((?!#|https?:)([^)]+)\)/g)].map(([, path = '']) => path);
-  await Promise.all(links.map((path) => access(join(REPOSITORY, path))));
-  expect(links).toContain('SECURITY.md');
+describe('the other blocks', () => {
+  it.each(rowsOf('json'))('%s is JSON', (_title, { text }) => {
+    expect(JSON.parse(text)).toEqual(expect.any(Object));
+  });
+
+  it.each(rowsOf('js'))('%s is JavaScript', (title, { text }) => {
+    expect(new Script(text, { filename: title })).toBeDefined();
+  });
 });
 
-it('[1] explains every name that the package exports', async () => {
-  const entries = ['index.ts', join('express', 'index.ts'), join('testing', 'index.ts')].map((path) =>
-    join(REPOSITORY, 'lib', path),
-  );
-  const text = (await Promise.all(entries.map((path) => readFile(path, 'utf8')))).join('\n');
-  const names = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
-    ([, list = '']) => list.match(/\w+/g) ?? [],
-  );
-  expect(names).toEqual(expect.arrayContaining(['CrudController', 'accessMatrix']));
-  expect(names.filter((name) => !new RegExp(`\`[^\`]*\\b${name}\\b`).test(readme))).toEqual([]);
-});
+/** One shop for each page, so that the records of a page do not depend on other pages. */
+describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ page }) => page.path))])(
+  'against the sample shop, %s',
+  (path) => {
+    const ofPage = (language: string) => rowsOf(language).filter(([, { page }]) => page.path === path);
+    let shop: Child | undefined;
+    let url = '';
+    let token = '';
 
-it.each<[heading: string, declareWrongly: () => unknown]>([
-  ['Options of `AuthModule.forRoot`', () => AuthModule.forRoot({ nonsense: true } as never)],
-  ['Options of `CrudController` and `CrudModule.forFeature`', () => CrudController({ nonsense: true } as never)],
-])('[1] lists every option under "%s"', (heading, declareWrongly) => {
-  const section = readme.split(`### ${heading}\n`)[1]!.split('\n#')[0]!;
-  const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-  const known = /options ([\w, ]+), got/.exec(messageOfThrown(declareWrongly))?.[1]?.split(', ');
-  expect(listed.toSorted()).toEqual(known?.toSorted());
-});
+    const lines = ofPage('sh').flatMap(([title, block]) =>
+      block.text
+        .trim()
+        .split('\n')
+        .map((line) => [title, line, block] as const),
+    );
+    const needsShop = ofPage('http').length > 0 || lines.some(([, line]) => line.startsWith('curl'));
 
-it.each(inLanguage('ts').map((block) => [block.title, block] as const))(
-  '[1] the %s compiles as strictly as the package itself',
-  (_title, block) => {
-    expect(problems.filter((problem) => problem.startsWith(fileOf(block)))).toEqual([]);
+    beforeAll(async () => {
+      if (!needsShop) return;
+      const database = join(folder, `${path.replaceAll(/\W/g, '-')}.db`);
+      shop = start('sample-app/main.ts', { PORT: '0', DATABASE: database, ...ADMIN });
+      [, url = ''] = await shop.says(/(http:\/\/localhost:\d+)/);
+      const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = ADMIN;
+      const login = await request(url, 'POST', '/api/auth/login', { json: { email, password } });
+      token = login.json.data.token as string;
+    });
+    afterAll(() => {
+      shop?.signal('SIGINT');
+      return shop?.ended;
+    });
+
+    if (lines.length > 0)
+      it.each(lines)('%s: %s', async (_title, line, block) => {
+        const command = line
+          .replace(SHOP, url)
+          .replace('npx declarest', `${process.execPath} ${compiledFile('lib/cli/declarest.ts')}`)
+          .replace('dist/app.module.js', compiledFile('sample-app/access.ts'));
+        const { code, stdout } = await shell(command, { cwd: folder, env: { PATH: pathWithCurl(folder) } });
+        expect(code).toBe(0);
+        const output = outputShownAfter(block);
+        if (line.startsWith('curl')) expect(JSON.parse(stdout)).toMatchObject({ success: true });
+        else if (output === undefined) expect(stdout).toContain('/api/products');
+        else expect(stdout).toBe(output);
+      });
+
+    if (ofPage('http').length > 0)
+      it.each(ofPage('http'))('%s is what is sent and received', async (_title, { text }) => {
+        const { request: sent, response } = exchangeOf(text.replaceAll('$TOKEN', token));
+        const answer = await request(url, sent.method, sent.path, {
+          headers: sent.headers,
+          ...(sent.body !== '' && { body: sent.body }),
+        });
+        token = (answer.json?.data?.token as string | undefined) ?? token;
+        expect(answer.status).toBe(response.status);
+        expect(answer.headers).toMatchObject(response.headers);
+        if (response.body === '') expect(answer.text).toBe('');
+        else expect(masked(answer.json)).toEqual(masked(JSON.parse(response.body)));
+      });
   },
 );
 
-it('[1] the application of the first ts block boots and answers', async () => {
-  const [main] = inLanguage('ts');
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const app = node(fileOf(main!), { PORT: String(port), JWT_SECRET: 'x'.repeat(48) });
-  await app.says(/Nest application successfully started/);
-  const registered = await until(() =>
-    request(url, 'POST', '/api/auth/register', { json: { email: 'ann@shop.example', password: 'correct horse' } }),
-  );
-  expect(registered.status).toBe(201);
-  const token = registered.json.data.token as string;
-  const ask = async (method: string, path: string, options: object = {}): Promise<number> =>
-    (await request(url, method, path, options)).status;
-  const json = { name: 'Lamp', price: 12.5 };
-  expect(await ask('GET', '/api/products')).toBe(200);
-  expect(await ask('POST', '/api/products', { json })).toBe(401);
-  expect(await ask('POST', '/api/products', { json, token })).toBe(201);
-  expect(await ask('DELETE', '/api/products/1', { token })).toBe(403);
-  app.signal('SIGKILL');
-});
+const problemsOf = (file: string): string[] => problems.filter((problem) => problem.startsWith(file));
 
-it('[1] the tests of the ts block with declarest/testing pass', async () => {
-  const block = inLanguage('ts').find(({ text }) => text.includes('declarest/testing'))!;
-  const { code, stdout } = await node(fileOf(block), {}).ended;
-  expect([code, stdout]).toEqual([0, expect.stringContaining('# pass 3')]);
-});
-
-describe('against the running shop', () => {
-  let shop: Child;
-  let url: string;
-  const tokens: Record<string, string> = {};
-
-  beforeAll(async () => {
-    shop = node('sample-app/main.ts', { PORT: '0', DATABASE: join(folder, 'shop.db'), ...ADMIN });
-    [, url = ''] = await shop.says(/The shop is up at (\S+)[\s\S]*\n$/);
-  });
-  afterAll(() => {
-    shop.signal('SIGINT');
-    return shop.ended;
-  });
-
-  it.each(inLanguage('sh').map((block) => [block.title, block] as const))(
-    'each line of the %s works in a shell',
-    async (_title, { text }) => {
-      for (const line of text.replaceAll(SHOP, url).trim().split('\n')) {
-        const { code, stdout } = await shell(line, { cwd: folder, env: { PATH: pathWithCurl(folder) } });
-        expect([line, code, JSON.parse(stdout)]).toEqual([line, 0, expect.objectContaining({ success: true })]);
-      }
-    },
-  );
-
-  it.each(inLanguage('http').map((block) => [block.title, block] as const))(
-    'the %s is what is asked and answered',
-    async (_title, { text }) => {
-      const { ask, expected } = exchangeOf(text.replaceAll('$TOKEN', () => tokens['user'] ?? ''));
-      const answer = await request(url, ask.method, ask.path, {
-        headers: ask.headers,
-        ...(ask.body !== '' && { body: ask.body }),
-      });
-      tokens['user'] ??= answer.json?.data?.token;
-      expect(answer.status).toBe(expected.status);
-      expect(answer.headers).toMatchObject(expected.headers);
-      if (expected.body === '') expect(answer.text).toBe('');
-      else expect(masked(answer.json)).toEqual(masked(JSON.parse(expected.body)));
-    },
-  );
-});
-
-function blocksOf(markdown: string): Block[] {
-  const found = markdown.matchAll(/^```(?<language>[^\n]*)\n(?<text>.*?)^```$/gms);
-  return [...found].map(({ index, groups = {} }) => {
-    const { language = '', text = '' } = groups;
-    return { language, text, title: `${language} block at line ${markdown.slice(0, index).split('\n').length}` };
-  });
+/** The file that a link leads to, relative to the repository, and the heading in it. */
+function resolved(page: Page, target: string): { readonly file: string; readonly anchor: string | undefined } {
+  const [file = '', anchor] = target.split('#');
+  return { file: file === '' ? page.path : normalize(join(dirname(page.path), file)), anchor };
 }
 
-function messageOfThrown(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return '';
+/** The `text` block right after a block: what its command prints. */
+function outputShownAfter(block: Block): string | undefined {
+  const next = blocks[blocks.indexOf(block) + 1];
+  if (next?.language !== 'text' || next.page !== block.page) return undefined;
+  const between = block.page.text.split(block.text)[1]?.split(next.text)[0] ?? '';
+  return /^```\s+```text\n$/.test(between) ? next.text : undefined;
 }
 
-interface Exchange {
-  readonly ask: {
-    readonly method: string;
-    readonly path: string;
-    readonly headers: Record<string, string>;
-    readonly body: string;
-  };
-  readonly expected: { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
-}
-
-/** A request and its answer, as they stand in one block: each with its first line, headers, and a body after an empty line. */
-function exchangeOf(text: string): Exchange {
-  const [request = '', answer = ''] = text.split(/^(?=HTTP\/1\.1 )/m);
-  const [asked, answered] = [partsOf(request), partsOf(answer)];
-  const [method = '', path = ''] = asked.first.split(' ');
-  return {
-    ask: { method, path, headers: asked.headers, body: asked.body },
-    expected: { status: Number(answered.first.split(' ')[1]), headers: answered.headers, body: answered.body },
-  };
-}
-
-function partsOf(text: string): { first: string; headers: Record<string, string>; body: string } {
-  const [head = '', ...body] = text.trim().split('\n\n');
-  const [first = '', ...lines] = head.split('\n');
-  const headers = lines.map(
-    (line) => [line.split(': ')[0]!.toLowerCase(), line.split(': ').slice(1).join(': ')] as const,
-  );
-  return { first, headers: Object.fromEntries(headers), body: body.join('\n\n') };
-}
-
-/** With what is different at each run put aside, if it has the form it should have. */
-function masked(body: unknown): unknown {
-  const forms: Record<string, RegExp> = { timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/, token: /^eyJ/ };
-  return JSON.parse(JSON.stringify(body), (key, value: unknown) =>
-    typeof value === 'string' && forms[key]?.test(value) ? key : value,
-  );
+/** A program that compiles only if docs/options.md lists every option of the two types, and no other name. */
+function listedOptions(): string {
+  const [, auth = '', crud = ''] = pageAt('docs/options.md').text.split(/^## (?:AuthModule|CrudController).*$/m);
+  const record = (section: string): string =>
+    [...section.split('\n## ')[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => `${name}: true`).join(', ');
+  return `
+    import type { AuthOptions, CrudOptions } from 'declarest';
+    export const auth: Record<keyof AuthOptions, true> = { ${record(auth)} };
+    export const crud: Record<keyof CrudOptions, true> = { ${record(crud)} };`;
 }
 
 async function freePort(): Promise<number> {
@@ -231,10 +269,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Nest says that it has started just before it listens. */
-async function until(ask: () => Promise<Answer>): Promise<Answer> {
+/** Nest logs that it has started just before it listens. */
+async function untilItListens(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
-    const answer = await ask().catch(() => undefined);
+    const answer = await send().catch(() => undefined);
     if (answer) return answer;
     await new Promise((later) => setTimeout(later, 50));
   }
