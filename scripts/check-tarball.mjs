@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-const REQUIRED = [
-  ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'],
-  ...['dist/index', 'dist/testing/index', 'dist/express/index'].flatMap((name) => [`${name}.js`, `${name}.d.ts`]),
-];
+const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'];
+const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'];
+const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
 const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md)$/;
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
