@@ -225,9 +225,11 @@ async function writeDocs() {
   const text = `# Seeded vulnerabilities
 
 Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\`.
-Their author had read the sources and not the tests. \`npm run exam\` applies each patch to a copy of the repository, which must
-still pass the type check, and runs the tests on SQLite: at least one must fail. A failure counts only if the same test fails
-twice with the patch and passes without it. \`npm run exam -- --docs\` writes this page.
+Their author had read the sources and not the tests.
+
+\`npm run exam\` applies each patch to a copy of the repository, which must still pass the type check, and runs the tests on
+SQLite: at least one must fail. A failure counts only if the same test fails twice with the patch and passes without it.
+\`npm run exam -- --docs\` writes this page.
 
 **${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Numbers above ${ASKED_FOR} are additional patches.
 
