@@ -4,7 +4,7 @@ import { load } from './load.mjs';
 
 const WARM_REQUESTS = 5_000;
 
-export function median(numbers) {
+function median(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
@@ -34,23 +34,17 @@ export async function interleave(items, rounds, measureOne) {
   return samples;
 }
 
-/** Until the code is optimised: the slower a server, the longer, so that a cold server does not count as a slow one. */
+/** Waits until the code is optimised. A slow server needs more time for that, or it would be measured cold. */
 export async function warmUp(server, operation, { warmUp: { least, most } }) {
   let requests = 0;
   for (let seconds = 0; seconds < least || (requests < WARM_REQUESTS && seconds < most); seconds += 1)
-    requests += (await measure(server, operation, 1)).requests;
+    requests += (await sendLoad(server, operation, 1)).requests;
 }
 
-export async function measure(server, { title, status, requests }, seconds) {
-  const before = server.cpu();
-  const result = await load(server.origin, requests(server.contestant.routes), seconds);
-  const cpu = server.cpu() - before;
-  await untilIdle(server);
-  const wrong = status >= 400 ? result.requests - result.refused : result.refused;
-  if (wrong > 0 || result.broken > 0 || result.requests === 0)
-    throw new Error(
-      `${server.contestant.name}: ${title}: ${result.requests} responses, ${wrong} with a wrong status, ${result.broken} broken`,
-    );
+export async function measure(server, operation, seconds) {
+  const { cpu, ...result } = await sendLoad(server, operation, seconds);
+  if (result.requests === 0)
+    throw new Error(`${server.contestant.name}: ${operation.title}: no response within ${seconds} s`);
   return {
     requests: result.requests,
     perSecond: result.requests / result.seconds,
@@ -61,7 +55,20 @@ export async function measure(server, { title, status, requests }, seconds) {
   };
 }
 
-/** wrk ends with requests in flight; the server finishes them before the next one has the core. */
+async function sendLoad(server, { title, status, requests }, seconds) {
+  const before = server.cpu();
+  const result = await load(server.origin, requests(server.contestant.routes), seconds);
+  const cpu = server.cpu() - before;
+  await untilIdle(server);
+  const wrong = status >= 400 ? result.requests - result.refused : result.refused;
+  if (wrong > 0 || result.broken > 0)
+    throw new Error(
+      `${server.contestant.name}: ${title}: ${result.requests} responses, ${wrong} with a wrong status, ${result.broken} broken`,
+    );
+  return { ...result, cpu };
+}
+
+/** wrk stops with requests in flight, which the server must finish before the next one is measured. */
 async function untilIdle(server) {
   for (let before; before !== server.cpu(); await setTimeout(50)) before = server.cpu();
 }
