@@ -8,6 +8,8 @@ const JSON_FILE = join(import.meta.dirname, 'results.json');
 const MARKDOWN_FILE = join(import.meta.dirname, 'results.md');
 const README_FILE = join(import.meta.dirname, '..', 'README.md');
 const DEPLOYED_SECTION = /(<!-- bench:deployed -->)[^]*?(<!-- \/bench:deployed -->)/;
+/** The share of its core that a server has on a quiet machine. */
+const QUIET = 0.85;
 
 const SETTING_TITLES = { deployed: 'as deployed', bare: 'nothing around it' };
 const titleOf = (name) => CONTESTANTS.find((contestant) => contestant.name === name).title;
@@ -148,6 +150,17 @@ export function toMarkdown(results) {
     ),
   ];
   return `${sections.filter(Boolean).join('\n\n')}\n`;
+}
+
+/** A server that does not get its core was measured beside other processes. */
+export function findBusyMachine({ settings }) {
+  const bases = Object.values(settings).flatMap(({ operations }) =>
+    operations.flatMap(({ rows }) => rows.filter(({ contestant }) => contestant === BASE)),
+  );
+  const least = Math.min(...bases.map(({ busy }) => busy));
+  if (least < QUIET)
+    return `Warning: ${BASE} had ${Math.round(least * 100)} % of its core; end other processes and measure again.`;
+  return undefined;
 }
 
 /** One sentence: how many floors and limits do not hold. */

@@ -17,7 +17,7 @@ const { chooseContestants } = await import('./contestants.mjs');
 const { makeData } = await import('./data.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
 const { measureLastResource, measureOperations, measureRules, measureStart } = await import('./measure.mjs');
-const { summarizeFloors, toMarkdown, writeResults } = await import('./report.mjs');
+const { findBusyMachine, summarizeFloors, toMarkdown, writeResults } = await import('./report.mjs');
 
 makeData();
 const contestants = chooseContestants(options);
@@ -45,5 +45,7 @@ for (const [part, measure] of Object.entries({ rules: measureRules, start: measu
 }
 progress('done');
 console.log(`\n${toMarkdown(results)}\n${summarizeFloors(results)}`);
+const warning = findBusyMachine(results);
+if (warning) console.log(warning);
 if (options.write) writeResults(results);
 process.exit(0);
