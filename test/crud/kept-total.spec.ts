@@ -170,7 +170,7 @@ describe.each(PLATFORMS)('[4.4] the total of a paged list in SQLite, on %s', (pl
     const other = new Connection(file());
     other.exec(`BEGIN EXCLUSIVE; INSERT INTO book (name) VALUES ('c')`);
     const { status, json } = await service.get('/books?page=1&size=1');
-    expect([status, json.message]).toEqual([503, 'The database is busy, try again']);
+    expect([status, json.message]).toEqual([503, 'The database is temporarily unavailable, try again']);
     other.exec('COMMIT');
     other.close();
     expect(await total()).toBe(3);
