@@ -202,7 +202,7 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       wrong: ['x', '1e5'],
     },
   ];
-  const unsigned = {
+  const unsigned: ColumnCase = {
     name: 'unsigned',
     column: { type: 'int', unsigned: true },
     valid: [0, 4294967295],
