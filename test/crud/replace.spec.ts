@@ -355,9 +355,9 @@ describe.each(DATABASES)('on %s', (database) => {
     });
 
     it('[4.6] does not repeat a wrong value of a select: false column', async () => {
-      const answer = await service.post('/api/articles', { ...least(), secret: `canary${'x'.repeat(60)}`, token: 5 });
+      const answer = await service.post('/api/articles', { ...least(), secret: 'x'.repeat(51), token: 98765 });
       expect(wrongFields(answer)).toEqual(['secret', 'token']);
-      expect(answer.text).not.toContain('canary');
+      expect(answer.text).not.toMatch(/98765|xxx|51 characters/);
     });
 
     it.each([
