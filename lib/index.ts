@@ -32,10 +32,10 @@ export { CrudModule } from './crud/crud.module.js';
 export type { CrudResource } from './crud/crud.module.js';
 export { CrudController } from './crud/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/crud-controller.js';
-export type { CrudOptions } from './crud/crud.options.js';
+export type { CrudOptions } from './crud/crud-options.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata } from './crud/envelope.js';
-export type { ListQuery } from './crud/list-query.js';
+export type { ListQuery } from './crud/query/list-query.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';
 

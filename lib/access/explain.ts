@@ -1,9 +1,9 @@
-/** Why a request gets in or not: asked of the same routes, rules and decision as the guard asks. */
-import type { RouteTable } from '../routes/route-table.js';
+/** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
+import type { ServedRoute } from '../routes/route.js';
 import { decide, describeAccess, PUBLIC, type Access, type Refusal } from './access.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import { decidingRule, describeRule, fold } from './rules.js';
-import type { SecurityRules } from './security-rules.js';
+import type { CompiledAccess } from './compiled-access.js';
 
 export interface Question {
   readonly method: string;
@@ -45,21 +45,34 @@ export interface Explanation extends Question {
   readonly missing: readonly string[];
 }
 
-/** @param question of a method in upper case and a path whose escapes are whole */
-export function explain(rules: SecurityRules, table: RouteTable, question: Question): Explanation {
+/** @param question with a method in upper case and a path without broken escapes */
+export function explain(compiled: CompiledAccess, question: Question): Explanation {
+  const { method, roles } = question;
   const path = question.path.replace(/[?#].*$/s, '');
-  const served = table.servedBy(question.method, path);
-  if (!served) return { ...question, ...NOWHERE };
-  const { params } = served;
-  const { method, path: template, outside = false } = served.route;
-  const request = { method: question.method, headers: {}, url: path, params, routeOptions: { url: template } };
-  const access = outside ? rules.accessOfOutside(request) : rules.accessOf(request, served.route.handler);
-  const start = outside ? PUBLIC : rules.fallback();
+  const served = compiled.table.find(method, path);
+  const outside = served?.route.handler === undefined;
+  const access = accessOf(compiled, method, path, served);
+  if (!access) return { ...question, ...NOWHERE };
   return {
     ...question,
-    route: { method, path: template, outside },
-    ...decisionOf(access, start, rules.roles, question.roles),
+    route: served && { method: served.route.method, path: served.route.path, outside },
+    ...decisionOf(access, outside ? PUBLIC : compiled.fallback, compiled.roles, roles),
   };
+}
+
+function accessOf(
+  compiled: CompiledAccess,
+  method: string,
+  path: string,
+  served: ServedRoute | undefined,
+): Access | undefined {
+  if (!served) return compiled.ofRequestOutside(method, path);
+  const { route, params } = served;
+  const requested = { template: route.path, method, path, params };
+  const { handler } = route;
+  if (!handler) return compiled.ofPlatformRoute(requested);
+  const [controller] = compiled.controllersServing(route.path, handler);
+  return controller && compiled.ofRoute(requested, { controller, method: handler });
 }
 
 const NOWHERE = {
@@ -112,11 +125,11 @@ export function describeExplanation(explanation: Explanation): string {
   const { method, path, roles, route, start, steps } = explanation;
   const head = `${method} ${path} ${roles ? `as ${roles.join(', ') || 'a user without roles'}` : 'without a token'}`;
   const answer = `Answer: ${answerOf(explanation)}`;
-  if (!route) return [head, 'Route: none', answer].join('\n');
+  if (!route && explanation.verdict === 'unrouted') return [head, 'Route: none', answer].join('\n');
   const width = Math.max(0, ...steps.map(({ rule }) => rule.length));
   return [
     head,
-    `Route: ${route.method} ${route.path}${route.outside ? ", outside Nest's routes" : ''}`,
+    route ? `Route: ${route.method} ${route.path}${route.outside ? ", outside Nest's routes" : ''}` : 'Route: none',
     `Default: ${start}`,
     steps.length === 0 ? 'Rules: none matches' : 'Rules, from broad to narrow:',
     ...steps.map(

@@ -64,16 +64,23 @@ function parseMethods(list: string, refuse: (advice: string) => never): string[]
   return [...new Set(methods)];
 }
 
-/** One spelling for each pattern's path, by which it is found: `/api/products/**`. */
-export const keyOf = (levels: readonly string[], tail: Tail): string =>
+/** `/api/products/**`: the path of a pattern, without its methods. */
+export const pathOfPattern = ({ levels, tail }: Pick<Pattern, 'levels' | 'tail'>): string =>
   `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
 
-/** The key of every pattern that a concrete path can match: at most two for each level, and two more. */
-export function keysMatching(levels: readonly string[]): string[] {
-  const keys = levels.map((_, index) => keyOf(levels.slice(0, index), '**'));
-  keys.push(keyOf(levels, '**'), keyOf(levels, ''));
-  if (levels.length > 0) keys.push(keyOf(levels.slice(0, -1), '*'));
-  return keys;
+/** Whether a pattern whose literal levels are the beginning of a path matches the path. */
+export function matchesFurtherLevels({ levels, tail }: Pattern, path: readonly string[]): boolean {
+  const further = path.length - levels.length;
+  return tail === '**' || further === tail.length;
+}
+
+/** Whether a pattern matches every path that another one matches. */
+export function covers(outer: Pattern, inner: Pattern, fold: Fold): boolean {
+  const further = inner.levels.length - outer.levels.length;
+  if (!outer.levels.every((level, index) => fold(level) === fold(inner.levels[index] ?? ''))) return false;
+  if (outer.tail === '**') return further >= 0;
+  if (outer.tail === '*') return (further === 0 && inner.tail === '*') || (further === 1 && inner.tail === '');
+  return further === 0 && inner.tail === '';
 }
 
 /** Makes spellings equal that differ in case only. */

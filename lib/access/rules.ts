@@ -4,7 +4,7 @@
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access, Refusal, Requirement } from './access.js';
-import { byBreadth, foldWidely, keyOf, type Pattern } from './pattern.js';
+import { byBreadth, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
 import type { Policy } from './policy.js';
 
 export type Effect =
@@ -80,7 +80,7 @@ export function refuseContradictions(rules: readonly Rule[]): void {
   for (const rule of rules) {
     const { levels, tail, methods } = rule.pattern;
     for (const method of methods.length > 0 ? methods : ['']) {
-      const key = `${method} ${foldWidely(keyOf(levels, tail))}`;
+      const key = `${method} ${foldWidely(pathOfPattern({ levels, tail }))}`;
       const earlier = seen.get(key);
       if (earlier && restricts(earlier) !== restricts(rule))
         throw new InvalidOptionError(

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
-import { UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { CurrentUser, type Principal } from '../access/principal.js';
 import { AuthExceptionFilter } from './auth-exception.filter.js';

@@ -4,18 +4,20 @@ import {
   Module,
   type ConfigurableModuleAsyncOptions,
   type DynamicModule,
+  type NestModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { JwtService } from '@nestjs/jwt';
-import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routes/route-table.js';
-import { AccessGate } from '../access/access-gate.js';
+import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
+import { AccessDecision } from '../access/access-decision.js';
+import { AccessMiddleware } from '../access/access-middleware.js';
 import { AccessReport } from '../access/access-report.js';
 import { Authenticator } from '../access/principal.js';
-import { SECURITY_OPTIONS, SecurityRules } from '../access/security-rules.js';
+import { ACCESS_OPTIONS, AccessRules } from '../access/access-rules.js';
 import { SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
 import {
@@ -57,15 +59,16 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
       inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS, RANDOM_SECRET],
     },
     { provide: JwtService, useFactory: createJwtService, inject: [AUTH_OPTIONS] },
-    { provide: SECURITY_OPTIONS, useExisting: AUTH_OPTIONS },
+    { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     Tokens,
     Passwords,
     Login,
     Registration,
     UserAccounts,
-    SecurityRules,
+    AccessRules,
+    AccessDecision,
+    AccessMiddleware,
     AccessReport,
-    AccessGate,
     { provide: Authenticator, useClass: BearerAuthenticator },
     SecurityRulesGuard,
     // In this order: 401 and 403 come before any error about the body.
@@ -74,14 +77,13 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
   ],
   exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport],
 })
-export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly modules: ModulesContainer,
+    private readonly middleware: AccessMiddleware,
     @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
-  ) {
-    deferUnreadableBodies(host, 'every route');
-  }
+  ) {}
 
   /** @throws InvalidOptionError */
   static forRoot(options: AuthOptions): DynamicModule {
@@ -113,6 +115,14 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
         'set a useFactory that returns the options, or use forRoot',
       );
     return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
+  }
+
+  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
+  configure(): void {
+    const { httpAdapter } = this.host;
+    this.middleware.install(httpAdapter);
+    deferUnreadableBodies(httpAdapter, 'every route');
+    RouteTable.of(httpAdapter).beginRouting(this.modules);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */

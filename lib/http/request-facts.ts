@@ -10,8 +10,6 @@ export interface HttpRequest {
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
   readonly body?: unknown;
-  /** Of a request that the platform has not seen: why its body cannot be read. */
-  readonly unreadable?: unknown;
   /** Node's own, on Express: whether any byte of the body has been read. */
   readonly readableDidRead?: boolean;
   /** Of the route whose handler is about to run, decoded. */
@@ -22,7 +20,7 @@ export interface HttpRequest {
   readonly routeOptions?: { readonly url?: string | undefined };
 }
 
-/** What the package says of a response, alike on Express, on Fastify and past them. */
+/** Sets a header, on Express and on Fastify. */
 export interface HeaderWriter {
   header(name: string, value: string): unknown;
 }
