@@ -14,14 +14,15 @@ import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from '.
 const LOGIN = '/api/auth/login';
 const REGISTER = '/api/auth/register';
 
-/** Every endpoint, for a known and an unknown user. */
-const sendAll = (app: AuthApp, email: string, token: string): Promise<Answer[]> =>
-  Promise.all([
-    app.post(LOGIN, { email, password: PASSWORD }),
-    app.post(LOGIN, { email: 'nobody@example.com', password: PASSWORD }),
-    app.post(REGISTER, { email: 'new@example.com', password: PASSWORD }),
-    app.get('/api/auth/me', { token }),
-  ]);
+/** Every endpoint, for a known and an unknown user, one after another: a pool may have one connection. */
+async function sendAll(app: AuthApp, email: string, token: string): Promise<Answer[]> {
+  return [
+    await app.post(LOGIN, { email, password: PASSWORD }),
+    await app.post(LOGIN, { email: 'nobody@example.com', password: PASSWORD }),
+    await app.post(REGISTER, { email: 'new@example.com', password: PASSWORD }),
+    await app.get('/api/auth/me', { token }),
+  ];
+}
 
 function expectUnavailable(answers: Answer[]): void {
   for (const answer of answers) {
