@@ -17,6 +17,9 @@ const SECRET_OF_32 = 'canary-0123456789-0123456789-012';
 const RANDOM_SECRET_WARNING = 'No jwtSecret configured; using a random one. Tokens become invalid on restart.';
 
 class NoEntity extends AuthUser {}
+class NoRepository {
+  readonly rows = [];
+}
 
 @Entity()
 class Member extends AuthUser {
@@ -82,7 +85,7 @@ describe('an invalid option', () => {
     ['userClass', AuthUser, 'extends AuthUser', 'AuthUser'],
     ['userClass', NoEntity, 'entity', 'NoEntity'],
     ['userClass', OwnId, 'inherits the `id`', 'OwnId'],
-    ['repositoryClass', class Rows {}, 'extends UserRepository', 'Rows'],
+    ['repositoryClass', NoRepository, 'extends UserRepository', 'NoRepository'],
     ['authBasePath', '/api/:tenant/auth', 'path', ':tenant'],
     ['authBasePath', '/api/../auth', 'path', '\\.\\.'],
     ['authBasePath', '//', 'path', '"//"'],
