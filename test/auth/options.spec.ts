@@ -143,7 +143,7 @@ describe.each(PLATFORMS)('without a table for users on %s', (platform) => {
 
   it('[2.2] a user class that the data source does not know is an error that says how to add it', async () => {
     const { error } = await bootAuth(platform, { dataSource: { autoLoadEntities: false } as never });
-    expectSentence(error, '`userClass`', 'got `User`, which the data source does not know', 'autoLoadEntities');
+    expectSentence(error, '`userClass`', 'got `User` that the data source does not know', 'autoLoadEntities');
   });
 });
 
