@@ -68,7 +68,7 @@ function decorate(name: string, effect: Effect): Decorator {
 }
 
 /** The rules of a handler: those of its class, then its own. */
-export const decoratedEffects = (controller: object, handler: object): readonly DecoratedEffect[] =>
-  [controller, handler].flatMap(
-    (target) => (Reflect.getMetadata(DECORATED, target) ?? []) as readonly DecoratedEffect[],
+export const decoratedEffects = (controller: object | undefined, handler: object): readonly DecoratedEffect[] =>
+  [controller, handler].flatMap((target) =>
+    target ? ((Reflect.getMetadata(DECORATED, target) ?? []) as readonly DecoratedEffect[]) : [],
   );

@@ -98,7 +98,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
-        'No SecurityConfig found: every route without an access decorator is public. Add a provider that extends SecurityConfig, or set defaultAccess.',
+        'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
     const unenforced = declared.filter((rule) => !isEnforced(rule, enforcedRoles));
     if (unenforced.length > 0)
@@ -115,8 +115,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       throw new InvalidOptionError(
         'AuthModule option `strict`',
         'false while the rules have warnings',
-        `true and ${warnings.join(' ')}`,
-        'Correct the rules, or set strict to false',
+        'true',
+        `Set it to false, or correct the rules: ${warnings.join(' ')}`,
       );
     for (const warning of warnings) this.logger.warn(warning);
   }

@@ -24,7 +24,7 @@ export function compileAccess(
   methods: readonly ControllerMethod[],
   policy: AccessPolicy,
 ): CompiledAccess {
-  const inside = compileRouteAccess(table.controllerRoutes, methods, policy, table.reading);
+  const inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
   return new CompiledAccess(table, methods, policy, inside);
 }
 

@@ -7,9 +7,9 @@ import type { CompiledAccess } from './compiled-access.js';
 
 export interface Question {
   readonly method: string;
-  /** As a client sends it; a query is not looked at. */
+  /** As a client sends it; a query string is ignored. */
   readonly path: string;
-  /** Of a valid token; `undefined` for a request without one. */
+  /** The roles of a valid token; `undefined` for a request without one. */
   readonly roles: readonly string[] | undefined;
 }
 
@@ -17,12 +17,12 @@ export type Verdict =
   | 'allowed'
   | 'unauthenticated'
   | 'forbidden'
-  /** No route serves it. */
+  /** No route serves the path. */
   | 'unrouted'
-  /** The roles suffice; policies have yet to be asked. */
+  /** The roles suffice; policies decide then. */
   | 'left to policies';
 
-/** What a rule made of the decision, each in words: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
+/** How a rule changed the access: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
 export interface Step {
   readonly rule: string;
   readonly before: string;
@@ -30,18 +30,18 @@ export interface Step {
 }
 
 export interface Explanation extends Question {
-  /** What would serve it. `outside` was added to the adapter, where the default does not hold. */
+  /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
-  /** What holds where no rule speaks of it. */
+  /** The access before any rule. */
   readonly start: string;
-  /** Every rule that matches, from broad to narrow. */
+  /** Every matching rule, from broad to narrow. */
   readonly steps: readonly Step[];
   readonly verdict: Verdict;
-  /** What was left after the last rule. */
+  /** The access after the last rule. */
   readonly access: string;
-  /** The rule that made the answer, `default` where none did: what `X-Access-Rule` carries. */
+  /** The deciding rule, or `default`: the value of `X-Access-Rule`. */
   readonly decidedBy: string;
-  /** What a token lacks: any of these roles, or the policies that have yet to be asked. */
+  /** What the token lacks: any of these roles, or the policies that decide then. */
   readonly missing: readonly string[];
 }
 
@@ -120,7 +120,7 @@ function verdictOf(refusal: Refusal | undefined, policies: readonly string[]): V
   return policies.length > 0 ? 'left to policies' : 'allowed';
 }
 
-/** The answer, in lines for people. */
+/** The explanation as lines of text. */
 export function describeExplanation(explanation: Explanation): string {
   const { method, path, roles, route, start, steps } = explanation;
   const head = `${method} ${path} ${roles ? `as ${roles.join(', ') || 'a user without roles'}` : 'without a token'}`;
@@ -131,7 +131,7 @@ export function describeExplanation(explanation: Explanation): string {
     head,
     route ? `Route: ${route.method} ${route.path}${route.outside ? ", outside Nest's routes" : ''}` : 'Route: none',
     `Default: ${start}`,
-    steps.length === 0 ? 'Rules: none matches' : 'Rules, from broad to narrow:',
+    steps.length === 0 ? 'Rules: no rule matches' : 'Rules, from broad to narrow:',
     ...steps.map(
       ({ rule, before, after }, index) =>
         `  ${index + 1}. ${rule.padEnd(width)}  ${before === after ? `${after}, as before` : `${before} -> ${after}`}`,
@@ -144,13 +144,13 @@ function answerOf({ verdict, access, decidedBy, missing }: Explanation): string 
   const by = decidedBy === 'default' ? 'by default' : `by ${decidedBy}`;
   switch (verdict) {
     case 'unrouted':
-      return '404, no route serves it';
+      return '404, no route serves this path';
     case 'allowed':
       return `allowed (${access}), ${by}`;
     case 'unauthenticated':
-      return `401, a valid token is needed, ${by}`;
+      return `401, a valid token is required, ${by}`;
     case 'forbidden':
-      return missing.length > 0 ? `403, ${missing.join(' or ')} is needed, ${by}` : `403, nobody gets in, ${by}`;
+      return missing.length > 0 ? `403, ${missing.join(' or ')} is required, ${by}` : `403, nobody has access, ${by}`;
     case 'left to policies':
       return `depends on ${missing.map((name) => `policy ${name}`).join(' and ')}, ${by}`;
   }

@@ -65,13 +65,17 @@ const RESOLVER_TYPE = 'graphql:resolver_type';
 
 /** `OrdersGateway.create`: handlers of gateways and resolvers for which only the default access decides. */
 export function findUndecoratedHandlers(discovery: DiscoveryService): string[] {
-  const classes = discovery.getProviders().flatMap(({ metatype }) => (typeof metatype === 'function' ? [metatype] : []));
+  const classes = discovery
+    .getProviders()
+    .flatMap(({ metatype }) => (typeof metatype === 'function' ? [metatype] : []));
   return [...new Set(classes)].flatMap((type) => {
     const isGateway = Reflect.hasMetadata(GATEWAY, type);
-    const handlers = Object.entries(Object.getOwnPropertyDescriptors(type.prototype as object ?? {})).filter(
+    const handlers = Object.entries(Object.getOwnPropertyDescriptors((type.prototype as object) ?? {})).filter(
       ([, { value }]) =>
         typeof value === 'function' &&
-        (isGateway ? Reflect.hasMetadata(GATEWAY_HANDLER, value as object) : Reflect.hasMetadata(RESOLVER_TYPE, value as object)),
+        (isGateway
+          ? Reflect.hasMetadata(GATEWAY_HANDLER, value as object)
+          : Reflect.hasMetadata(RESOLVER_TYPE, value as object)),
     );
     return handlers
       .filter(([, { value }]) => decoratedEffects(type, value as object).length === 0)

@@ -27,7 +27,7 @@ export function compileOutsideAccess(
   reading: RouterReading,
 ): OutsideAccess {
   const compile = (routes: readonly Route[]): RouteAccess =>
-    compileRouteAccess(routes, [], { rules, fallback: PUBLIC }, reading);
+    compileRouteAccess(routes, { rules, fallback: PUBLIC }, reading);
   const unrouted = rules.filter((rule) => restricts(rule) && !usedInside.has(rule));
   const restrictionsOf = compileMatching(unrouted, foldWidely);
   const anyPath = compile([makeRoute('ALL', ANY_PATH)]);

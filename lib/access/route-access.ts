@@ -13,7 +13,7 @@ import { compileMatching } from './matching-rules.js';
 import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
-import { refuseToOpen, restricts, type Rule } from './rules.js';
+import { assertNotOpened, restricts, type Rule } from './rules.js';
 
 /** The access to a concrete path that a route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
@@ -55,9 +55,9 @@ interface Target {
 
 export function compileRouteAccess(
   routes: readonly Route[],
-  methods: readonly ControllerMethod[],
   { rules, fallback }: RulePolicy,
   reading: RouterReading,
+  methods: readonly ControllerMethod[] = [],
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
@@ -126,9 +126,10 @@ function targetsOf(served: readonly Route[], method: string, methods: readonly C
       .map(({ handler }) => handler),
   );
   return [...handlers].flatMap((handler): Target[] => {
-    if (!handler) return [{ controller: undefined, handler }];
-    const controllers = controllersServing({ path: served[0]?.path ?? '', handler }, methods);
-    return controllers.map((controller) => ({ controller, handler }));
+    const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, methods) : [];
+    return controllers.length > 0
+      ? controllers.map((controller) => ({ controller, handler }))
+      : [{ controller: undefined, handler }];
   });
 }
 
@@ -138,7 +139,7 @@ function innerRules(
   { method, path }: { readonly method: string; readonly path: string },
   governing: readonly OverlappingRule[],
 ): Rule[] {
-  if (!controller || !handler) return [];
+  if (!handler) return [];
   const pattern: Rule['pattern'] = { text: path, methods: [method], levels: levelsOf(path), tail: '' };
   const rules: Rule[] = [];
   const access = declaredRoute(handler)?.access;
@@ -148,7 +149,7 @@ function innerRules(
   const broader = governing.map(({ rule }) => rule);
   for (const decorated of decoratedEffects(controller, handler)) {
     const rule = { ...decorated, pattern };
-    refuseToOpen(rule, [...broader, ...rules], `${method} ${path}`);
+    assertNotOpened(rule, [...broader, ...rules], `${method} ${path}`);
     rules.push(rule);
   }
   return rules;

@@ -29,7 +29,8 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
         `${describeRule(rule)} matches no route. Correct the pattern (with global prefix and version) or remove it.`,
     ),
     ...[...new Set(partlyPublic)].map(
-      (rule) => `${describeRule(rule)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
+      (rule) =>
+        `${describeRule(rule)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
     ),
     ...impossible.map(
       (entry) =>
@@ -62,5 +63,7 @@ function findSimilarRoles(names: ReadonlySet<string>): string[] {
   return [...spellings]
     .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
     .filter((similar) => similar.length > 1)
-    .map((similar) => `The roles ${similar.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`);
+    .map(
+      (similar) => `The roles ${similar.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`,
+    );
 }

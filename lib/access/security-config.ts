@@ -99,7 +99,7 @@ export abstract class SecurityConfig {
    * @param name for the refusal (`owner` → `{error: "Owner access required"}`) and the access report
    */
   protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {
-    const [checked = ''] = this.rolesOf('requirePolicy', name, 'the name of a policy');
+    const [checked = ''] = this.rolesOf('requirePolicy', name, 'called with the name of a policy');
     if (typeof allows !== 'function')
       throw new InvalidOptionError(
         `${this.constructor.name}.requirePolicy`,
@@ -113,7 +113,7 @@ export abstract class SecurityConfig {
   private rolesOf(
     method: string,
     given: string | readonly string[],
-    expected = 'the name of a role, or an array of names',
+    expected = 'called with the name of a role, or an array of names',
   ): readonly string[] {
     const roles = [given].flat();
     if (
@@ -132,7 +132,12 @@ export abstract class SecurityConfig {
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {
     const declaredBy = `${this.constructor.name}.${method}`;
     if (patterns.length === 0)
-      throw new InvalidOptionError(`The arguments of ${declaredBy}`, 'one pattern or more', 'none', 'Add a pattern such as "/api/**"');
+      throw new InvalidOptionError(
+        `The arguments of ${declaredBy}`,
+        'one pattern or more',
+        'none',
+        'Add a pattern such as "/api/**"',
+      );
     for (const text of patterns) this[RULES].push({ pattern: parsePattern(text, declaredBy), effect, declaredBy });
   }
 }

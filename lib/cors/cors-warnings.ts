@@ -1,9 +1,9 @@
 /** What does not fit together in the CORS declarations of one application. Each is reported once. */
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import type { ApplicationConfig } from '@nestjs/core';
 import { RouteTable, type HttpAdapter } from '../routes/route-table.js';
-import { uncoveredPaths } from './routes-of.js';
+import { takeReturnedPaths, uncoveredPaths } from './routes-of.js';
 
 interface Fastify {
   hasRequestDecorator(name: string): boolean;
@@ -17,18 +17,20 @@ export class CorsWarnings {
   private static readonly byAdapter = new WeakMap<HttpAdapter, CorsWarnings>();
 
   private readonly logger = new Logger('cors');
+  private readonly boundPaths = new Set<string>();
   private isReported = false;
   private hasEnabledCors = false;
 
-  static of(adapter: HttpAdapter, modules: ModulesContainer, config: ApplicationConfig): CorsWarnings {
+  /** To be called when the middleware is created. */
+  static of(adapter: HttpAdapter, config: ApplicationConfig): CorsWarnings {
     let warnings = CorsWarnings.byAdapter.get(adapter);
-    if (!warnings) CorsWarnings.byAdapter.set(adapter, (warnings = new CorsWarnings(adapter, modules, config)));
+    if (!warnings) CorsWarnings.byAdapter.set(adapter, (warnings = new CorsWarnings(adapter, config)));
+    for (const path of takeReturnedPaths()) warnings.boundPaths.add(path);
     return warnings;
   }
 
   private constructor(
     private readonly adapter: HttpAdapter,
-    private readonly modules: ModulesContainer,
     private readonly config: ApplicationConfig,
   ) {}
 
@@ -37,7 +39,7 @@ export class CorsWarnings {
     if (this.isReported) return;
     this.isReported = true;
     this.checkEnabledCors();
-    for (const path of uncoveredPaths(RouteTable.of(this.adapter), this.modules, this.config))
+    for (const path of uncoveredPaths(this.boundPaths, RouteTable.of(this.adapter), this.config))
       this.logger.warn(
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
       );
@@ -66,6 +68,8 @@ export class CorsWarnings {
 
   private warnOfEnabledCors(): void {
     this.hasEnabledCors = true;
-    this.logger.warn('app.enableCors() is used beside cors(), and answers every OPTIONS request. Remove one of the two.');
+    this.logger.warn(
+      'app.enableCors() is used beside cors(), and answers every OPTIONS request. Remove one of the two.',
+    );
   }
 }

@@ -34,7 +34,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       // Nest creates middleware before it registers routes.
       this.routes = RouteTable.of(httpAdapter, config);
       this.routes.beginRouting(modules);
-      this.warnings = CorsWarnings.of(httpAdapter, modules, config);
+      this.warnings = CorsWarnings.of(httpAdapter, config);
     }
 
     use(request: HttpRequest, response: ServerResponse, next: () => void): void {

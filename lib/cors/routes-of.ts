@@ -1,6 +1,6 @@
 import { RequestMethod, VersioningType, type MiddlewareConsumer, type Type } from '@nestjs/common';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import type { ApplicationConfig } from '@nestjs/core';
 import { routedMethodsOf } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
 
@@ -11,8 +11,15 @@ export type RouteInfo = Extract<
 >;
 type Version = NonNullable<RouteInfo['version']>;
 
-/** The paths that `routesOf` returned, by controller. */
-const returned = new Map<Type<unknown>, Set<string>>();
+/** The paths that `routesOf` returned since an application took them. Nest creates its middleware after `configure()`. */
+let returned: string[] = [];
+
+/** Called by the middleware of the application that binds the paths. */
+export function takeReturnedPaths(): readonly string[] {
+  const paths = returned;
+  returned = [];
+  return paths;
+}
 
 /**
  * The paths of a controller, or of one of its operations, for every method. Nest binds `forRoutes(Controller)` only to the
@@ -44,9 +51,7 @@ export function routesOf(controller: Type<unknown>, operation?: string): RouteIn
       'Decorate a method with @Get() or another verb, or name one that is',
     );
   const routes = methods.flatMap((method) => pathsOf(controller, bases, method));
-  const paths = returned.get(controller) ?? new Set();
-  for (const { path } of routes) paths.add(path);
-  returned.set(controller, paths);
+  returned.push(...routes.map(({ path }) => path));
   return [...new Map(routes.map((route) => [JSON.stringify(route), route])).values()];
 }
 
@@ -72,17 +77,11 @@ function metadata<T>(key: string, target: object): T | undefined {
   return Reflect.getMetadata(key, target) as T | undefined;
 }
 
-/** Paths that `routesOf` returned for a controller of the application, and that none of its routes has. */
-export function uncoveredPaths(table: RouteTable, modules: ModulesContainer, config: ApplicationConfig): string[] {
-  const controllers = new Set(
-    [...modules.values()].flatMap((module) => [...module.controllers.values()].map(({ metatype }) => metatype)),
-  );
+/** Those of the paths that no route of the application has. */
+export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
   const isServed = compileIsServed(table, config);
-  return [...returned]
-    .filter(([controller]) => controllers.has(controller))
-    .flatMap(([, paths]) => [...paths])
-    // The platforms write wildcards and optional levels in their own ways.
-    .filter((path) => !/[*{?(]/.test(path) && !isServed(path));
+  // The platforms write wildcards and optional levels in their own ways.
+  return [...paths].filter((path) => !/[*{?(]/.test(path) && !isServed(path));
 }
 
 /** Whether a route has a path, with or without the global prefix and a URI version in front. */
@@ -97,8 +96,10 @@ function compileIsServed(table: RouteTable, config: ApplicationConfig): (path: s
     return templates.some((template) => {
       const front = template.slice(0, Math.max(0, template.length - own.length));
       if (own.join('/') !== template.slice(front.length).join('/')) return false;
-      const [version, ...more] = front.slice(0, prefix.length).join('/') === prefix.join('/') ? front.slice(prefix.length) : front;
-      const isVersion = version === undefined || (versionPrefix !== false && version.startsWith(String(versionPrefix || '')));
+      const [version, ...more] =
+        front.slice(0, prefix.length).join('/') === prefix.join('/') ? front.slice(prefix.length) : front;
+      const isVersion =
+        version === undefined || (versionPrefix !== false && version.startsWith(String(versionPrefix || '')));
       return isVersion && more.length === 0;
     });
   };

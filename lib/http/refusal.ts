@@ -20,8 +20,7 @@ export class AuthenticationRequired extends UnauthorizedException {
 export class AccessRefused extends ForbiddenException {
   constructor(missing: readonly string[] = []) {
     const words = missing.map((name) => name.replaceAll('_', ' ').toLowerCase()).join(' or ');
-    const error =
-      words === '' ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`;
+    const error = words === '' ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`;
     super({ error });
     this.message = error;
   }

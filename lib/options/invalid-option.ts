@@ -9,7 +9,8 @@ export class InvalidOptionError extends TypeError {
    * @param advice what to do, as a sentence without its period
    */
   constructor(path: string, expected: string, got: string, advice: string) {
-    super(`${path} must be ${expected}, got ${got}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`);
+    const sentence = `${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
+    super(`${path} must be ${expected}, got ${got}. ${sentence.replace(/\.?$/, '.')}`);
   }
 }
 

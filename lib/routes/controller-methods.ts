@@ -50,7 +50,7 @@ export function routedMethodsOf({ prototype }: ControllerClass): object[] {
   const names = new Set<string>();
   for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(each)))
-      if (typeof value === 'function') names.add(name);
+      if (typeof value === 'function' && name !== 'constructor') names.add(name);
   return [...names].flatMap((name) => {
     const method = Reflect.get(prototype, name) as object;
     return Reflect.hasMetadata('path', method) ? [method] : [];
@@ -71,6 +71,12 @@ export function controllersServing(
 function endsOf(controller: object, method: object): string[] {
   const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
   return pathsOf(controller).flatMap((base) =>
-    pathsOf(method).map((end) => `/${[base, end].flatMap((path) => path.split('/')).filter(Boolean).join('/')}`),
+    pathsOf(method).map(
+      (end) =>
+        `/${[base, end]
+          .flatMap((path) => path.split('/'))
+          .filter(Boolean)
+          .join('/')}`,
+    ),
   );
 }

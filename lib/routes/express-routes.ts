@@ -59,7 +59,10 @@ export class ExpressRoutes implements RouteReader {
   }
 
   hasRoute(path: string): boolean {
-    return this.controllerRoutesAt(path).length > 0;
+    return (
+      this.controllerRoutesAt(path).length > 0 ||
+      this.platformRoutesAt(path).some(({ layer }) => layer.route !== undefined)
+    );
   }
 
   find(method: string, path: string): ServedRoute | undefined {
@@ -140,7 +143,14 @@ function controllerRoutesOf({ route }: Layer): Route[] {
     const method = controllerMethodOf(handle);
     if (!method) return [];
     const verb = RequestMethod[Reflect.getMetadata('method', handle) as RequestMethod];
-    return [makeRoute(verb, path, method, [handle.version].flat().filter((each) => each !== undefined))];
+    return [
+      makeRoute(
+        verb,
+        path,
+        method,
+        [handle.version].flat().filter((each) => each !== undefined),
+      ),
+    ];
   });
   // A route of every method has one handler for each.
   return [...new Map(routes.map((each) => [`${each.method} ${each.path}`, each])).values()];

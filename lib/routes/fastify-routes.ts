@@ -77,8 +77,7 @@ export class FastifyRoutes implements RouteReader {
       if (verb === 'HEAD' && this.routes.some((known) => known.path === url && servesMethod(known, 'HEAD'))) continue;
       const route = makeRoute(verb, url === '' ? '/' : url, config?.[CONTROLLER_METHOD], versions);
       this.routes.push(route);
-      for (const template of withoutOptionals(route.path))
-        this.byLevels.add(trieLevels(template), { route, template });
+      for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
     }
   }
 

@@ -35,7 +35,8 @@ interface Placed {
 function refuseCollision(one: Placed, other: Placed): void {
   const [mine, theirs] = [declaredRoute(one.route.handler), declaredRoute(other.route.handler)];
   const declared = mine ?? theirs;
-  const shareMethod = [one.route, other.route].some(({ method }) => method === 'ALL') || one.route.method === other.route.method;
+  const shareMethod =
+    [one.route, other.route].some(({ method }) => method === 'ALL') || one.route.method === other.route.method;
   if (!declared || !shareMethod) return;
   if (mine?.declaredBy === theirs?.declaredBy && one.route.handler === other.route.handler) return;
   const areOfTwoOptions = mine !== undefined && theirs !== undefined && mine.declaredBy !== theirs.declaredBy;
@@ -45,8 +46,8 @@ function refuseCollision(one: Placed, other: Placed): void {
   const { method, path } = (declared === mine ? other : one).route;
   throw new InvalidOptionError(
     declared.declaredBy,
-    'a path of its own',
-    `${method} ${path}, which ${areOfTwoOptions ? `${theirs.declaredBy} also has` : 'another route also has'}`,
+    'a path that no other route has',
+    `${method} ${path}, which ${areOfTwoOptions ? `${theirs.declaredBy} also has` : 'another route has'}`,
     'Change one of the two paths',
   );
 }

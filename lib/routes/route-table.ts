@@ -80,7 +80,8 @@ export class RouteTable {
 
   /** Waits for the plugins that main.ts registered with Fastify, which may add routes. */
   async complete(): Promise<void> {
-    if (this.adapter.getType() === 'fastify') await this.adapter.getInstance<{ after(): PromiseLike<unknown> }>().after();
+    if (this.adapter.getType() === 'fastify')
+      await this.adapter.getInstance<{ after(): PromiseLike<unknown> }>().after();
   }
 }
 

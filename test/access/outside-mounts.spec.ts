@@ -10,7 +10,7 @@ import { accessMatrix, urlSpellings } from 'declarest/testing';
 import express from 'express';
 import { RouteTable } from '../../lib/routes/route-table.js';
 import { explain } from '../../lib/access/explain.js';
-import { SecurityRules } from '../../lib/access/security-rules.js';
+import { AccessRules } from '../../lib/access/access-rules.js';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type Declare, type RuledApp, type RuledParts, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -332,11 +332,11 @@ describe('Express', () => {
     expect(await statuses('/open.txt', '/secret/plan.txt', '/page', '/secret')).toEqual([401, 401, 401, 401]);
     expect((await ask(app, '/open.txt', 'USER')).body).toBe('the file open.txt');
     const explained = (path: string): unknown[] => {
-      const { route, verdict, decidedBy } = explain(
-        app.app.get(SecurityRules, { strict: false }),
-        RouteTable.of(app.app.get(HttpAdapterHost).httpAdapter),
-        { method: 'GET', path, roles: undefined },
-      );
+      const { route, verdict, decidedBy } = explain(app.app.get(AccessRules, { strict: false }).compiled!, {
+        method: 'GET',
+        path,
+        roles: undefined,
+      });
       return [route?.path, verdict, decidedBy];
     };
     expect(explained('/open.txt')).toEqual(['/{*rest}', 'unauthenticated', 'TestSecurity.requireAuth("/**")']);
