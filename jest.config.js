@@ -20,7 +20,6 @@ export default {
   // Named at the end of the run when it is left out.
   testPathIgnorePatterns: ['/node_modules/', ...(browserPath ? [] : [`/${BROWSER.suite}$`])],
   modulePathIgnorePatterns: [
-    '<rootDir>/build/',
     '<rootDir>/dist/',
     '<rootDir>/sample-app/dist/',
     '<rootDir>/.stryker-tmp/',

@@ -1,4 +1,4 @@
-/** Mutation tests of what decides: rules, tokens, CORS. Survivors and their reasons: docs/mutation.md. */
+/** Mutation tests of what decides: rules, tokens, CORS. Survivors and their reasons: docs/internals/mutation-testing.md. */
 export default {
   mutate: [
     'lib/access/access.ts',

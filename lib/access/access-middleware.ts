@@ -21,7 +21,7 @@ interface FastifyInstance {
  */
 @Injectable()
 export class AccessMiddleware {
-  private readonly installed = new WeakSet<HttpAdapter>();
+  private static readonly installed = new WeakSet<HttpAdapter>();
 
   constructor(
     host: HttpAdapterHost,
@@ -33,10 +33,10 @@ export class AccessMiddleware {
     whenAdapterIsReady(host, (adapter) => this.install(adapter));
   }
 
-  /** Called again in `configure()`: a testing module that is compiled twice has another adapter then. */
+  /** Called again in `configure()`: a testing module that is compiled twice gets its second adapter after the constructor. */
   install(adapter: HttpAdapter): void {
-    if (this.installed.has(adapter)) return;
-    this.installed.add(adapter);
+    if (AccessMiddleware.installed.has(adapter)) return;
+    AccessMiddleware.installed.add(adapter);
     // Fastify reports only routes that are added from here on.
     RouteTable.of(adapter, this.config);
     if (adapter.getType() === 'fastify') this.installOnFastify(adapter);
@@ -51,10 +51,7 @@ export class AccessMiddleware {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       authenticate(this.authenticator, request);
       if (!isPlatformRequest(request)) return done();
-      this.enforce(adapter, request, reply, done, (compiled) => {
-        const { method, params = {}, routeOptions } = request;
-        return compiled.ofPlatformRoute({ template: routeOptions.url, method, path: pathOf(request), params });
-      });
+      this.enforce(adapter, request, reply, done, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
     // Middleware that main.ts mounts runs before or after that hook, but after this one.
     adapter.use(((request: HttpRequest, response: unknown, next: Next) =>

@@ -7,7 +7,8 @@ import { decoratedEffects } from './access-decorators.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
 import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
-import { fold, type Rule } from './rules.js';
+import { fold } from './rules.js';
+import type { Rule } from './rule.js';
 import type { ConcretePath } from './path-readings.js';
 
 export interface AccessPolicy extends RulePolicy {
@@ -55,17 +56,11 @@ export class CompiledAccess {
     return access?.(concrete) ?? DENIED;
   }
 
-  /** The access of a route or mount outside Nest's routes; main.ts may add one at any time. */
-  ofPlatformRoute({ template, method, ...concrete }: RequestedRoute): Access {
-    const access = template === undefined ? undefined : this.outside.routes.of(template, method);
-    return access?.(concrete) ?? DENIED;
-  }
-
   /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */
   ofRequestOutside(method: string, path: string): Access | undefined {
-    const served = this.table.findPlatformRoute(method, path);
-    if (served) return this.ofPlatformRoute({ template: served.route.path, method, path, params: served.params });
-    return this.outside.ofUnroutedPath(method, path);
+    return this.table.findPlatformRoute(method, path)
+      ? this.outside.ofPath(method, path)
+      : this.outside.ofUnroutedPath(method, path);
   }
 
   /** The access of a WebSocket, GraphQL or microservice handler: decorators over the default. */

@@ -70,7 +70,7 @@ function accessOf(
   const { route, params } = served;
   const requested = { template: route.path, method, path, params };
   const { handler } = route;
-  if (!handler) return compiled.ofPlatformRoute(requested);
+  if (!handler) return compiled.outside.ofPath(method, path);
   const [controller] = compiled.controllersServing(route.path, handler);
   return controller && compiled.ofRoute(requested, { controller, method: handler });
 }

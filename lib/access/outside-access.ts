@@ -5,16 +5,18 @@
  */
 import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
-import { PUBLIC, type Access } from './access.js';
+import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
-import { cleanLevels, readingsOf } from './path-readings.js';
+import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { foldWidely } from './pattern.js';
-import { compileRouteAccess, type PathAccess, type RouteAccess } from './route-access.js';
-import { restricts, type Rule } from './rules.js';
+import { compileRouteAccess, governs, type RouteAccess } from './route-access.js';
+import { restricts, type Rule } from './rule.js';
 
 export interface OutsideAccess {
-  /** The routes and mounts that are known. */
+  /** The known routes and mounts, for reports. */
   readonly routes: RouteAccess;
+  /** The access to a path that a known route or mount serves. */
+  ofPath(method: string, path: string): Access;
   /** The access below a restricting pattern that matches none of Nest's routes; `undefined` elsewhere. */
   ofUnroutedPath(method: string, path: string): Access | undefined;
 }
@@ -28,24 +30,22 @@ export function compileOutsideAccess(
 ): OutsideAccess {
   const compile = (routes: readonly Route[]): RouteAccess =>
     compileRouteAccess(routes, { rules, fallback: PUBLIC }, reading);
+  const anyRoute = compile([makeRoute('ALL', ANY_PATH)]);
+  const readings = readingsOf(ANY_PATH);
   const unrouted = rules.filter((rule) => restricts(rule) && !usedInside.has(rule));
   const restrictionsOf = compileMatching(unrouted, foldWidely);
-  const anyPath = compile([makeRoute('ALL', ANY_PATH)]);
-  const readings = readingsOf(ANY_PATH);
+  const concrete = (path: string): ConcretePath => ({ path, params: { rest: path.slice(1) } });
+
+  const ofPath = (method: string, path: string): Access => anyRoute.of(ANY_PATH, method)?.(concrete(path)) ?? DENIED;
   return {
     routes: compile(platformRoutes),
+    ofPath,
     ofUnroutedPath(method, path) {
       if (unrouted.length === 0) return undefined;
-      const params = { rest: path.slice(1) };
       const clean = cleanLevels(path);
-      const all = clean ? [clean.map(foldWidely)] : readings({ path, params });
-      const isRestricted = all
-        .flatMap(restrictionsOf)
-        .some(({ pattern }) => pattern.methods.length === 0 || pattern.methods.includes(governed(method)));
-      const access: PathAccess | undefined = isRestricted ? anyPath.of(ANY_PATH, method) : undefined;
-      return access?.({ path, params });
+      const all = clean ? [clean.map(foldWidely)] : readings(concrete(path));
+      const isRestricted = all.flatMap(restrictionsOf).some((rule) => governs(rule, method));
+      return isRestricted ? ofPath(method, path) : undefined;
     },
   };
 }
-
-const governed = (method: string): string => (method === 'HEAD' ? 'GET' : method);

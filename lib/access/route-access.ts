@@ -13,7 +13,8 @@ import { compileMatching } from './matching-rules.js';
 import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
-import { assertNotOpened, restricts, type Rule } from './rules.js';
+import { assertNotOpened } from './rules.js';
+import { restricts, type Rule } from './rule.js';
 
 /** The access to a concrete path that a route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
@@ -98,8 +99,8 @@ export const ANY_OTHER_METHOD = 'any other method';
 /** HEAD is governed as GET. */
 const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
-const governs = ({ pattern }: Rule, method: string): boolean =>
-  pattern.methods.length === 0 || pattern.methods.includes(method);
+export const governs = ({ pattern }: Rule, method: string): boolean =>
+  pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));
 
 function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   const groups = new Map<string, Route[]>();

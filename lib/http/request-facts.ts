@@ -30,10 +30,10 @@ export function targetOf(request: HttpRequest): string {
   return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
 }
 
-/** The path of the target, undecoded, without scheme and host (of `http` only, as routers read it), query and fragment. */
+/** The path of the target, undecoded, without scheme, host, query and fragment. Express's router accepts any scheme. */
 export function pathOf(request: HttpRequest): string {
   const target = targetOf(request);
-  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   const end = local.search(/[?#]/);
   return (end < 0 ? local : local.slice(0, end)) || '/';
 }
