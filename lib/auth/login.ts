@@ -33,7 +33,7 @@ export class Login {
       throw new InvalidUserError(
         Object.entries({ [loginField]: login, password })
           .filter(([, value]) => !isText(value))
-          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected text'}`),
+          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
       );
     const user = await this.find(loginField === 'email' ? normalizeEmail(login) : login);
     const matches = await this.passwords.matches(password, user?.password);

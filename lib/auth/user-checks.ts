@@ -52,7 +52,7 @@ const checkName = text(0, name, () => true, `text of at most ${name} characters`
 
 function checkPassword(value: unknown): ReturnType<Check> {
   // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
-  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected text' };
+  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected well-formed text' };
   if (lengthOf(value) < PASSWORD_MIN_CHARACTERS)
     return { problem: `expected at least ${PASSWORD_MIN_CHARACTERS} characters` };
   return fitsBcrypt(value) ? { value } : { problem: `expected at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
