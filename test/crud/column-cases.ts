@@ -104,7 +104,7 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       wrong: ['RED', '', 5, ['red']],
     },
     {
-      name: 'level',
+      name: 'numericEnum',
       column: { type: 'simple-enum', enum: Level },
       valid: [Level.LOW, Level.HIGH],
       wrong: [3, 'MIDDLE'],
