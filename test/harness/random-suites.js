@@ -1,4 +1,4 @@
-/** The suites of random cases, which have commands of their own. The pattern is matched against the path of a test file. */
+/** Suites of random cases, which have commands of their own. The pattern matches the path of a test file. */
 export const RANDOM_SUITES = [
   { pattern: '/test/proof/', command: 'npm run proof:rules' },
   { pattern: '/test/access/fuzz\\.spec\\.ts$', command: 'npm run fuzz' },
