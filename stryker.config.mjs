@@ -1,4 +1,4 @@
-/** Mutation tests of rules, tokens and CORS. docs/mutation.md lists the survivors and their reasons. */
+/** Mutation tests of rules, tokens and CORS. docs/internals/mutation-testing.md lists the survivors and their reasons. */
 export default {
   mutate: [
     'lib/access/access.ts',

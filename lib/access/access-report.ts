@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { AccessRules } from './access-rules.js';
 import type { AccessRow } from './access-rows.js';
-import { SecurityRules } from './security-rules.js';
 
-/** "Who can reach what, and why?", as data: inject it, and read it when the application is up. */
+/**
+ * Who has access to which route, and why, as data. Inject it, and read it after the application has started.
+ *
+ * @example
+ * ```ts
+ * const open = app.get(AccessReport).rows.filter(({ access }) => access === 'public');
+ * ```
+ */
 @Injectable()
 export class AccessReport {
-  constructor(private readonly rules: SecurityRules) {}
+  constructor(private readonly rules: AccessRules) {}
 
-  /** One for each method of each route of the application, not only the generated ones. */
+  /** One row for each method of each route of the application, generated or not. Empty before the start. */
   get rows(): readonly AccessRow[] {
-    return this.rules.rows;
+    return this.rules.compiled?.rows ?? [];
   }
 }

@@ -1,17 +1,17 @@
+/** The access table: who has access to each method of each route, and by which rules. */
 import { describeAccess } from './access.js';
 import type { RouteEntry } from './route-access.js';
 import { describeRule } from './rules.js';
 
-/** Who reaches one method of one route. */
 export interface AccessRow {
-  /** `GET` (which includes HEAD), …, or `any other method` of a route that serves them all. */
+  /** `GET` (which includes HEAD), …, or `any other method` of a route that serves all methods. */
   readonly method: string;
-  /** As the router was given it, or the pattern that tells a part of a route apart. */
+  /** The route's template, or the pattern that matches a part of the route's paths. */
   readonly path: string;
   /** `public`, `any token`, `ADMIN or EDITOR`, `ADMIN, and policy owner`, `nobody`. */
   readonly access: string;
-  /** What decided last, with the class that declared it; `default` where no rule speaks of it. */
-  readonly rule: string;
+  /** Every rule that took part in the decision, from the broadest to the narrowest. Empty where the default decides. */
+  readonly rules: readonly string[];
 }
 
 /** @param includersOf the roles that include a role */
@@ -19,15 +19,18 @@ export function accessRows(
   entries: readonly RouteEntry[],
   includersOf: (role: string) => readonly string[],
 ): AccessRow[] {
-  return entries.map(({ method, path, access }) => {
-    const rule = access.by.at(-1);
-    return { method, path, access: describeAccess(access, includersOf), rule: rule ? describeRule(rule) : 'default' };
-  });
+  const rows = entries.map(({ method, path, access }): AccessRow => ({
+    method,
+    path,
+    access: describeAccess(access, includersOf),
+    rules: access.by.map(describeRule),
+  }));
+  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
 }
 
-/** Columns under each other, one line a row. */
-export function accessTable(rows: readonly AccessRow[]): string {
-  const lines = rows.map(({ method, path, access, rule }) => [method, path, access, rule]);
+/** One line for each row, with aligned columns. */
+export function formatAccessRows(rows: readonly AccessRow[]): string {
+  const lines = rows.map(({ method, path, access, rules }) => [method, path, access, rules.join(', ') || 'default']);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...lines.map((line) => line[column]?.length ?? 0)));
   return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
 }

@@ -1,21 +1,21 @@
-/** Who gets in. Rules change an access, from the broadest to the narrowest; what is left decides. */
-import type { Policy } from './policy.js';
-import type { Rule } from './rules.js';
+/** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
+import type { Policy } from './rule.js';
+import type { Rule } from './rule.js';
 
-/** What a valid token is asked for beside being valid. */
+/** What a valid token must have. */
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };
 
 export interface Access {
   readonly kind: 'public' | 'authenticated' | 'denied';
   /** All of them must be met. */
   readonly requirements: readonly Requirement[];
-  /** The rules that made it, broadest first; none where it is the default. */
+  /** The rules that took part, broadest first; empty where the default decides. */
   readonly by: readonly Rule[];
 }
 
 export type DefaultAccess = 'authenticated' | 'public' | 'denied';
 
-/** Any valid token has it. */
+/** Every valid token has it. */
 export const BASE_ROLE = 'USER';
 
 const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], by: [] });
@@ -29,13 +29,17 @@ export const ACCESS_BY_NAME: Readonly<Record<DefaultAccess, Access>> = {
   denied: DENIED,
 };
 
-/** Why a request is refused; `undefined` where it is not. */
+/** Why a request is refused. */
 export type Refusal =
   | { readonly reason: 'unauthenticated' }
-  /** `missing` any of the roles, or the name of a policy, which a role may have too; nothing where nobody gets in. */
+  /** `missing`: any of the roles, or the name of a policy. Without it, nobody has access. */
   | { readonly reason: 'forbidden'; readonly missing?: readonly string[]; readonly byPolicy?: true };
 
-/** Decides on the roles of a valid token, or on `undefined` where there is none. Policies are asked afterwards. */
+/**
+ * Decides without policies, which are called afterwards.
+ *
+ * @param roles those of a valid token; `undefined` without one
+ */
 export function decide(access: Access, roles: readonly string[] | undefined): Refusal | undefined {
   if (access.kind === 'public') return undefined;
   if (roles === undefined) return { reason: 'unauthenticated' };
@@ -50,10 +54,10 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
 }
 
 /**
- * `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`: for people, and exact enough for a snapshot. A
- * name that could be read as one of these words, or as several, stands in quotes.
+ * `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. A name that could be read as one of these words, or
+ * as several names, is quoted.
  *
- * @param includersOf the roles that include a role, which get in as well
+ * @param includersOf the roles that include a role, which have access as well
  */
 export function describeAccess(
   { kind, requirements }: Access,

@@ -1,15 +1,15 @@
-/** Why a request gets in or not: asked of the same routes, rules and decision as the guard asks. */
-import type { RouteTable } from '../routes/route-table.js';
+/** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
+import type { ServedRoute } from '../routes/route.js';
 import { decide, describeAccess, PUBLIC, type Access, type Refusal } from './access.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import { decidingRule, describeRule, fold } from './rules.js';
-import type { SecurityRules } from './security-rules.js';
+import type { CompiledAccess } from './compiled-access.js';
 
 export interface Question {
   readonly method: string;
-  /** As a client sends it; a query is not looked at. */
+  /** As a client sends it; a query string is ignored. */
   readonly path: string;
-  /** Of a valid token; `undefined` for a request without one. */
+  /** The roles of a valid token; `undefined` for a request without one. */
   readonly roles: readonly string[] | undefined;
 }
 
@@ -17,12 +17,12 @@ export type Verdict =
   | 'allowed'
   | 'unauthenticated'
   | 'forbidden'
-  /** No route serves it. */
+  /** No route serves the path. */
   | 'unrouted'
-  /** The roles suffice; policies have yet to be asked. */
+  /** The roles suffice; policies decide then. */
   | 'left to policies';
 
-/** What a rule made of the decision, each in words: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
+/** How a rule changed the access: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
 export interface Step {
   readonly rule: string;
   readonly before: string;
@@ -30,36 +30,49 @@ export interface Step {
 }
 
 export interface Explanation extends Question {
-  /** What would serve it. `outside` was added to the adapter, where the default does not hold. */
+  /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
-  /** What holds where no rule speaks of it. */
+  /** The access before any rule. */
   readonly start: string;
-  /** Every rule that matches, from broad to narrow. */
+  /** Every matching rule, from broad to narrow. */
   readonly steps: readonly Step[];
   readonly verdict: Verdict;
-  /** What was left after the last rule. */
+  /** The access after the last rule. */
   readonly access: string;
-  /** The rule that made the answer, `default` where none did: what `X-Access-Rule` carries. */
+  /** The deciding rule, or `default`: the value of `X-Access-Rule`. */
   readonly decidedBy: string;
-  /** What a token lacks: any of these roles, or the policies that have yet to be asked. */
+  /** What the token lacks: any of these roles, or the policies that decide then. */
   readonly missing: readonly string[];
 }
 
-/** @param question of a method in upper case and a path whose escapes are whole */
-export function explain(rules: SecurityRules, table: RouteTable, question: Question): Explanation {
+/** @param question with a method in upper case and a path without broken escapes */
+export function explain(compiled: CompiledAccess, question: Question): Explanation {
+  const { method, roles } = question;
   const path = question.path.replace(/[?#].*$/s, '');
-  const served = table.servedBy(question.method, path);
-  if (!served) return { ...question, ...NOWHERE };
-  const { params } = served;
-  const { method, path: template, outside = false } = served.route;
-  const request = { method: question.method, headers: {}, url: path, params, routeOptions: { url: template } };
-  const access = outside ? rules.accessOfOutside(request) : rules.accessOf(request, served.route.handler);
-  const start = outside ? PUBLIC : rules.fallback();
+  const served = compiled.table.find(method, path);
+  const outside = served?.route.handler === undefined;
+  const access = accessOf(compiled, method, path, served);
+  if (!access) return { ...question, ...NOWHERE };
   return {
     ...question,
-    route: { method, path: template, outside },
-    ...decisionOf(access, start, rules.roles, question.roles),
+    route: served && { method: served.route.method, path: served.route.path, outside },
+    ...decisionOf(access, outside ? PUBLIC : compiled.fallback, compiled.roles, roles),
   };
+}
+
+function accessOf(
+  compiled: CompiledAccess,
+  method: string,
+  path: string,
+  served: ServedRoute | undefined,
+): Access | undefined {
+  if (!served) return compiled.ofRequestOutside(method, path);
+  const { route, params } = served;
+  const requested = { template: route.path, method, path, params };
+  const { handler } = route;
+  if (!handler) return compiled.outside.ofPath(method, path);
+  const [controller] = compiled.controllersServing(route.path, handler);
+  return controller && compiled.ofRoute(requested, { controller, method: handler });
 }
 
 const NOWHERE = {
@@ -107,18 +120,18 @@ function verdictOf(refusal: Refusal | undefined, policies: readonly string[]): V
   return policies.length > 0 ? 'left to policies' : 'allowed';
 }
 
-/** The answer, in lines for people. */
+/** The explanation as lines of text. */
 export function describeExplanation(explanation: Explanation): string {
   const { method, path, roles, route, start, steps } = explanation;
   const head = `${method} ${path} ${roles ? `as ${roles.join(', ') || 'a user without roles'}` : 'without a token'}`;
   const answer = `Answer: ${answerOf(explanation)}`;
-  if (!route) return [head, 'Route: none', answer].join('\n');
+  if (!route && explanation.verdict === 'unrouted') return [head, 'Route: none', answer].join('\n');
   const width = Math.max(0, ...steps.map(({ rule }) => rule.length));
   return [
     head,
-    `Route: ${route.method} ${route.path}${route.outside ? ", outside Nest's routes" : ''}`,
+    route ? `Route: ${route.method} ${route.path}${route.outside ? ", outside Nest's routes" : ''}` : 'Route: none',
     `Default: ${start}`,
-    steps.length === 0 ? 'Rules: none matches' : 'Rules, from broad to narrow:',
+    steps.length === 0 ? 'Rules: no rule matches' : 'Rules, from broad to narrow:',
     ...steps.map(
       ({ rule, before, after }, index) =>
         `  ${index + 1}. ${rule.padEnd(width)}  ${before === after ? `${after}, as before` : `${before} -> ${after}`}`,
@@ -131,13 +144,13 @@ function answerOf({ verdict, access, decidedBy, missing }: Explanation): string 
   const by = decidedBy === 'default' ? 'by default' : `by ${decidedBy}`;
   switch (verdict) {
     case 'unrouted':
-      return '404, no route serves it';
+      return '404, no route serves this path';
     case 'allowed':
       return `allowed (${access}), ${by}`;
     case 'unauthenticated':
-      return `401, a valid token is needed, ${by}`;
+      return `401, a valid token is required, ${by}`;
     case 'forbidden':
-      return missing.length > 0 ? `403, ${missing.join(' or ')} is needed, ${by}` : `403, nobody gets in, ${by}`;
+      return missing.length > 0 ? `403, ${missing.join(' or ')} is required, ${by}` : `403, nobody has access, ${by}`;
     case 'left to policies':
       return `depends on ${missing.map((name) => `policy ${name}`).join(' and ')}, ${by}`;
   }

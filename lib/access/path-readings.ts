@@ -1,13 +1,13 @@
 /**
- * The ways in which a concrete path may be read. A restriction holds for a request that any reading brings under its
- * pattern; a permission only for a clean path, that has one reading.
+ * The ways in which a router or a proxy may read a path. A restriction applies where any reading matches its pattern. A
+ * permission applies only to a clean path, which has one reading.
  */
 import { foldWidely } from './pattern.js';
 
 export interface ConcretePath {
-  /** As it was sent. */
+  /** As sent. */
   readonly path: string;
-  /** What the router found for the parameters of the template, decoded, as the handler will see it. */
+  /** The path parameters that the router found, decoded. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -20,8 +20,8 @@ export function cleanLevels(path: string): string[] | undefined {
 }
 
 /**
- * What the router made of it, which no spelling can change, and beside it the path as it was sent and as routers and
- * proxies are known to rewrite it.
+ * The first reading is what the router found, which no spelling can change. The others are the path as sent, and as routers
+ * and proxies are known to rewrite it.
  */
 export function readingsOf(template: string): (concrete: ConcretePath) => [served: string[], ...others: string[][]] {
   const segments = levelsOf(template.replace(/[{}]/g, ''));
@@ -45,19 +45,19 @@ export function readingsOf(template: string): (concrete: ConcretePath) => [serve
   };
 }
 
-/** Slashes turned round, doubled ones made one, path parameters cut off. */
+/** Backslashes become slashes, double slashes become one, path parameters are removed. */
 const REWRITES: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll('\\', '/'),
   (path) => path.replace(/\/{2,}/g, '/'),
   (path) => path.replace(/;.*$/s, ''),
 ];
 
-/** One level for a literal and for a parameter, any number for a wildcard, none for a parameter that was left out. */
+/** One level for a literal or a parameter, any number for a wildcard, none for an optional parameter without a value. */
 function fill(segment: string, params: Readonly<Record<string, unknown>>): string[] {
   const wildcard = /^\*(?<name>\w*)/.exec(segment)?.groups?.['name'];
   if (wildcard !== undefined) {
     const rest = params[wildcard] ?? params['*'];
-    // Left out, as `{/*rest}` may be: no level, not an empty one.
+    // An optional wildcard without a value is no level, rather than an empty one.
     if (rest === undefined) return [];
     return Array.isArray(rest) ? rest.map(String) : textOf(rest).split('/');
   }
@@ -80,7 +80,7 @@ function normalised(path: string): string[] {
 
 const levelsOf = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));
 
-/** Once, as the routers do; what is no escape stays as it is. */
+/** Decodes once, as the routers do. A broken escape stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

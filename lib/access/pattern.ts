@@ -1,13 +1,13 @@
-/** The pattern language of the rules: `GET,POST /api/products/*`. Three forms of path and no more. */
+/** The pattern language of the rules: `GET,POST /api/products/*`. A path has one of three forms. */
 import { METHODS } from 'node:http';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import type { RouteShape } from '../routes/route-shape.js';
 
-/** What follows the literal levels: nothing, exactly one level, or any number of levels and none. */
+/** What follows the literal levels: nothing, exactly one level, or any number of levels. */
 export type Tail = '' | '*' | '**';
 
 export interface Pattern {
-  /** As it was written. */
+  /** As declared. */
   readonly text: string;
   /** Empty for every method. HEAD is never among them: it is governed as GET. */
   readonly methods: readonly string[];
@@ -15,26 +15,29 @@ export interface Pattern {
   readonly tail: Tail;
 }
 
-/** How a pattern lies to what a route serves: all of it, none, or a part that only the concrete path tells. */
+/** Which paths of a route a pattern matches: all, none, or a part of them. */
 export type Relation = 'covers' | 'disjoint' | 'partial';
 
 const FORM = /^(?:(?<methods>[^/\s]+) )?(?<path>\/\S*)$/;
 const LITERAL_LEVEL = /^[^\s*:?#%;\\{}()[\]"<>|^`]+$/;
 
-/** @param declaredBy for the message: `ShopSecurity.publicEndpoints` */
+/**
+ * @param declaredBy for the message: `ShopSecurity.publicEndpoints`
+ * @throws InvalidOptionError
+ */
 export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(
-      declaredBy,
-      'a pattern such as "/api/products/**" or "GET /api/products/*"',
+      `The pattern of ${declaredBy}`,
+      'such as "/api/products/**" or "GET /api/products/*"',
       describe(text),
       advice,
     );
   };
-  if (typeof text !== 'string') return refuse('write it as one string');
+  if (typeof text !== 'string') return refuse('Write it as one string');
   const { methods = '', path } = FORM.exec(text)?.groups ?? {};
-  if (path === undefined) return refuse('begin the path with "/", after upper-case methods and one space if any');
-  if (path.includes('//')) return refuse('leave out the empty level between two slashes');
+  if (path === undefined) return refuse('Begin the path with "/", after upper-case methods and one space, if any');
+  if (path.includes('//')) return refuse('Remove the empty level between two slashes');
   const levels = path
     .replace(/(?<=.)\/$/, '')
     .slice(1)
@@ -44,12 +47,10 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const tail: Tail = last === '*' || last === '**' ? last : '';
   if (tail !== '') levels.pop();
   for (const level of levels) {
-    if (level === '.' || level === '..') return refuse('leave out dot segments');
-    if (level.includes('*')) return refuse('use * or ** only as the whole last level');
+    if (level === '.' || level === '..') return refuse('Remove the dot segments');
+    if (level.includes('*')) return refuse('Use * or ** only as the whole last level');
     if (!LITERAL_LEVEL.test(level))
-      return refuse(
-        `write ${JSON.stringify(level)} as plain text; parameters, queries and escapes have no place in a pattern`,
-      );
+      return refuse(`Write ${JSON.stringify(level)} as plain text: a pattern has no parameters, queries or escapes`);
   }
   return Object.freeze({ text, methods: methods === '' ? [] : parseMethods(methods, refuse), levels, tail });
 }
@@ -57,32 +58,39 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
 function parseMethods(list: string, refuse: (advice: string) => never): string[] {
   const methods = list.split(',');
   for (const method of methods) {
-    if (method === 'HEAD') refuse('write GET, which includes HEAD');
+    if (method === 'HEAD') refuse('Write GET, which includes HEAD');
     if (!METHODS.includes(method))
-      refuse(`${JSON.stringify(method)} is no HTTP method; write methods in upper case, separated by commas`);
+      refuse(`${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`);
   }
   return [...new Set(methods)];
 }
 
-/** One spelling for each pattern's path, by which it is found: `/api/products/**`. */
-export const keyOf = (levels: readonly string[], tail: Tail): string =>
+/** `/api/products/**`: the path of a pattern, without its methods. */
+export const pathOfPattern = ({ levels, tail }: Pick<Pattern, 'levels' | 'tail'>): string =>
   `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
 
-/** The key of every pattern that a concrete path can match: at most two for each level, and two more. */
-export function keysMatching(levels: readonly string[]): string[] {
-  const keys = levels.map((_, index) => keyOf(levels.slice(0, index), '**'));
-  keys.push(keyOf(levels, '**'), keyOf(levels, ''));
-  if (levels.length > 0) keys.push(keyOf(levels.slice(0, -1), '*'));
-  return keys;
+/** Whether a pattern whose literal levels are the beginning of a path matches the path. */
+export function matchesFurtherLevels({ levels, tail }: Pattern, path: readonly string[]): boolean {
+  const further = path.length - levels.length;
+  return tail === '**' || further === tail.length;
 }
 
-/** Makes spellings equal that differ in case only. */
+/** Whether a pattern matches every path that another one matches. */
+export function covers(outer: Pattern, inner: Pattern, fold: Fold): boolean {
+  const further = inner.levels.length - outer.levels.length;
+  if (!outer.levels.every((level, index) => fold(level) === fold(inner.levels[index] ?? ''))) return false;
+  if (outer.tail === '**') return further >= 0;
+  if (outer.tail === '*') return (further === 0 && inner.tail === '*') || (further === 1 && inner.tail === '');
+  return further === 0 && inner.tail === '';
+}
+
+/** Makes two spellings equal that differ only in case. */
 export type Fold = (text: string) => string;
 
-/** The letters A to Z: what a router that knows no case takes for one another, and no more. For permissions. */
+/** Folds A to Z only, as a case-insensitive router does. For permissions. */
 export const foldAscii: Fold = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** Every letter, as some router or database might: for restrictions, which are never to be spelled around. */
+/** Folds every letter, as some router or database might. For restrictions, so that no spelling avoids them. */
 export const foldWidely: Fold = (text) => text.toLowerCase();
 
 export const exactly: Fold = (text) => text;
@@ -114,7 +122,7 @@ function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fol
   return certain ? 'covers' : 'partial';
 }
 
-/** Broadest first: fewer literal levels; then `**`, `*`, plain; then without methods, with methods. */
+/** Sorts the broadest first: fewer literal levels; then `**`, `*`, plain; then without methods, with methods. */
 export function byBreadth(a: Pattern, b: Pattern): number {
   const rank = ({ levels, tail, methods }: Pattern): number =>
     levels.length * 6 + (2 - tail.length) * 2 + (methods.length > 0 ? 1 : 0);

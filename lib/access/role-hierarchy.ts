@@ -1,12 +1,12 @@
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 
-/** A role and those it includes: `{ ADMIN: ['EDITOR'] }`. */
+/** Roles, each with the roles that it includes: `{ ADMIN: ['EDITOR'] }`. */
 export type RoleHierarchy = Readonly<Record<string, readonly string[]>>;
 
 export interface RoleInclusion {
-  /** The roles that a token has, with all that they include. */
+  /** The roles of a token, with all roles that they include. */
   expand(roles: readonly string[]): readonly string[];
-  /** The roles that include a role, itself left out. */
+  /** The roles that include a role, without the role itself. */
   includersOf(role: string): readonly string[];
 }
 
@@ -26,12 +26,7 @@ export function compileRoleHierarchy(hierarchy: RoleHierarchy): RoleInclusion {
 function closureOf(role: string, hierarchy: RoleHierarchy, above: readonly string[]): string[] {
   const path = [...above, role];
   if (above.includes(role))
-    throw new InvalidOptionError(
-      OPTION,
-      'a hierarchy without a cycle',
-      path.join(' > '),
-      'take one of these roles out',
-    );
+    throw new InvalidOptionError(OPTION, 'a hierarchy without a cycle', path.join(' > '), 'Remove one of these roles');
   const below = Object.hasOwn(hierarchy, role) ? (hierarchy[role] ?? []) : [];
   return [role, ...below.flatMap((each) => closureOf(each, hierarchy, path))];
 }
@@ -46,8 +41,8 @@ export function expectRoleHierarchy(hierarchy: unknown): asserts hierarchy is Ro
   if (!isValid)
     throw new InvalidOptionError(
       OPTION,
-      'roles with arrays of the roles they include',
+      'an object of roles with arrays of the roles that they include',
       describe(hierarchy),
-      'give for example { ADMIN: ["EDITOR"] }',
+      'Write for example { ADMIN: ["EDITOR"] }',
     );
 }

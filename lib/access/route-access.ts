@@ -1,88 +1,106 @@
 /**
- * The decision of each route, compiled at boot. A request looks its route up by template and method; only where a
- * pattern tells apart what one route serves is the concrete path looked at. Neither grows with the number of rules.
+ * The access of each route, compiled at startup. A request looks its route up by template and method. The concrete path
+ * matters only where a pattern matches a part of the route's paths. Neither depends on the number of rules.
  */
-import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
-import type { Route } from '../routes/route.js';
+import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
+import { declaredRoute } from '../routes/declared-route.js';
+import { levelsOf, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
+import { decoratedEffects } from './access-decorators.js';
 import type { Access } from './access.js';
-import { decoratedAccess, type DecoratedEffect } from './access-decorators.js';
+import { effectiveRules, type EffectiveRules } from './effective-rules.js';
+import { compileMatching } from './matching-rules.js';
+import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
-import { exactly, foldWidely, keyOf, keysMatching, type Fold } from './pattern.js';
-import { compileRelated, type Related } from './related-rules.js';
-import { compileGovernance, type DeclaredPolicy, type Governance } from './governance.js';
-import { refuseToOpen, restricts, type Rule } from './rules.js';
+import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
+import { assertNotOpened } from './rules.js';
+import { restricts, type Rule } from './rule.js';
 
-/** Who gets in at this path, which the route serves. */
+/** The access to a concrete path that a route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
 
 export interface RouteAccess {
-  /** `undefined` for what was not there at boot. @param handler of those at the template, whose decorators may differ */
-  of(template: string, method: string, handler?: object): PathAccess | undefined;
-  /** One for each method of each route, and for each path that a pattern tells apart, in order of registration. */
+  /**
+   * @param target which of several handlers of this template and method
+   * @returns `undefined` for a route that did not exist at startup
+   */
+  of(template: string, method: string, target?: ControllerMethod): PathAccess | undefined;
+  /** One for each method of each route, and for each part of its paths that a pattern matches, in order of registration. */
   readonly entries: readonly RouteEntry[];
-  /** Rules that speak of some route. */
+  /** Rules that match some route. */
   readonly used: ReadonlySet<Rule>;
 }
 
-/** Who gets in at one method of one route, or at the part of it that a pattern tells apart. */
+/** The access of one method of one route, or of the part of its paths that a pattern matches. */
 export interface RouteEntry {
   readonly method: string;
   /** The route's template, or the pattern. */
   readonly path: string;
   readonly access: Access;
-  /** The rule that tells this part of the route apart, and the route's template. */
+  /** The rule with the pattern, and the route's template. */
   readonly part?: Rule;
   readonly of?: string;
 }
 
+export interface RulePolicy {
+  readonly rules: readonly Rule[];
+  /** The access of routes that match no rule. */
+  readonly fallback: Access;
+}
+
+/** One handler of a template and method, for one of the controllers that have it. */
+interface Target {
+  readonly controller: ControllerClass | undefined;
+  readonly handler: object | undefined;
+}
+
 export function compileRouteAccess(
   routes: readonly Route[],
-  policy: DeclaredPolicy,
+  { rules, fallback }: RulePolicy,
   reading: RouterReading,
+  methods: readonly ControllerMethod[] = [],
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
-  const byTemplate = new Map<string, Map<string, Variant[]>>();
-  const relatedTo = compileRelated(policy.rules, reading);
-  const governanceOf = compileGovernance(policy);
+  const byTemplate = new Map<string, Map<string, (Target & { readonly access: PathAccess })[]>>();
+  const overlapsOf = compileOverlaps(rules, reading);
   for (const [template, served] of groupByPath(routes)) {
-    const related = relatedTo(served[0]?.shapes ?? []);
-    const byMethod = new Map<string, Variant[]>();
-    for (const method of methodsOf(served, related)) {
-      const governed = related.filter(({ rule }) => governs(rule, method));
-      for (const { rule } of governed) used.add(rule);
-      const variants = distinctlySaid(served, method).map((said) => {
-        const governance = governanceOf(governed, innerRules(said, template, method, governed));
-        entries.push(...entriesOf({ method, path: template }, governance));
-        const { declared, decorated } = said;
-        return { declared, decorated, access: compilePathAccess(template, governance) };
+    const overlapping = overlapsOf(served[0]?.shapes ?? []);
+    const byMethod = new Map<string, (Target & { readonly access: PathAccess })[]>();
+    for (const method of methodsOf(served, overlapping)) {
+      const governing = overlapping.filter(({ rule }) => governs(rule, method));
+      for (const { rule } of governing) used.add(rule);
+      const targets = targetsOf(served, method, methods).map((target) => {
+        const inner = innerRules(target, { method, path: template }, governing);
+        const effective = effectiveRules(governing, inner, fallback);
+        entries.push(...entriesOf({ method, path: template }, effective));
+        return { ...target, access: compilePathAccess(template, effective) };
       });
-      byMethod.set(method, variants);
+      byMethod.set(method, targets);
     }
     byTemplate.set(template, byMethod);
   }
   return {
-    of: (template, method, handler) => {
+    of(template, method, target) {
       const byMethod = byTemplate.get(template);
-      const variants = byMethod?.get(governing(method)) ?? byMethod?.get(OTHER) ?? [];
-      const [first, ...others] = variants;
-      const variant =
-        others.length === 0 ? first : handler && variants.find((each) => saysTheSame(each, saidOf(handler)));
-      return variant?.access;
+      const [first, ...others] = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD) ?? [];
+      if (!first || others.length === 0) return first?.access;
+      return [first, ...others].find(
+        ({ controller, handler }) => controller === target?.controller && handler === target?.method,
+      )?.access;
     },
-    entries,
+    entries: withoutRepeats(entries),
     used,
   };
 }
 
-const OTHER = 'any other method';
+export const ANY_OTHER_METHOD = 'any other method';
 
 /** HEAD is governed as GET. */
-const governing = (method: string): string => (method === 'HEAD' ? 'GET' : method);
+const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
-const governs = ({ pattern }: Rule, method: string): boolean =>
-  pattern.methods.length === 0 || pattern.methods.includes(method);
+export const governs = ({ pattern }: Rule, method: string): boolean =>
+  pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));
 
 function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   const groups = new Map<string, Route[]>();
@@ -95,114 +113,87 @@ function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
 }
 
 /** A route of every method serves those that rules name, and any other. */
-function methodsOf(served: readonly Route[], related: readonly Related[]): Set<string> {
-  const named = related.flatMap(({ rule }) => rule.pattern.methods);
-  return new Set(served.flatMap(({ method }) => (method === 'ALL' ? [...named, OTHER] : governing(method))));
+function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRule[]): Set<string> {
+  const named = overlapping.flatMap(({ rule }) => rule.pattern.methods);
+  return new Set(
+    served.flatMap(({ method }) => (method === 'ALL' ? [...named, ANY_OTHER_METHOD] : governedMethod(method))),
+  );
 }
 
-/** What is said of a handler itself. Nest copies the metadata onto what the router calls: both tell the very same objects. */
-interface Said {
-  readonly declared: DeclaredRoute | undefined;
-  readonly decorated: readonly DecoratedEffect[];
-}
-interface Variant extends Said {
-  readonly access: PathAccess;
+function targetsOf(served: readonly Route[], method: string, methods: readonly ControllerMethod[]): Target[] {
+  const handlers = new Set(
+    served
+      .filter((route) => route.method === 'ALL' || governedMethod(route.method) === method)
+      .map(({ handler }) => handler),
+  );
+  return [...handlers].flatMap((handler): Target[] => {
+    const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, methods) : [];
+    return controllers.length > 0
+      ? controllers.map((controller) => ({ controller, handler }))
+      : [{ controller: undefined, handler }];
+  });
 }
 
-const saidOf = (handler: object): Said => ({ declared: declaredRoute(handler), decorated: decoratedAccess(handler) });
-const saysTheSame = (a: Said, b: Said): boolean => a.declared === b.declared && a.decorated === b.decorated;
-
-/** Each thing that is said of handlers of this method, once. */
-function distinctlySaid(served: readonly Route[], method: string): Said[] {
-  const distinct: Said[] = [];
-  for (const route of served) {
-    if (route.method !== 'ALL' && governing(route.method) !== method) continue;
-    const said = saidOf(route.handler);
-    if (!distinct.some((each) => saysTheSame(each, said))) distinct.push(said);
+/** Rules that apply after every URL rule: the package's own, then decorators, those of the class before the method's. */
+function innerRules(
+  { controller, handler }: Target,
+  { method, path }: { readonly method: string; readonly path: string },
+  governing: readonly OverlappingRule[],
+): Rule[] {
+  if (!handler) return [];
+  const pattern: Rule['pattern'] = { text: path, methods: [method], levels: levelsOf(path), tail: '' };
+  const rules: Rule[] = [];
+  const access = declaredRoute(handler)?.access;
+  // The package's rule holds until the application has a rule for the very same path.
+  if (access !== undefined && !governing.some(({ rule, isWhole }) => isWhole && rule.pattern.tail === ''))
+    rules.push({ pattern, effect: { kind: access }, declaredBy: 'declarest' });
+  const broader = governing.map(({ rule }) => rule);
+  for (const decorated of decoratedEffects(controller, handler)) {
+    const rule = { ...decorated, pattern };
+    assertNotOpened(rule, [...broader, ...rules], `${method} ${path}`);
+    rules.push(rule);
   }
-  return distinct;
+  return rules;
 }
 
-/** What is said of the route itself, behind every URL rule: mostly nothing. */
-function innerRules(said: Said, template: string, method: string, governed: readonly Related[]): Rule[] {
-  if (said.declared?.access === undefined && said.decorated.length === 0) return [];
-  const pattern = patternOf(template, method);
-  return [...ownRules(said, pattern, governed), ...decoratedRules(said, pattern, governed)];
-}
-
-/** What the package says of its own route, as an exact pattern, until the application speaks of the very same path. */
-function ownRules({ declared }: Said, pattern: Rule['pattern'], governed: readonly Related[]): Rule[] {
-  const access = declared?.access;
-  if (access === undefined || governed.some(({ rule, whole }) => whole && rule.pattern.tail === '')) return [];
-  return [{ pattern, effect: { kind: access }, declaredBy: 'declarest' }];
-}
-
-/** What decorators say: behind every URL rule, the class's before the method's. */
-function decoratedRules({ decorated }: Said, pattern: Rule['pattern'], governed: readonly Related[]): Rule[] {
-  const said = decorated.map((each): Rule => ({ ...each, pattern }));
-  const broader = governed.map(({ rule }) => rule);
-  for (const [index, rule] of said.entries())
-    refuseToOpen(rule, [...broader, ...said.slice(0, index)], `${pattern.methods.join()} ${pattern.text}`);
-  return said;
-}
-
-const patternOf = (path: string, method: string): Rule['pattern'] => ({
-  text: path,
-  methods: [method],
-  levels: path.split('/').filter((level) => level !== ''),
-  tail: '',
-});
-
-/** The route as a whole, then each part of it that a pattern tells apart. */
+/** The route as a whole, then each part of its paths that a pattern matches. */
 function entriesOf(
   route: { readonly method: string; readonly path: string },
-  { access, partial, with: foldWith }: Governance,
+  { access, partial, accessWith }: EffectiveRules,
 ): RouteEntry[] {
   const parts = partial.map((part): RouteEntry => {
-    const within = keysWithin(part);
-    const also = partial.filter((other) => {
-      const spelling = restricts(other) ? foldWidely : exactly;
-      return within.map(spelling).includes(spelling(keyOf(other.pattern.levels, other.pattern.tail)));
-    });
-    const path = keyOf(part.pattern.levels, part.pattern.tail);
-    return { method: route.method, path, access: foldWith(also, true), part, of: route.path };
+    const matching = partial.filter((other) =>
+      covers(other.pattern, part.pattern, restricts(other) ? foldWidely : exactly),
+    );
+    const path = pathOfPattern(part.pattern);
+    return { method: route.method, path, access: accessWith(matching, true), part, of: route.path };
   });
-  return [{ method: route.method, path: route.path, access }, ...parts];
+  return [{ ...route, access }, ...parts];
 }
 
-/** The keys of the patterns that hold for all that a pattern holds for. */
-function keysWithin({ pattern: { levels, tail } }: Rule): string[] {
-  if (tail === '') return keysMatching(levels);
-  const above = levels.map((_, index) => keyOf(levels.slice(0, index), '**'));
-  return [...above, keyOf(levels, '**'), ...(tail === '*' ? [keyOf(levels, '*')] : [])];
+/** Two handlers of one template, such as two versions, may have the same access. */
+function withoutRepeats(entries: readonly RouteEntry[]): RouteEntry[] {
+  const byText = new Map<string, RouteEntry>();
+  for (const entry of entries) {
+    const { method, path, of = '', part, access } = entry;
+    const key = JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);
+    if (!byText.has(key)) byText.set(key, entry);
+  }
+  return [...byText.values()];
 }
 
-function compilePathAccess(template: string, { access, always, partial, with: foldWith }: Governance): PathAccess {
-  if (partial.length === 0) return always;
-
-  const named = index(partial, exactly);
-  const restrictions = index(partial.filter(restricts), foldWidely);
+function compilePathAccess(template: string, { access, partial, accessWith }: EffectiveRules): PathAccess {
+  if (partial.length === 0) return () => access;
+  const namedBy = compileMatching(partial, exactly);
+  const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
   const readings = readingsOf(template);
   return (concrete) => {
     const [served, ...others] = readings(concrete);
-    // A permission is for the clean path that is served: an application may have rewritten the one that was sent.
+    // A permission holds for the clean path that is served: the application may have rewritten the path that was sent.
     const clean = cleanLevels(concrete.path);
-    const permitted = clean?.map(foldWidely).join('/') === served.join('/') ? lookUp(named, clean) : [];
-    const restricting = [served, ...others].flatMap((levels) => lookUp(restrictions, levels));
-    const matching = new Set([...permitted, ...restricting]);
-    return matching.size === 0 ? access : foldWith([...matching], permitted.length > 0);
+    const named = clean?.map(foldWidely).join('/') === served.join('/') ? namedBy(clean) : [];
+    const restricting = [served, ...others].flatMap(restrictionsOf);
+    const matching = new Set([...named, ...restricting]);
+    return matching.size === 0 ? access : accessWith([...matching], named.length > 0);
   };
-}
-
-function index(rules: readonly Rule[], spelling: Fold): Map<string, Rule[]> {
-  const byKey = new Map<string, Rule[]>();
-  for (const rule of rules) {
-    const key = spelling(keyOf(rule.pattern.levels, rule.pattern.tail));
-    byKey.set(key, [...(byKey.get(key) ?? []), rule]);
-  }
-  return byKey;
-}
-
-function lookUp(rules: ReadonlyMap<string, Rule[]>, levels: readonly string[]): Rule[] {
-  return rules.size === 0 ? [] : keysMatching(levels).flatMap((key) => rules.get(key) ?? []);
 }

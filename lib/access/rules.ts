@@ -1,49 +1,31 @@
 /**
- * Rules as they are declared, and the fold that makes a decision of those that match: public resets to open,
- * authentication and roles add up. The order of declaration never matters.
+ * Rules as they are declared, and how matching rules combine: a public rule resets to open, restrictions add up. The order
+ * of declaration never matters.
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access, Refusal, Requirement } from './access.js';
-import { byBreadth, foldWidely, keyOf, type Pattern } from './pattern.js';
-import type { Policy } from './policy.js';
+import { byBreadth, foldWidely, pathOfPattern } from './pattern.js';
+import { restricts, type Effect, type Rule } from './rule.js';
 
-export type Effect =
-  | { readonly kind: 'public' }
-  | { readonly kind: 'authenticated' }
-  | { readonly kind: 'roles'; readonly anyOf: readonly string[] }
-  | { readonly kind: 'policy'; readonly policy: Policy }
-  | { readonly kind: 'denied' };
-
-export interface Rule {
-  readonly pattern: Pattern;
-  readonly effect: Effect;
-  /** What was written, where `enforcedRoles` makes less of it. */
-  readonly written?: Effect;
-  /** What declared it: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
-  readonly declaredBy: string;
-}
-
-export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
-
-/** Whether a rule is for a role that is enforced; without a list, every one is. */
+/** Whether the roles of a rule are enforced. Without a list, every role is. */
 export const isEnforced = ({ effect }: Rule, enforcedRoles: readonly string[] | undefined): boolean =>
   effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
 
-/** A rule for other roles asks for a valid token only. */
+/** A rule for other roles requires only a valid token. */
 export const asEnforced = (rule: Rule, enforcedRoles: readonly string[] | undefined): Rule =>
   isEnforced(rule, enforcedRoles) ? rule : { ...rule, effect: { kind: 'authenticated' }, written: rule.effect };
 
-/** Whether a rule asks for more than a valid token, enforced or not: what `@Public()` may not open. */
-export const asksForMore = ({ effect, written = effect }: Rule): boolean =>
+/** Whether a rule requires more than a valid token, enforced or not. `@Public()` may not open such a route. */
+const restrictsBeyondLogin = ({ effect, written = effect }: Rule): boolean =>
   written.kind !== 'public' && written.kind !== 'authenticated';
 
-/** Folds rules that all match, broadest first, over the access of what no rule speaks of. */
+/** Combines matching rules, broadest first, with the access of routes that match no rule. */
 export function fold(start: Access, rules: readonly Rule[]): Access {
   if (rules.length === 0) return start;
   const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
   const closing = rules.slice(opened + 1).map(({ effect }) => effect);
   const isOpen = closing.length === 0;
-  // A default that nobody passes is no rule: rules that ask for a token take its place, and `denyAll` alone stays.
+  // The default `denied` is no rule: rules that require a token replace it, and only `denyAll` stays.
   const kind = isOpen ? 'public' : closing.some((effect) => effect.kind === 'denied') ? 'denied' : 'authenticated';
   return { kind, requirements: kind === 'authenticated' ? requirementsOf(closing) : [], by: rules };
 }
@@ -57,7 +39,7 @@ function requirementsOf(effects: readonly Effect[]): Requirement[] {
   return [...new Map(requirements.map((each) => [keyOfRequirement(each), each])).values()];
 }
 
-/** The rule that refuses, or the last to speak where none does; `undefined` where it is the default. */
+/** The rule that refuses, or the last rule where none does; `undefined` where the default decides. */
 export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
   if (refusal?.reason !== 'forbidden') return by.at(-1);
   const { missing, byPolicy = false } = refusal;
@@ -68,7 +50,7 @@ export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule
   });
 }
 
-/** Among rules of one breadth by role, so that the order of declaration shows in no answer. */
+/** Rules of one breadth are sorted by role, so that the order of declaration never matters. */
 export const broadestFirst = (a: Rule, b: Rule): number =>
   byBreadth(a.pattern, b.pattern) || roleOf(a).localeCompare(roleOf(b), 'en');
 
@@ -80,14 +62,14 @@ export function refuseContradictions(rules: readonly Rule[]): void {
   for (const rule of rules) {
     const { levels, tail, methods } = rule.pattern;
     for (const method of methods.length > 0 ? methods : ['']) {
-      const key = `${method} ${foldWidely(keyOf(levels, tail))}`;
+      const key = `${method} ${foldWidely(pathOfPattern({ levels, tail }))}`;
       const earlier = seen.get(key);
       if (earlier && restricts(earlier) !== restricts(rule))
         throw new InvalidOptionError(
-          `${rule.declaredBy}("${rule.pattern.text}")`,
-          'a pattern that is either public or restricted',
-          `one that ${earlier.declaredBy}("${earlier.pattern.text}") declares the other way`,
-          'keep one of the two',
+          `The pattern of ${rule.declaredBy}("${rule.pattern.text}")`,
+          'either public or restricted',
+          `both, because of ${earlier.declaredBy}("${earlier.pattern.text}")`,
+          'Remove one of the two rules',
         );
       seen.set(key, rule);
     }
@@ -95,18 +77,18 @@ export function refuseContradictions(rules: readonly Rule[]): void {
 }
 
 /** Refuses a `@Public()` that would open what broader rules restrict, URL rules and the class's decorators alike. */
-export function refuseToOpen({ effect, declaredBy }: Rule, broader: readonly Rule[], route: string): void {
-  const closed = effect.kind === 'public' ? broader.find(asksForMore) : undefined;
+export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly Rule[], route: string): void {
+  const closed = effect.kind === 'public' ? broader.find(restrictsBeyondLogin) : undefined;
   if (closed)
     throw new InvalidOptionError(
-      declaredBy,
-      'a route that no rule for a role, a policy or nobody restricts',
+      `The route of ${declaredBy}`,
+      'one that no rule for a role, a policy or nobody restricts',
       `${route}, which ${describeRule(closed)} restricts`,
-      'take one of the two away',
+      'Remove one of the two',
     );
 }
 
-/** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")`, as it was declared. */
+/** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")` */
 export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
   if (declaredBy.startsWith('@')) return declaredBy;
   const first =

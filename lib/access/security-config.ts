@@ -1,37 +1,48 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { parsePattern } from './pattern.js';
-import type { PolicyFunction } from './policy.js';
-import type { Effect, Rule } from './rules.js';
+import type { PolicyFunction } from './rule.js';
+import type { Effect, Rule } from './rule.js';
 
-/** Reads what a configuration has declared; kept out of the class's public face. */
+/** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
 
 const RULES = Symbol('declarest.rules');
-const governed = new WeakSet<SecurityConfig>();
+const applied = new WeakSet<SecurityConfig>();
 
-/** Refuses to start an application whose rules nobody applies. */
-function expectGoverned(config: SecurityConfig): void {
-  if (!governed.has(config))
+/** Called for each configuration whose rules the application applies. */
+export const markApplied = (config: SecurityConfig): void => void applied.add(config);
+
+function expectApplied(config: SecurityConfig): void {
+  if (!applied.has(config))
     throw new InvalidOptionError(
       config.constructor.name,
-      'an application that imports AuthModule, which applies its rules',
-      'one that does not',
-      'add AuthModule.forRoot({ … }) to the imports of the root module',
+      'in an application that imports AuthModule, which applies its rules',
+      'one without AuthModule',
+      'Add AuthModule.forRoot({ … }) to the imports of the root module',
     );
 }
 
-/** Called by the module that applies the rules, before any configuration may find that nobody does. */
-export const takeCharge = (config: SecurityConfig): void => void governed.add(config);
-
 /**
- * The rules of the application: any singleton provider of any module that extends this class is found at boot, and
- * several add up. Patterns are written against the path as served, global prefix and URI version included:
+ * The access rules of the application. At startup, every singleton provider of any module that extends this class is found;
+ * several add up. Patterns describe the path as served, global prefix and URI version included:
  *
- * - `/path` that path, `/path/*` exactly one level below, `/path/**` the path and all levels below;
- * - methods may stand in front: `GET /api/products/**`, `POST,PUT /api/x/*`; GET includes HEAD.
+ * - `/path` matches that path, `/path/*` exactly one level below, `/path/**` the path and all levels below.
+ * - Methods may come first: `GET /api/products/**`, `POST,PUT /api/x/*`. GET includes HEAD.
  *
- * Where patterns overlap, the narrower one is applied later; the order of declaration never matters.
+ * Where patterns overlap, the narrower one applies later. The order of declaration never matters.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class ShopSecurity extends SecurityConfig {
+ *   configure() {
+ *     this.requireAuth('/api/**');
+ *     this.publicEndpoints('GET /api/products/**');
+ *     this.requireRole('ADMIN', '/api/admin/**');
+ *   }
+ * }
+ * ```
  */
 @Injectable()
 export abstract class SecurityConfig {
@@ -39,30 +50,30 @@ export abstract class SecurityConfig {
   readonly [RULES]: Rule[] = [];
 
   constructor() {
-    // An own property, so that a hook that the subclass has runs behind the check instead of in its place.
+    // A subclass may have this hook itself: it runs after the check.
     const { onApplicationBootstrap: own } = this as Partial<OnApplicationBootstrap>;
-    const checked = (): unknown => {
-      expectGoverned(this);
+    const checkAndRun = (): unknown => {
+      expectApplied(this);
       return own?.call(this);
     };
-    Object.defineProperty(this, 'onApplicationBootstrap', { value: checked });
+    Object.defineProperty(this, 'onApplicationBootstrap', { value: checkAndRun });
   }
 
-  /** Declares the rules with the three methods below; may be async. Called once, at boot. */
+  /** Declares the rules with the methods below. May be async. Called once, at startup. */
   abstract configure(): void | Promise<void>;
 
-  /** Needs nothing: opens what broader rules closed. */
+  /** Requires nothing: opens what broader rules restrict. */
   protected publicEndpoints(...patterns: string[]): void {
     this.declare('publicEndpoints', { kind: 'public' }, patterns);
   }
 
-  /** Needs a valid token. */
+  /** Requires a valid token. */
   protected requireAuth(...patterns: string[]): void {
     this.declare('requireAuth', { kind: 'authenticated' }, patterns);
   }
 
   /**
-   * Needs a valid token with that role, or with any of several. Roles compare exactly; any token has `USER`. Several
+   * Requires a valid token with that role, or with any of several. Roles compare exactly; every token has `USER`. Several
    * rules add up.
    *
    * @param role such as `ADMIN`, or `['ADMIN', 'EDITOR']`
@@ -71,30 +82,30 @@ export abstract class SecurityConfig {
     this.declare('requireRole', { kind: 'roles', anyOf: this.rolesOf('requireRole', role) }, patterns);
   }
 
-  /** Needs a valid token with every one of the roles. */
+  /** Requires a valid token with all of the roles. */
   protected requireAllRoles(roles: readonly string[], ...patterns: string[]): void {
     for (const role of this.rolesOf('requireAllRoles', roles))
       this.declare('requireAllRoles', { kind: 'roles', anyOf: [role] }, patterns);
   }
 
-  /** Nobody gets in, until a narrower rule opens. */
+  /** Denies access to everybody, until a narrower rule opens. */
   protected denyAll(...patterns: string[]): void {
     this.declare('denyAll', { kind: 'denied' }, patterns);
   }
 
   /**
-   * Needs a valid token, and that `allows` answers the boolean `true`; it may be async, and a throw refuses.
+   * Requires a valid token, and that `allows` returns the boolean `true`. It may be async; an exception refuses.
    *
    * @param name for the refusal (`owner` → `{error: "Owner access required"}`) and the access report
    */
   protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {
-    const [checked = ''] = this.rolesOf('requirePolicy', name, 'the name of a policy');
+    const [checked = ''] = this.rolesOf('requirePolicy', name, 'called with the name of a policy');
     if (typeof allows !== 'function')
       throw new InvalidOptionError(
         `${this.constructor.name}.requirePolicy`,
-        'a function as the second argument',
+        'called with a function as its second argument',
         describe(allows),
-        'give a function that answers true or false',
+        'Give a function that returns true or false',
       );
     this.declare('requirePolicy', { kind: 'policy', policy: { name: checked, allows } }, patterns);
   }
@@ -102,7 +113,7 @@ export abstract class SecurityConfig {
   private rolesOf(
     method: string,
     given: string | readonly string[],
-    expected = 'the name of a role, or an array of names',
+    expected = 'called with the name of a role, or an array of names',
   ): readonly string[] {
     const roles = [given].flat();
     if (
@@ -113,7 +124,7 @@ export abstract class SecurityConfig {
         `${this.constructor.name}.${method}`,
         expected,
         describe(given),
-        'give for example "ADMIN" as the first argument',
+        'Write for example "ADMIN" as the first argument',
       );
     return roles;
   }
@@ -121,7 +132,12 @@ export abstract class SecurityConfig {
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {
     const declaredBy = `${this.constructor.name}.${method}`;
     if (patterns.length === 0)
-      throw new InvalidOptionError(declaredBy, 'at least one pattern', 'none', 'give a pattern such as "/api/**"');
+      throw new InvalidOptionError(
+        `The arguments of ${declaredBy}`,
+        'one pattern or more',
+        'none',
+        'Add a pattern such as "/api/**"',
+      );
     for (const text of patterns) this[RULES].push({ pattern: parsePattern(text, declaredBy), effect, declaredBy });
   }
 }

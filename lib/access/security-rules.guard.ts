@@ -1,30 +1,61 @@
-import { Injectable } from '@nestjs/common';
-import type { Answer } from '../http/at-once.js';
-import type { Refused } from '../http/refusal.js';
-import type { HttpRequest } from '../http/request-facts.js';
-import { DirectGuard } from '../routes/direct-guard.js';
-import { AccessGate } from './access-gate.js';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
+import type { ControllerMethod } from '../routes/controller-methods.js';
+import { AccessDecision } from './access-decision.js';
+import { AccessRules } from './access-rules.js';
+import { DENIED } from './access.js';
+import { refusalIn, requestOf } from './other-contexts.js';
+import { authenticate, authenticationOf, Authenticator } from './principal.js';
 
 /**
- * The one global guard: it authenticates and decides, so that no order of imports can turn 403 into 401. Export of
- * the package so that a test can override it.
+ * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
+ *
+ * @example
+ * ```ts
+ * Test.createTestingModule({ imports: [AppModule] })
+ *   .overrideProvider(SecurityRulesGuard)
+ *   .useValue({ canActivate: () => true });
+ * ```
  */
 @Injectable()
-export class SecurityRulesGuard extends DirectGuard {
-  /** URL rules say nothing of sockets, messages and GraphQL resolvers: those need a guard of their own. */
-  protected readonly elsewhere = false;
+export class SecurityRulesGuard implements CanActivate {
+  constructor(
+    private readonly rules: AccessRules,
+    private readonly decision: AccessDecision,
+    private readonly authenticator: Authenticator,
+  ) {}
 
-  constructor(private readonly gate: AccessGate) {
-    super();
+  /** @throws AuthenticationRequired (401) with `WWW-Authenticate`, AccessRefused (403) */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const target: ControllerMethod = { controller: context.getClass(), method: context.getHandler() };
+    if (context.getType() !== 'http') return this.admitToHandler(context, target);
+    const http = context.switchToHttp();
+    const request = http.getRequest<HttpRequest>();
+    const refused = await this.decision.refusalOf(request, authenticationOf(this.authenticator, request), () => {
+      const { method, params = {} } = request;
+      const route = { template: templateOf(request), method, path: pathOf(request), params };
+      return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
+    });
+    if (!refused) return true;
+    // Set here, because the application's own filters write the response on its own routes.
+    for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
+    throw refused.exception;
   }
 
-  /** 401 `{error: "Authentication required"}` with `WWW-Authenticate`, or 403 `{error: "<Role> access required"}`. */
-  refusal(request: HttpRequest, response: unknown, handler: object): Answer<Refused | undefined> {
-    return this.gate.refusal(request, response, handler);
-  }
-
-  /** To a policy. */
-  override shows(method: string, template: string): boolean {
-    return this.gate.asksPoliciesAt(method, template);
+  /** A handler of a gateway, a resolver or a microservice. */
+  private async admitToHandler(context: ExecutionContext, target: ControllerMethod): Promise<boolean> {
+    const request = requestOf(context) ?? { method: 'GET', headers: {} };
+    // A connection outlives a token: each message of a WebSocket is authenticated.
+    const authentication =
+      context.getType() === 'ws'
+        ? authenticate(this.authenticator, request)
+        : authenticationOf(this.authenticator, request);
+    const refused = await this.decision.refusalOf(
+      request,
+      authentication,
+      () => this.rules.compiled?.ofHandler(target) ?? DENIED,
+    );
+    if (refused) throw await refusalIn(context, refused.exception);
+    return true;
   }
 }

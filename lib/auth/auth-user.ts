@@ -1,27 +1,39 @@
-import { Column, PrimaryGeneratedColumn } from 'typeorm';
-import { UserColumns } from './user-columns.js';
+import { BaseEntity, Column, PrimaryGeneratedColumn, type DataSource } from 'typeorm';
+import { isMysql, isSqlite } from '../entities/database-family.js';
 
-/** Lengths in characters, shared by the columns and the checks of what a client sends. */
+/** Maximum lengths in characters, shared by the columns and the validation of input. */
 export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, role: 64 });
 
-/** The user of the application extends it: `@Entity() class User extends AuthUser {}`, with columns of its own if any. */
-export abstract class AuthUser extends UserColumns {
-  /** 64 bits: a number while it is a safe integer. */
+/**
+ * Abstract TypeORM entity of a user. The application extends it and may add columns.
+ *
+ * @example
+ * ```ts
+ * @Entity()
+ * export class User extends AuthUser {
+ *   @Column('varchar', { length: 20, nullable: true })
+ *   phone!: string | null;
+ * }
+ * ```
+ */
+export abstract class AuthUser extends BaseEntity {
+  /** Generated 64-bit integer: a number while it is a safe integer, a string beyond. */
   @PrimaryGeneratedColumn()
   id!: number;
 
-  /** Trimmed and lower-cased; required when users log in by e-mail. */
+  /** Unique, trimmed and lower-cased (A to Z only). Required when users log in by e-mail. */
   @Column({ type: 'varchar', length: USER_LIMITS.email, unique: true, nullable: true })
   email!: string | null;
 
-  /** Exact; required when users log in by username. */
+  /** Unique and case-sensitive. Required when users log in by username. */
   @Column({ type: 'varchar', length: USER_LIMITS.username, unique: true, nullable: true })
   username!: string | null;
 
-  /** A bcrypt hash, which holds its own salt. In no response, and in no query that does not ask for it. */
+  /** bcrypt hash, which contains its own salt. Queries return it only when they select it explicitly. */
   @Column({ type: 'varchar', length: 60, select: false })
   password!: string;
 
+  /** The one role of the user, which becomes the `roles` claim of its tokens. */
   @Column({ type: 'varchar', length: USER_LIMITS.role, default: 'USER' })
   role!: string;
 
@@ -31,7 +43,33 @@ export abstract class AuthUser extends UserColumns {
   @Column({ type: 'varchar', length: USER_LIMITS.name, nullable: true })
   lastName!: string | null;
 
-  /** An inactive user cannot log in. */
+  /** Inactive users cannot log in. */
   @Column({ type: 'boolean', default: true })
   active!: boolean;
+
+  /**
+   * TypeORM calls it on every Active Record class between building the metadata and creating the tables.
+   *
+   * @internal
+   */
+  static override useDataSource(dataSource: DataSource | null): void {
+    super.useDataSource(dataSource);
+    if (dataSource?.hasMetadata(this)) adaptColumns(this, dataSource);
+  }
+}
+
+/**
+ * Sets two column types that depend on the database, which no decorator can express: SQLite generates only `integer`
+ * ids, which have 64 bits there, and other databases need `bigint`. MySQL compares text exactly only with a binary collation.
+ */
+function adaptColumns(userClass: typeof AuthUser, dataSource: DataSource): void {
+  const { primaryColumns, columns } = dataSource.getMetadata(userClass);
+  const [id] = primaryColumns;
+  if (!isSqlite(dataSource)) {
+    // Foreign keys that reference users have the type of the primary key.
+    for (const column of dataSource.entityMetadatas.flatMap((metadata) => metadata.columns))
+      if (column === id || column.referencedColumn === id) column.type = 'bigint';
+  }
+  const username = columns.find(({ propertyName }) => propertyName === 'username');
+  if (username && isMysql(dataSource)) Object.assign(username, { charset: 'utf8mb4', collation: 'utf8mb4_bin' });
 }

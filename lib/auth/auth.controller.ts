@@ -1,10 +1,11 @@
 import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
-import { UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
-import { CurrentUser, type Principal } from '../access/principal.js';
-import { AuthFailureFilter } from './auth-failure.filter.js';
+import { CurrentUser } from '../access/current-user.js';
+import type { Principal } from '../access/principal.js';
+import { AuthExceptionFilter } from './auth-exception.filter.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Login } from './login.js';
@@ -12,57 +13,58 @@ import { Registration } from './registration.js';
 import { Tokens } from './tokens.js';
 import { UserRepository } from './user.repository.js';
 
-interface Answer<T> {
+interface SuccessBody<T> {
   readonly success: true;
   readonly message?: string;
   readonly data: T;
 }
 
-/** As JSON: absent fields are `null`. */
+/** Absent fields are `null`. */
 type Fields<K extends keyof AuthUser> = Record<K, unknown>;
-type LoggedIn = Fields<'id' | 'email' | 'username' | 'role'>;
+type LoginUser = Fields<'id' | 'email' | 'username' | 'role'>;
 type Profile = Fields<'id' | 'email' | 'username' | 'firstName' | 'lastName' | 'role' | 'active'>;
 
-/** The endpoints of the users. A class for each call: two applications in one process have two base paths. */
+/** Creates the controller of the auth endpoints. Each call creates a class, because routes are metadata of the class. */
 export function authController({ authBasePath, registration }: ResolvedStaticOptions): Type<unknown> {
   @Controller(authBasePath)
   @UseGuards(UnreadableBodyGuard)
-  @UseFilters(AuthFailureFilter)
+  @UseFilters(AuthExceptionFilter)
   class AuthController {
     constructor(
       private readonly registration: Registration,
-      private readonly logins: Login,
+      private readonly credentials: Login,
       private readonly users: UserRepository,
       private readonly tokens: Tokens,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
 
+    /** Without `registration` it stays without a route. */
     @Header('Cache-Control', 'no-store')
-    async register(@JsonBody() body: JsonObject): Promise<Answer<{ user: Profile; token: string }>> {
+    async register(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: Profile; token: string }>> {
       const user = await this.registration.register(body);
       return {
         success: true,
         message: 'Registration successful',
-        data: { user: this.profileOf(user), token: await this.tokenOf(user) },
+        data: { user: this.profileOf(user), token: this.signToken(user) },
       };
     }
 
     @Post('login')
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
-    async login(@JsonBody() body: JsonObject): Promise<Answer<{ user: LoggedIn; token: string }>> {
-      const user = await this.logins.login(body);
+    async login(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: LoginUser; token: string }>> {
+      const user = await this.credentials.login(body);
       const { id, email, username, role } = this.profileOf(user);
       return {
         success: true,
         message: 'Login successful',
-        data: { user: { id, email, username, role }, token: await this.tokenOf(user) },
+        data: { user: { id, email, username, role }, token: this.signToken(user) },
       };
     }
 
-    /** Asks the database: who was deleted or made inactive since the token was signed is nobody. */
+    /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     @Get('me')
-    async me(@CurrentUser() principal: Principal | undefined): Promise<Answer<{ user: Profile }>> {
+    async me(@CurrentUser() principal: Principal | undefined): Promise<SuccessBody<{ user: Profile }>> {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);
       return { success: true, data: { user: this.profileOf(user) } };
@@ -70,7 +72,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
 
     private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser): Profile {
       return {
-        id: this.options.idOf(String(id)),
+        id: this.options.parseId(String(id)),
         email: email ?? null,
         username: username ?? null,
         firstName: firstName ?? null,
@@ -80,7 +82,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       };
     }
 
-    private async tokenOf({ id, email, role }: AuthUser): Promise<string> {
+    private signToken({ id, email, role }: AuthUser): string {
       return this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
     }
   }

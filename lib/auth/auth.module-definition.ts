@@ -1,54 +1,72 @@
+import { randomBytes } from 'node:crypto';
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type Repository } from 'typeorm';
+import { isEntity } from '../entities/declared-entities.js';
 import { authController } from './auth.controller.js';
 import {
   AUTH_STATIC_OPTIONS,
+  RANDOM_SECRET,
   type AuthSettings,
   type AuthStaticOptions,
   type ResolvedStaticOptions,
 } from './auth.options.js';
-import { isEntity } from '../entities/declared-entities.js';
+import type { AuthUser } from './auth-user.js';
 import { resolveStaticOptions } from './resolve-options.js';
-import { TypeOrmUserRepository } from './typeorm-user.repository.js';
+import { findUserTable, TypeOrmUserRepository } from './typeorm-user.repository.js';
 import { UserRepository } from './user.repository.js';
 
-const undeclared: AuthStaticOptions = {
+const extras: AuthStaticOptions = {
   userClass: undefined as never,
   repositoryClass: undefined as never,
   authBasePath: undefined as never,
   registration: undefined as never,
 };
 
-/** What is given statically decides controllers and imports; the rest may come from a factory. */
+/** The static options determine controllers and providers; a factory may return the others. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>({
   moduleName: 'Auth',
 })
   .setClassMethodName('forRoot')
-  .setExtras<AuthStaticOptions>(undeclared, (definition, extras) => {
-    const statics = resolveStaticOptions(extras);
+  .setExtras<AuthStaticOptions>(extras, (definition, options) => {
+    const statics = resolveStaticOptions(options);
     return {
       ...definition,
       global: true,
-      imports: [
-        ...(definition.imports ?? []),
-        ...(isEntity(statics.userClass) ? [TypeOrmModule.forFeature([statics.userClass])] : []),
-      ],
       controllers: [authController(statics)],
       providers: [
         ...(definition.providers ?? []),
         { provide: AUTH_STATIC_OPTIONS, useValue: statics },
-        userRepository(statics),
+        { provide: RANDOM_SECRET, useValue: randomBytes(48).toString('base64') },
+        ...userProviders(statics),
       ],
     };
   })
   .build();
 
-function userRepository({ repositoryClass, userClass }: ResolvedStaticOptions): Provider {
-  if (repositoryClass) return { provide: UserRepository, useClass: repositoryClass };
-  return {
-    provide: UserRepository,
-    useFactory: (dataSource: DataSource) => new TypeOrmUserRepository(userClass, dataSource),
-    inject: [DataSource],
-  };
+/**
+ * Provides the TypeORM repository of the users instead of importing `TypeOrmModule.forFeature`, so that a missing data
+ * source leads to a sentence of ours. `forFeature` is still called, because it registers the entity for `autoLoadEntities`.
+ */
+function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
+  const table = getRepositoryToken(userClass);
+  const providers: Provider[] = [];
+  if (isEntity(userClass)) {
+    TypeOrmModule.forFeature([userClass]);
+    providers.push({
+      provide: table,
+      inject: [{ token: DataSource, optional: true }],
+      useFactory: (dataSource?: DataSource) => findUserTable(userClass, dataSource),
+    });
+  }
+  if (repositoryClass) return [...providers, { provide: UserRepository, useClass: repositoryClass }];
+  return [
+    ...providers,
+    {
+      provide: UserRepository,
+      inject: [table, DataSource],
+      useFactory: (...[users, dataSource]: [Repository<AuthUser>, DataSource]) =>
+        new TypeOrmUserRepository(users, dataSource),
+    },
+  ];
 }

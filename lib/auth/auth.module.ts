@@ -4,69 +4,86 @@ import {
   Module,
   type ConfigurableModuleAsyncOptions,
   type DynamicModule,
+  type NestModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import { deferUnreadableBodies, UnreadableBodyGuard } from '../http/unreadable-body.js';
+import { JwtService } from '@nestjs/jwt';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routes/route-table.js';
-import { AccessGate } from '../access/access-gate.js';
+import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
+import { AccessDecision } from '../access/access-decision.js';
+import { AccessMiddleware } from '../access/access-middleware.js';
 import { AccessReport } from '../access/access-report.js';
 import { Authenticator } from '../access/principal.js';
-import { SECURITY_OPTIONS, SecurityRules } from '../access/security-rules.js';
+import { ACCESS_OPTIONS, AccessRules } from '../access/access-rules.js';
 import { SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
 import {
   AUTH_OPTIONS,
   AUTH_STATIC_OPTIONS,
+  RANDOM_SECRET,
   type AuthOptions,
   type AuthSettings,
   type AuthStaticOptions,
   type ResolvedStaticOptions,
 } from './auth.options.js';
-import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions } from './resolve-options.js';
+import { ASYNC_OPTION_NAMES, OPTION_NAMES, resolveAuthOptions } from './resolve-options.js';
 import { BearerAuthenticator } from './bearer-authenticator.js';
 import { Login } from './login.js';
 import { Passwords } from './passwords.js';
 import { Registration } from './registration.js';
-import { Tokens } from './tokens.js';
+import { createJwtService, Tokens } from './tokens.js';
 import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
 
-/** What cannot wait for a factory, and the factory of the rest. */
+/** The static options, and a factory for the others. */
 export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
 
-/** Users and tokens, and the guard that applies the rules of every `SecurityConfig` to every route. Import it once. */
+/**
+ * Users, tokens, and the global guard that applies the rules of every `SecurityConfig`. Import it once; its exports are
+ * available in every module.
+ *
+ * @example
+ * ```ts
+ * AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
+ * ```
+ */
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    { provide: AUTH_OPTIONS, useFactory: resolveAuthOptions, inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS] },
-    { provide: SECURITY_OPTIONS, useExisting: AUTH_OPTIONS },
+    {
+      provide: AUTH_OPTIONS,
+      useFactory: resolveAuthOptions,
+      inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS, RANDOM_SECRET],
+    },
+    { provide: JwtService, useFactory: createJwtService, inject: [AUTH_OPTIONS] },
+    { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     Tokens,
     Passwords,
     Login,
     Registration,
     UserAccounts,
-    SecurityRules,
+    AccessRules,
+    AccessDecision,
+    AccessMiddleware,
     AccessReport,
-    AccessGate,
     { provide: Authenticator, useClass: BearerAuthenticator },
     SecurityRulesGuard,
-    // In this order: who may not come in is told so before anything is said about what was sent.
+    // In this order: 401 and 403 come before any error about the body.
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
     { provide: APP_GUARD, useClass: UnreadableBodyGuard },
   ],
   exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport],
 })
-export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly modules: ModulesContainer,
+    private readonly middleware: AccessMiddleware,
     @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
-  ) {
-    deferUnreadableBodies(host, 'every route');
-  }
+  ) {}
 
   /** @throws InvalidOptionError */
   static forRoot(options: AuthOptions): DynamicModule {
@@ -75,31 +92,48 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   /**
-   * With a factory for what is not static; `userClass`, `repositoryClass`, `authBasePath` and `registration` are given here.
+   * Takes `userClass`, `repositoryClass`, `authBasePath` and `registration` here, and the other options from a factory.
+   *
+   * @example
+   * ```ts
+   * AuthModule.forRootAsync({
+   *   userClass: User,
+   *   inject: [ConfigService],
+   *   useFactory: (config: ConfigService) => ({ jwtSecret: config.getOrThrow('JWT_SECRET') }),
+   * })
+   * ```
    *
    * @throws InvalidOptionError
    */
   static forRootAsync(options: AuthAsyncOptions): DynamicModule {
-    expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
+    expectKnownNames('AuthModule.forRootAsync', options, ASYNC_OPTION_NAMES);
     if (!options.useFactory && !options.useClass && !options.useExisting)
       throw new InvalidOptionError(
         'AuthModule.forRootAsync',
         'useFactory, useClass or useExisting',
         'none of them',
-        'give a useFactory that returns the options, or use forRoot',
+        'set a useFactory that returns the options, or use forRoot',
       );
     return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
   }
 
-  /** Two guards would each refuse the tokens of the other. */
+  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
+  configure(): void {
+    const { httpAdapter } = this.host;
+    this.middleware.install(httpAdapter);
+    deferUnreadableBodies(httpAdapter, 'every route');
+    RouteTable.of(httpAdapter).beginRouting(this.modules);
+  }
+
+  /** Importing AuthModule twice would create two guards with different secrets. */
   onModuleInit(): void {
     const { length } = [...this.modules.values()].filter(({ metatype }) => metatype === AuthModule);
     if (length > 1)
       throw new InvalidOptionError(
         'AuthModule',
-        'to be imported once',
-        `${length} of it`,
-        'keep one forRoot or forRootAsync: what it exports is there for every module',
+        'imported once',
+        `${length} imports`,
+        'keep one forRoot or forRootAsync: its exports are available in every module',
       );
   }
 
@@ -111,7 +145,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     const prefix = login?.path.slice(0, -`${authBasePath}/login`.length) ?? '';
     if (prefix !== '' && `${authBasePath}/`.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(
-        `authBasePath ${authBasePath} repeats the global prefix: the endpoints stand at ${prefix}${authBasePath}. Leave the prefix out of it.`,
+        `authBasePath ${authBasePath} repeats the global prefix: the endpoints are at ${prefix}${authBasePath}. Remove the prefix from authBasePath.`,
       );
   }
 }

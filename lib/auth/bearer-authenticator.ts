@@ -4,10 +4,10 @@ import type { Authenticator, Principal } from '../access/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { Tokens } from './tokens.js';
 
-/** RFC 6750 §2.1; the scheme's case does not matter (RFC 9110 §11.1). */
+/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
 
-/** `Authorization: Bearer <token>` → who sent the request. */
+/** Reads the principal from the header `Authorization: Bearer <token>`. */
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
   constructor(
@@ -19,11 +19,11 @@ export class BearerAuthenticator implements Authenticator {
     const values = headerValues(request, 'authorization');
     const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
     if (!bearer) return { bearerWasSent: false };
-    // Two credentials in one request are none: whoever forwarded it may have read the other.
+    // Two Authorization headers are refused: a proxy in front may have checked the other one.
     const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
     const claims = token === undefined ? undefined : this.tokens.verify(token);
     if (!claims) return { bearerWasSent: true };
     const { sub, email, roles } = claims;
-    return { bearerWasSent: true, principal: { id: this.options.idOf(sub), email, roles } };
+    return { bearerWasSent: true, principal: { id: this.options.parseId(sub), email, roles } };
   }
 }

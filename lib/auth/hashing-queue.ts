@@ -1,47 +1,50 @@
 import { ServiceUnavailableException } from '@nestjs/common';
 
 export interface QueueLimits {
-  /** How many run at a time. */
-  readonly atOnce: number;
-  /** How many may wait. */
-  readonly room: number;
-  /** How long each may wait, in milliseconds. */
-  readonly patience: number;
+  /** Maximum number of tasks that run at the same time. */
+  readonly concurrency: number;
+  /** Maximum number of tasks that wait. */
+  readonly maxQueued: number;
+  /** How long a task may wait, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
-/** There was no place to wait in, or no turn in time. */
+/** 503: the queue is full, or the wait timed out. */
 export class ServerBusy extends ServiceUnavailableException {
-  /** @param retryAfter in seconds, for `Retry-After` (RFC 9110 §10.2.3) */
+  /** @param retryAfter in seconds, for the `Retry-After` header (RFC 9110 §10.2.3) */
   constructor(readonly retryAfter: number) {
     super('The server is busy, try again');
   }
 }
 
-/** Runs so many at a time and lets the others wait, whoever comes first being first. */
+/** Runs a limited number of tasks concurrently, first in, first out. */
 export class HashingQueue {
   private running = 0;
-  /** In the order in which they came; each starts one. */
+  /** The tasks that wait, oldest first; calling one starts it. */
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly limits: QueueLimits) {}
 
   /** @throws ServerBusy */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running < this.limits.atOnce) this.running += 1;
-    else await this.turn();
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    await this.acquire();
     try {
-      return await work();
+      return await task();
     } finally {
-      this.leave();
+      this.release();
     }
   }
 
-  private turn(): Promise<void> {
-    const { room, patience } = this.limits;
-    // By then all who wait now have had their turn, or were sent away.
-    const busy = new ServerBusy(Math.ceil(patience / 1000));
-    if (this.waiting.size >= room) throw busy;
-    return new Promise((resolve, reject) => {
+  private async acquire(): Promise<void> {
+    const { concurrency, maxQueued, timeoutMs } = this.limits;
+    if (this.running < concurrency) {
+      this.running += 1;
+      return;
+    }
+    // After the timeout, every task that waits now has started or was refused.
+    const busy = new ServerBusy(Math.ceil(timeoutMs / 1000));
+    if (this.waiting.size >= maxQueued) throw busy;
+    await new Promise<void>((resolve, reject) => {
       const start = (): void => {
         clearTimeout(timer);
         resolve();
@@ -49,13 +52,13 @@ export class HashingQueue {
       const timer = setTimeout(() => {
         this.waiting.delete(start);
         reject(busy);
-      }, patience).unref();
+      }, timeoutMs).unref();
       this.waiting.add(start);
     });
   }
 
-  /** The place is handed over: were it set free first, who comes now could be before who has waited. */
-  private leave(): void {
+  /** Hands the slot to the oldest waiting task: freeing it first would let a new task overtake. */
+  private release(): void {
     const [next] = this.waiting;
     if (!next) {
       this.running -= 1;

@@ -1,12 +1,18 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { HttpException, Inject, Injectable } from '@nestjs/common';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { InvalidCredentials } from './auth-failure.filter.js';
 import { Passwords } from './passwords.js';
-import { InvalidUserError, normaliseEmail, PASSWORD_MOST_BYTES, USER_CHECKS } from './user-checks.js';
+import { InvalidUserError, isHashable, normalizeEmail, USER_CHECKS } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
 
-/** Tells who logs in, or refuses in one way: neither body nor time says whether the user, the password or both were wrong. */
+/** 401, the same for an unknown user, a wrong password and an inactive user. */
+export class InvalidCredentials extends HttpException {
+  constructor() {
+    super('Invalid credentials', 401);
+  }
+}
+
+/** Verifies credentials. Neither the response nor its time tells which part of the credentials was wrong. */
 @Injectable()
 export class Login {
   constructor(
@@ -16,31 +22,32 @@ export class Login {
   ) {}
 
   /**
-   * @throws InvalidUserError where a field is missing or no text
+   * @throws InvalidUserError when a field is missing or not well-formed text
    * @throws InvalidCredentials
    * @throws ServerBusy
    */
   async login(body: Readonly<Record<string, unknown>>): Promise<AuthUser> {
     const { loginField } = this.options;
-    const { [loginField]: name, password } = body;
-    if (typeof name !== 'string' || typeof password !== 'string') {
-      const wrong = Object.entries({ [loginField]: name, password }).filter(([, value]) => typeof value !== 'string');
+    const { [loginField]: login, password } = body;
+    if (!isText(login) || !isText(password))
       throw new InvalidUserError(
-        wrong.map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected text'}`),
+        Object.entries({ [loginField]: login, password })
+          .filter(([, value]) => !isText(value))
+          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected text'}`),
       );
-    }
-    const user = await this.find(loginField === 'email' ? normaliseEmail(name) : name);
+    const user = await this.find(loginField === 'email' ? normalizeEmail(login) : login);
     const matches = await this.passwords.matches(password, user?.password);
-    // Of an over-long password bcrypt would compare the beginning only.
-    if (!user || !matches || Buffer.byteLength(password) > PASSWORD_MOST_BYTES || !user.active)
-      throw new InvalidCredentials();
+    // bcrypt compares only the beginning of an over-long password.
+    if (!user || !matches || !isHashable(password) || !user.active) throw new InvalidCredentials();
     return user;
   }
 
-  /** What can be no user's login is not asked of the database. */
+  /** Skips the query for a login that no user can have. */
   private async find(login: string): Promise<AuthUser | null> {
     const { loginField } = this.options;
-    const check = USER_CHECKS[loginField]?.(login) ?? {};
-    return 'value' in check ? this.users.findByLogin(loginField, login) : null;
+    return 'value' in USER_CHECKS[loginField](login) ? this.users.findByLogin(loginField, login) : null;
   }
 }
+
+/** UTF-8 cannot encode lone surrogates, so different passwords would have the same hash. */
+const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();

@@ -1,9 +1,7 @@
-/** What a client may give to register: the package's fields, and the application's columns that are listed. */
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { InvalidOptionError } from '../options/invalid-option.js';
 import { describeEntity, type Field } from '../entities/entity-schema.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Passwords } from './passwords.js';
@@ -11,6 +9,9 @@ import { storeUser } from './store-user.js';
 import { REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
 
+const OPTION = 'AuthModule option `registrationFields`';
+
+/** Registers users from requests: accepts the package's fields, and the application's columns in `registrationFields`. */
 @Injectable()
 export class Registration implements OnModuleInit {
   private checks: Readonly<Record<string, Check>> = {};
@@ -19,68 +20,58 @@ export class Registration implements OnModuleInit {
   constructor(
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
-    private readonly moduleRef: ModuleRef,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    @Optional() @Inject(DataSource) private readonly dataSource?: DataSource,
   ) {}
 
+  /** @throws InvalidOptionError for a field that is not a column, and for a mandatory column that is not listed */
   onModuleInit(): void {
-    const { registrationFields, loginField } = this.options;
-    const columns = this.ownColumns();
-    const checkOf = (name: string): Check => {
-      const column = columns?.find((field) => field.name === name);
-      if (columns && !column) refuse(columns, name);
-      return column ? columnCheck(column) : (value) => ({ value });
-    };
-    const own = REGISTRATION_FIELDS.map((name) => [name, USER_CHECKS[name] as Check] as const);
-    this.checks = Object.fromEntries([...own, ...registrationFields.map((name) => [name, checkOf(name)] as const)]);
-    const demanded = (columns ?? [])
-      .filter(({ nullable, hasDefault }) => !nullable && !hasDefault)
-      .map(({ name }) => name);
-    this.required = [loginField, 'password', ...demanded];
-    const missing = demanded.filter((name) => !registrationFields.includes(name));
-    if (this.options.registration && missing.length > 0)
+    const { registration, registrationFields, loginField, userClass } = this.options;
+    const columns = this.addedColumns();
+    const mandatory = (columns ?? []).filter(({ nullable, hasDefault }) => !nullable && !hasDefault);
+    const required = mandatory.map(({ name }) => name);
+    const missing = required.filter((name) => !registrationFields.includes(name));
+    if (registration && missing.length > 0)
       throw new InvalidOptionError(
-        'AuthModule option `registrationFields`',
-        `the columns of ${this.options.userClass.name} that must have a value`,
-        `none for ${missing.join(', ')}`,
-        'list them, make them nullable, give them a default, or set registration to false',
+        OPTION,
+        `a list of all mandatory columns of ${userClass.name}`,
+        `a list without ${missing.join(', ')}`,
+        'add them, make them nullable, give them a default, or set registration to false',
       );
+    this.required = [loginField, 'password', ...required];
+    this.checks = Object.fromEntries([
+      ...REGISTRATION_FIELDS.map((name) => [name, USER_CHECKS[name]]),
+      ...registrationFields.map((name) => [name, checkOf(name, columns)]),
+    ]);
   }
 
   register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
     return storeUser(this.users, this.passwords, input, this.checks, this.required);
   }
 
-  /** What the application added to its user; `undefined` where users are not kept with TypeORM. */
-  private ownColumns(): readonly Field[] | undefined {
-    const dataSource = this.dataSource();
-    if (!dataSource?.hasMetadata(this.options.userClass)) return undefined;
-    const { fields } = describeEntity(dataSource.getMetadata(this.options.userClass), dataSource);
+  /** The columns that the application adds to its user class; `undefined` when TypeORM does not store the users. */
+  private addedColumns(): readonly Field[] | undefined {
+    const { dataSource } = this;
+    const { userClass } = this.options;
+    if (!dataSource?.hasMetadata(userClass)) return undefined;
+    const { fields } = describeEntity(dataSource.getMetadata(userClass), dataSource);
     return fields.filter(({ name, insertable }) => insertable && !Object.hasOwn(USER_CHECKS, name));
   }
-
-  private dataSource(): DataSource | undefined {
-    try {
-      return this.moduleRef.get(DataSource, { strict: false });
-    } catch {
-      return undefined;
-    }
-  }
 }
 
-function columnCheck({ kind }: Field): Check {
+/** Checks a value against its column. Without columns every value is accepted, and the `repositoryClass` decides. */
+function checkOf(name: string, columns: readonly Field[] | undefined): Check {
+  if (!columns) return (value) => ({ value });
+  const column = columns.find((field) => field.name === name);
+  if (!column)
+    throw new InvalidOptionError(
+      OPTION,
+      `columns that the user class adds (${columns.map((field) => field.name).join(', ') || 'it adds none'})`,
+      JSON.stringify(name),
+      'correct or remove it',
+    );
   return (value) => {
-    const reading = kind.read(value);
-    return 'value' in reading ? reading : { problem: `expected ${reading.expected}` };
+    const result = column.kind.read(value);
+    return 'value' in result ? result : { problem: `expected ${result.expected}` };
   };
-}
-
-function refuse(columns: readonly Field[], name: string): never {
-  const usable = columns.map((field) => field.name).join(', ') || 'none are there';
-  throw new InvalidOptionError(
-    'AuthModule option `registrationFields`',
-    `columns that the user class adds (${usable})`,
-    JSON.stringify(name),
-    'correct or remove it',
-  );
 }

@@ -5,9 +5,9 @@ import { checkUser, type Check } from './user-checks.js';
 import type { UserRepository } from './user.repository.js';
 
 /**
- * The one way by which a user comes to be, over HTTP or from the application's own code.
+ * Checks the fields, hashes the password and stores the user, for requests and for the application's own code.
  *
- * @throws InvalidUserError naming every wrong field
+ * @throws InvalidUserError naming every invalid field
  * @throws DuplicateUserError
  * @throws ServerBusy
  */

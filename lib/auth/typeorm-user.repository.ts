@@ -1,36 +1,57 @@
+import type { Type } from '@nestjs/common';
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import { DatabaseBusy, refusalOf } from '../entities/database-error.js';
 import { describeEntity } from '../entities/entity-schema.js';
 import type { ValueKind } from '../entities/value-kinds.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
 
-const RECORD = 'record';
+const ALIAS = 'record';
 
-/** Keeps users in the table of the application's user entity. */
+/** @throws InvalidOptionError without a data source, or when it does not know the user class */
+export function findUserTable(userClass: Type<AuthUser>, dataSource: DataSource | undefined): Repository<AuthUser> {
+  const option = 'AuthModule option `userClass`';
+  const expected = 'an entity of the default TypeORM data source';
+  if (!dataSource)
+    throw new InvalidOptionError(
+      option,
+      expected,
+      `\`${userClass.name}\` without a data source`,
+      'import TypeOrmModule.forRoot(…) in the root module, or set a repositoryClass and remove @Entity()',
+    );
+  if (!dataSource.hasMetadata(userClass))
+    throw new InvalidOptionError(
+      option,
+      expected,
+      `\`${userClass.name}\`, which the data source does not know`,
+      'set `autoLoadEntities: true` in TypeOrmModule.forRoot, or add the class to its `entities`',
+    );
+  return dataSource.getRepository(userClass);
+}
+
+/** Stores users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
-  private readonly users: Repository<AuthUser>;
-  private readonly key: ValueKind;
+  private readonly idType: ValueKind;
 
   constructor(
-    private readonly userClass: new () => AuthUser,
+    private readonly users: Repository<AuthUser>,
     dataSource: DataSource,
   ) {
     super();
-    this.users = dataSource.getRepository(userClass);
-    this.key = describeEntity(this.users.metadata, dataSource).id.kind;
+    this.idType = describeEntity(users.metadata, dataSource).id.kind;
   }
 
   async findById(id: string): Promise<AuthUser | null> {
-    const key = this.readId(id);
-    return key === undefined ? null : this.one(this.query().where(`${RECORD}.id = :key`, { key }));
+    const key = this.parseId(id);
+    return key === undefined ? null : this.findOne(this.query().where(`${ALIAS}.id = :key`, { key }));
   }
 
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
-    const query = this.query().addSelect(`${RECORD}.password`).where(`${RECORD}.${field} = :value`, { value });
-    const user = await this.one(query);
-    // A collation may call two spellings equal.
+    const query = this.query().addSelect(`${ALIAS}.password`).where(`${ALIAS}.${field} = :value`, { value });
+    const user = await this.findOne(query);
+    // A database collation may treat two different spellings as equal.
     return user?.[field] === value ? user : null;
   }
 
@@ -39,15 +60,17 @@ export class TypeOrmUserRepository extends UserRepository {
     const { identifiers } = await this.write(fields, undefined, () =>
       this.users.createQueryBuilder().insert().values(user).execute(),
     );
-    // It is stored: who tried again would find it taken.
-    const stored = await this.findById(String(identifiers[0]?.['id'])).catch(unlessBusy);
+    // The user is stored by now: a 503 would make the client register again, and find the login taken.
+    const stored = await this.findById(String(identifiers[0]?.['id'])).catch(ignoreBusy);
     return stored ?? user;
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.readId(id);
+    const key = this.parseId(id);
     if (key === undefined) return null;
-    const changes = Object.assign(Object.create(this.userClass.prototype as object) as AuthUser, fields);
+    // TypeORM calls `@BeforeUpdate` listeners on instances only. A constructor could set further columns.
+    const { prototype } = this.users.metadata.target as Type<AuthUser>;
+    const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
     await this.write(fields, id, () =>
       this.users.createQueryBuilder().update().set(changes).where({ id: key }).execute(),
     );
@@ -55,57 +78,56 @@ export class TypeOrmUserRepository extends UserRepository {
   }
 
   private query(): SelectQueryBuilder<AuthUser> {
-    return this.users.createQueryBuilder(RECORD);
+    return this.users.createQueryBuilder(ALIAS);
   }
 
-  private readId(text: string): unknown {
-    const reading = this.key.readText(text);
-    return 'value' in reading ? reading.value : undefined;
+  private parseId(text: string): unknown {
+    const result = this.idType.readText(text);
+    return 'value' in result ? result.value : undefined;
   }
 
-  /** Some drivers give every 64-bit integer as text. */
-  private async one(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
+  /** Converts the id, because some drivers return every 64-bit integer as text. */
+  private async findOne(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
     const user = await query.getOne().catch((error: unknown) => {
       throw refusalOf(error) === 'busy' ? new DatabaseBusy() : error;
     });
-    return user && Object.assign(user, { id: this.key.write(user.id) });
+    return user && Object.assign(user, { id: this.idType.write(user.id) });
   }
 
-  /** A refused write says that some constraint was broken; which value is taken is then looked up. */
-  private async write<R>(fields: UserFields, id: string | undefined, write: () => Promise<R>): Promise<R> {
+  /** Runs a statement. After a constraint violation it looks up which value is taken. */
+  private async write<R>(fields: UserFields, id: string | undefined, execute: () => Promise<R>): Promise<R> {
     try {
-      return await write();
+      return await execute();
     } catch (error) {
       const refusal = refusalOf(error);
+      if (refusal === 'busy') throw new DatabaseBusy();
       if (refusal === 'conflict') await this.refuseTaken(fields, id);
       if (refusal === 'conflict' || refusal === 'invalid')
-        throw new InvalidUserError(['the database does not take these values']);
-      if (refusal === 'busy') throw new DatabaseBusy();
-      // The error of TypeORM holds the parameters, and so the hash of the password: it goes no further.
-      // oxlint-disable-next-line preserve-caught-error -- as a cause it would go further
-      throw new Error(`Users cannot be stored: ${error instanceof Error ? error.message : String(error)}`);
+        throw new InvalidUserError(['the database refused these values']);
+      // TypeORM's error contains the parameters, and so the password hash.
+      // oxlint-disable-next-line preserve-caught-error -- as a cause it would be logged
+      throw new Error(`The user could not be stored: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   private async refuseTaken(fields: UserFields, id: string | undefined): Promise<void> {
     for (const field of this.uniqueFields()) {
-      const value = (fields as Record<string, unknown>)[field];
+      const value = fields[field];
       if (value == null) continue;
-      const taken = await this.one(this.query().where(`${RECORD}.${field} = :value`, { value }));
+      const taken = await this.findOne(this.query().where(`${ALIAS}.${field} = :value`, { value }));
       if (taken && String(taken.id) !== id) throw new DuplicateUserError(field, String(value));
     }
   }
 
   private uniqueFields(): string[] {
     const { uniques, indices } = this.users.metadata;
-    const unique = [...uniques, ...indices.filter(({ isUnique }) => isUnique)].filter(
-      ({ columns }) => columns.length === 1,
-    );
-    return unique.flatMap(({ columns }) => columns.map(({ propertyPath }) => propertyPath));
+    return [...uniques, ...indices.filter(({ isUnique }) => isUnique)]
+      .filter(({ columns }) => columns.length === 1)
+      .flatMap(({ columns }) => columns.map(({ propertyPath }) => propertyPath));
   }
 }
 
-function unlessBusy(error: unknown): null {
+function ignoreBusy(error: unknown): null {
   if (error instanceof DatabaseBusy) return null;
   throw error;
 }

@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Passwords } from './passwords.js';
-import { checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
 import { storeUser } from './store-user.js';
-import { UserRepository, type UserFields } from './user.repository.js';
+import { checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
+import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
 
-/** A user to create: the login field and a password, and what else is known. */
+/** A user to create: the login field, a password, and any other field. */
 export interface NewUser {
   email?: string | null;
   username?: string | null;
-  /** 8 characters to 72 bytes; stored as a bcrypt hash. */
+  /** 8 characters to 72 bytes of UTF-8; stored as a bcrypt hash. */
   password: string;
   /** @default 'USER' */
   role?: string;
@@ -18,14 +18,27 @@ export interface NewUser {
   lastName?: string | null;
   /** @default true */
   active?: boolean;
-  /** Columns of the application's own. */
+  /** A column that the application's user class adds. */
   [column: string]: unknown;
 }
 
 /**
- * The users, for the application's own code: how a first administrator comes to be. The same checks and the same
- * hashing as over HTTP, but for `role` and `active`, which a client can never set. Hashing takes its turn with the logins:
- * at most 1,000 wait, for 30 s at most, so create many users one after another.
+ * Creates and changes users from the application's own code, with the same validation and hashing as the endpoints.
+ * It may also set `role` and `active`, which a client never can. At most 1,000 password hashes wait for their turn, each
+ * for at most 30 s, so create many users one after another.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class FirstAdministrator implements OnApplicationBootstrap {
+ *   constructor(private readonly accounts: UserAccounts) {}
+ *
+ *   async onApplicationBootstrap(): Promise<void> {
+ *     const password = process.env['ADMIN_PASSWORD'];
+ *     if (password) await this.accounts.ensure({ email: 'admin@shop.example', password, role: 'ADMIN' });
+ *   }
+ * }
+ * ```
  */
 @Injectable()
 export class UserAccounts {
@@ -37,37 +50,74 @@ export class UserAccounts {
 
   /**
    * @returns the stored user
-   * @throws InvalidUserError naming every wrong field
-   * @throws DuplicateUserError
-   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed, or the database is busy
+   * @throws InvalidUserError naming every invalid field
+   * @throws DuplicateUserError when a unique value is taken
+   * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   create(user: NewUser): Promise<AuthUser> {
     const own = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
-    const asItIs: Check = (value) => ({ value });
-    const checks = { ...USER_CHECKS, ...Object.fromEntries(own.map((name) => [name, asItIs])) };
+    const acceptAny: Check = (value) => ({ value });
+    const checks = { ...USER_CHECKS, ...Object.fromEntries(own.map((name) => [name, acceptAny])) };
     return storeUser(this.users, this.passwords, user, checks, [this.options.loginField, 'password']);
   }
 
   /**
-   * @throws InvalidUserError where the password is not acceptable, or there is no such user
-   * @throws ServiceUnavailableException (503) where too many passwords wait to be hashed, or the database is busy
+   * Creates a user unless the login field is taken. A user that exists stays unchanged, password included.
+   * Safe when several instances of the application start at the same time.
+   *
+   * @returns the user that exists, or the one created
+   * @throws InvalidUserError naming every invalid field of a new user
+   * @throws DuplicateUserError when another unique value is taken
+   * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
+   */
+  async ensure(user: NewUser): Promise<AuthUser> {
+    const existing = await this.findByLogin(user);
+    if (existing) return existing;
+    try {
+      return await this.create(user);
+    } catch (error) {
+      const winner = error instanceof DuplicateUserError ? await this.findByLogin(user) : null;
+      if (winner) return winner;
+      throw error;
+    }
+  }
+
+  /**
+   * @returns the changed user
+   * @throws InvalidUserError for an unacceptable password and for an unknown id
+   * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
-    return this.change(id, { password: await this.passwords.hash(this.checked('password', password) as string) });
+    checkUser({ password }, USER_CHECKS, ['password']);
+    return this.change(id, { password: await this.passwords.hash(password) });
   }
 
-  /** @param role takes effect with the next token */
+  /**
+   * The new role applies to tokens signed afterwards.
+   *
+   * @returns the changed user
+   * @throws InvalidUserError for an empty role and for an unknown id
+   */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    return this.change(id, { role: this.checked('role', role) as string });
+    return this.change(id, checkUser({ role }, USER_CHECKS, ['role']));
   }
 
-  /** An inactive user cannot log in; tokens that are out are valid until they expire. */
+  /**
+   * Inactive users cannot log in. Their tokens stay valid until they expire, except at `me`.
+   *
+   * @returns the changed user
+   * @throws InvalidUserError for a value that is not a boolean and for an unknown id
+   */
   async setActive(id: string | number, active: boolean): Promise<AuthUser> {
-    return this.change(id, { active: this.checked('active', active) as boolean });
+    return this.change(id, checkUser({ active }, USER_CHECKS, ['active']));
   }
 
-  private checked(name: keyof typeof USER_CHECKS & string, value: unknown): unknown {
-    return checkUser({ [name]: value }, USER_CHECKS, [name])[name];
+  /** Reads the user a second time, because `findByLogin` returns the password hash. */
+  private async findByLogin(user: NewUser): Promise<AuthUser | null> {
+    const { loginField } = this.options;
+    const { [loginField]: login } = checkUser({ [loginField]: user[loginField] }, USER_CHECKS, [loginField]);
+    const found = await this.users.findByLogin(loginField, login as string);
+    return found && this.users.findById(String(found.id));
   }
 
   private async change(id: string | number, fields: UserFields): Promise<AuthUser> {

@@ -1,80 +1,81 @@
-/** What may be stored of a user. Pure: fields in, fields as stored or every wrong one out. Never repeats a password. */
+/** Validation of user fields: returns the fields as they are stored, or names every invalid one. Never repeats a password. */
+import { BadRequestException } from '@nestjs/common';
 import { USER_LIMITS } from './auth-user.js';
 
-/** Thrown when fields of a user are wrong; the message names each of them. */
-export class InvalidUserError extends Error {
+/** Thrown when user fields are invalid; the message names each of them. Nest answers 400 when a controller lets it through. */
+export class InvalidUserError extends BadRequestException {
   override readonly name = 'InvalidUserError';
 
+  /** @param problems one entry for each field, such as `password: expected at least 8 characters` */
   constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
   }
 }
 
-/** The stored form, or what is wrong: `expected at most 100 characters`. */
+/** Returns the value as it is stored, or what is wrong with it: `expected at most 100 characters`. */
 export type Check = (value: unknown) => { readonly value: unknown } | { readonly problem: string };
 
-/** bcrypt reads the first 72 bytes and no more. */
-export const PASSWORD_MOST_BYTES = 72;
-const PASSWORD_LEAST_CHARACTERS = 8;
+/** bcrypt ignores everything after the first 72 bytes. */
+const PASSWORD_MAX_BYTES = 72;
+const PASSWORD_MIN_CHARACTERS = 8;
 
-/** The form of an `<input type=email>` (HTML standard, "valid e-mail address"), which a mail server can be asked to serve. */
+/** The syntax of `<input type=email>` (HTML standard, "valid e-mail address"), lower case only. */
 const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 const CONTROL = /\p{Cc}/u;
 
-export const normaliseEmail = (text: string): string => text.trim().toLowerCase();
+/** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
+export const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
+
+/** Whether bcrypt reads the whole password, and UTF-8 can encode it: each lone surrogate becomes the same U+FFFD. */
+export const isHashable = (password: string): boolean =>
+  password.isWellFormed() && Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
 
 const lengthOf = (text: string): number => [...text].length;
 
 const text =
-  (most: number, least: number, form: (text: string) => boolean, expected: string): Check =>
+  (min: number, max: number, isValid: (text: string) => boolean, expected: string): Check =>
   (value) =>
     typeof value === 'string' &&
-    lengthOf(value) >= least &&
-    lengthOf(value) <= most &&
+    lengthOf(value) >= min &&
+    lengthOf(value) <= max &&
     value.isWellFormed() &&
     !CONTROL.test(value) &&
-    form(value)
+    isValid(value)
       ? { value }
       : { problem: `expected ${expected}` };
 
-const checkName = text(USER_LIMITS.name, 0, () => true, `text of at most ${USER_LIMITS.name} characters`);
-const checkEmail = text(
-  USER_LIMITS.email,
-  3,
-  (email) => EMAIL.test(email),
-  `an e-mail address of at most ${USER_LIMITS.email} characters`,
-);
+const isTrimmed = (value: string): boolean => value.trim() === value;
 
-export const USER_CHECKS: Readonly<Record<string, Check>> = Object.freeze({
-  email: (value: unknown) => checkEmail(typeof value === 'string' ? normaliseEmail(value) : value),
-  username: text(
-    USER_LIMITS.username,
-    1,
-    (name) => name.trim() === name,
-    `1 to ${USER_LIMITS.username} characters without space around them`,
-  ),
-  password: (value: unknown) => {
-    if (typeof value !== 'string') return { problem: 'expected text' };
-    if (lengthOf(value) < PASSWORD_LEAST_CHARACTERS)
-      return { problem: `expected at least ${PASSWORD_LEAST_CHARACTERS} characters` };
-    return Buffer.byteLength(value) > PASSWORD_MOST_BYTES
-      ? { problem: `expected at most ${PASSWORD_MOST_BYTES} bytes in UTF-8` }
-      : { value };
-  },
+const { email, username, name, role } = USER_LIMITS;
+const checkEmail = text(3, email, (value) => EMAIL.test(value), `an e-mail address of at most ${email} characters`);
+const checkName = text(0, name, () => true, `text of at most ${name} characters`);
+
+function checkPassword(value: unknown): ReturnType<Check> {
+  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected text' };
+  if (lengthOf(value) < PASSWORD_MIN_CHARACTERS)
+    return { problem: `expected at least ${PASSWORD_MIN_CHARACTERS} characters` };
+  return isHashable(value) ? { value } : { problem: `expected at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
+}
+
+export const USER_CHECKS = Object.freeze({
+  email: (value: unknown) => checkEmail(typeof value === 'string' ? normalizeEmail(value) : value),
+  username: text(1, username, isTrimmed, `1 to ${username} characters without leading or trailing space`),
+  password: checkPassword,
   firstName: checkName,
   lastName: checkName,
-  role: text(USER_LIMITS.role, 1, (role) => role.trim() === role, 'the name of a role such as "ADMIN"'),
+  role: text(1, role, isTrimmed, 'the name of a role such as "ADMIN"'),
   active: (value: unknown) => (typeof value === 'boolean' ? { value } : { problem: 'expected true or false' }),
-});
+} satisfies Record<string, Check>);
 
-/** What a client may send to register, beside the application's `registrationFields`. */
+/** The package's fields that a client may send to register. */
 export const REGISTRATION_FIELDS = ['email', 'username', 'password', 'firstName', 'lastName'] as const;
 
 /**
- * @param checks by field; a field that has none is refused
- * @param required fields that must be there; the others may be absent or `null`
- * @throws InvalidUserError naming every wrong field
+ * @param checks by field name; a field without a check is refused
+ * @param required fields that must be present; the others may be absent or `null`
+ * @returns the fields as they are stored
+ * @throws InvalidUserError naming every invalid field
  */
 export function checkUser(
   input: Readonly<Record<string, unknown>>,
@@ -83,14 +84,14 @@ export function checkUser(
 ): Record<string, unknown> {
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
-  for (const name of required) if (input[name] == null) problems.push(`${name}: required`);
-  for (const [name, value] of Object.entries(input)) {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check) problems.push(`${name}: not accepted here, expected only ${Object.keys(checks).join(', ')}`);
+  for (const field of required) if (input[field] == null) problems.push(`${field}: required`);
+  for (const [field, value] of Object.entries(input)) {
+    const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
+    if (!check) problems.push(`${field}: not accepted here, expected only ${Object.keys(checks).join(', ')}`);
     else if (value != null) {
       const result = check(value);
-      if ('problem' in result) problems.push(`${name}: ${result.problem}`);
-      else fields[name] = result.value;
+      if ('problem' in result) problems.push(`${field}: ${result.problem}`);
+      else fields[field] = result.value;
     }
   }
   if (problems.length > 0) throw new InvalidUserError(problems);

@@ -1,18 +1,22 @@
+import { BadRequestException } from '@nestjs/common';
+import type { BaseEntity } from 'typeorm';
 import type { AuthUser } from './auth-user.js';
 
 /** The field by which users log in. */
 export type LoginField = 'email' | 'username';
 
-/** What is stored of a user: the columns of `AuthUser` without its id, and the application's own. */
-export type UserFields = Partial<Omit<AuthUser, 'id'>> & Readonly<Record<string, unknown>>;
+/** Stored fields of a user: the columns of `AuthUser` except `id`, and the columns that the application adds. */
+export type UserFields = Partial<Omit<AuthUser, 'id' | keyof BaseEntity>> & Readonly<Record<string, unknown>>;
 
-/** Thrown by a repository when a value that must be unique is taken. */
-export class DuplicateUserError extends Error {
+/**
+ * Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through.
+ */
+export class DuplicateUserError extends BadRequestException {
   override readonly name = 'DuplicateUserError';
 
   /**
-   * @param field the one that is taken: `email`, `username`, or a unique column of the application's
-   * @param value as it was to be stored
+   * @param field the field whose value is taken: `email`, `username`, or a unique column of the application
+   * @param value the value as it would be stored
    */
   constructor(
     readonly field: string,
@@ -23,27 +27,34 @@ export class DuplicateUserError extends Error {
 }
 
 /**
- * Where users are kept. Without a `repositoryClass` of the application's a TypeORM implementation over `userClass` is used.
- * Uniqueness must rest on a constraint of the store, not on a look-up before the write.
+ * Stores users. Extend it, and set it as `repositoryClass`, to keep users elsewhere than in the TypeORM table of `userClass`.
+ * Uniqueness must rest on a constraint of the store, because a look-up before the write is a race condition.
  */
 export abstract class UserRepository {
-  /** @param id as the token holds it; anything that is no id of this store is `null` */
+  /**
+   * @param id the `sub` claim of a token
+   * @returns the user, or `null` for an unknown id and for text that is not an id
+   */
   abstract findById(id: string): Promise<AuthUser | null>;
 
-  /** Compares exactly, and includes the password hash. */
+  /**
+   * Finds a user by exact comparison.
+   *
+   * @returns the user including its password hash, or `null`
+   */
   abstract findByLogin(field: LoginField, value: string): Promise<AuthUser | null>;
 
   /**
    * @returns the stored user with its id and defaults
-   * @throws DuplicateUserError naming the field whose value is taken
+   * @throws DuplicateUserError when a unique value is taken
    */
   abstract create(fields: UserFields): Promise<AuthUser>;
 
   /**
    * Changes only the given fields.
    *
-   * @returns the stored user, or `null` where there is none
-   * @throws DuplicateUserError naming the field whose value is taken
+   * @returns the stored user, or `null` for an unknown id
+   * @throws DuplicateUserError when a unique value is taken
    */
   abstract update(id: string, fields: UserFields): Promise<AuthUser | null>;
 }

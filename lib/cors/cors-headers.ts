@@ -1,13 +1,12 @@
 /**
- * The CORS headers (Fetch standard, "CORS protocol"), prepared once. Their names are written small, as HTTP/2 wants them and
- * HTTP/1.1 does not mind: node and Fastify would make them small for every answer.
+ * The CORS headers (Fetch standard, "CORS protocol"). Header names are lower-case, as HTTP/2 requires.
  */
 export type CorsHeaders = readonly (readonly [name: string, value: string])[];
 
-/** What the package itself sends and a page may want to read. */
+/** The headers that the package sends and a page may read. */
 const EXPOSED = ['Location', 'Retry-After', 'WWW-Authenticate'];
 
-/** With one fixed origin, or `*`, the answer is the same for every origin: no `Vary` is needed. */
+/** With one fixed origin or `*`, the response is the same for every origin, so it needs no `Vary`. */
 export function corsHeaders(allowedOrigin: string): CorsHeaders {
   return Object.freeze([
     ['access-control-allow-origin', allowedOrigin],

@@ -1,69 +1,56 @@
 import type { ServerResponse } from 'node:http';
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type NestMiddleware,
-  type OnApplicationBootstrap,
-  type Type,
-} from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, type Type } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { DirectMiddleware, type HeaderHolder } from '../routes/direct-middleware.js';
 import { RouteTable } from '../routes/route-table.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
-import { unservedGroups } from './routes-of.js';
+import { CorsWarnings } from './cors-warnings.js';
 
 /**
- * Middleware that lets pages of another origin use a group of routes:
- * `consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path')`.
+ * Middleware that lets pages of another origin use a group of routes. It answers a preflight with 204, before guards and
+ * handlers, wherever the application has a route. Every other response of the group, errors included, has the CORS headers.
  *
- * A preflight is answered 204 before guards and handlers wherever the application has a route; every other answer of
- * the group, errors included, carries the headers.
- *
- * @param allowedOrigin one origin; without an argument every origin, `*`
- * @throws InvalidOptionError for anything but an origin, also for `undefined`
+ * @param allowedOrigin one origin such as `https://shop.example`; without an argument every origin, `*`
+ * @throws InvalidOptionError for anything that is not an origin, and for `undefined`
+ * @example
+ * ```ts
+ * consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path');
+ * ```
  */
 export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddleware> {
   const headers = corsHeaders(allowedOrigin.length === 0 ? '*' : checkOrigin(allowedOrigin[0]));
-  const preflight = Object.fromEntries(headers);
 
   @Injectable()
-  class CorsMiddleware extends DirectMiddleware implements OnApplicationBootstrap {
-    constructor(@Inject(HttpAdapterHost) host: HttpAdapterHost) {
-      super(RouteTable.of(host.httpAdapter));
+  class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
+    private readonly routes: RouteTable;
+    private readonly warnings: CorsWarnings;
+
+    constructor(
+      @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost,
+      @Inject(ModulesContainer) modules: ModulesContainer,
+      @Inject(ApplicationConfig) config: ApplicationConfig,
+    ) {
+      // Nest creates middleware before it registers routes.
+      this.routes = RouteTable.of(httpAdapter, config);
+      this.routes.beginRouting(modules);
+      this.warnings = CorsWarnings.of(httpAdapter, config);
     }
 
-    passes(request: HttpRequest, response: ServerResponse, answer: HeaderHolder): boolean {
-      if (request.method !== 'OPTIONS') {
-        for (const [name, value] of headers) answer.setHeader(name, value);
-        return true;
-      }
-      // A group bound to a wildcard holds paths that have no route: those fall through to the 404.
-      if (!this.routes.serves(pathOf(request))) return true;
-      response.writeHead(204, preflight).end();
-      return false;
+    use(request: HttpRequest, response: ServerResponse, next: () => void): void {
+      const isPreflight = request.method === 'OPTIONS';
+      // A group bound to a wildcard has paths without a route: those are 404.
+      if (isPreflight && !this.routes.hasRoute(pathOf(request))) return next();
+      this.warnings.checkResponse(response);
+      for (const [name, value] of headers) response.setHeader(name, value);
+      if (!isPreflight) return next();
+      response.statusCode = 204;
+      response.end();
     }
 
     onApplicationBootstrap(): void {
-      warnOnce(this.routes);
+      this.warnings.checkApplication();
     }
   }
   return CorsMiddleware;
-}
-
-const warned = new WeakSet<RouteTable>();
-
-function warnOnce(routes: RouteTable): void {
-  if (warned.has(routes)) return;
-  warned.add(routes);
-  const logger = new Logger('cors');
-  routes.onPlatformCors(() =>
-    logger.warn('app.enableCors() is on beside cors(): it answers every OPTIONS itself. Remove one of the two.'),
-  );
-  for (const path of unservedGroups(routes))
-    logger.warn(
-      `routesOf: no route of the application stands at ${path}. Under a RouterModule prefix, write the path out in forRoutes.`,
-    );
 }

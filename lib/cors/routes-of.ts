@@ -1,5 +1,7 @@
-import { RequestMethod, type MiddlewareConsumer, type Type } from '@nestjs/common';
+import { RequestMethod, VersioningType, type MiddlewareConsumer, type Type } from '@nestjs/common';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import type { ApplicationConfig } from '@nestjs/core';
+import { routedMethodsOf } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
 
 /** A path, method and version, as `forRoutes` takes them. */
@@ -9,38 +11,48 @@ export type RouteInfo = Extract<
 >;
 type Version = NonNullable<RouteInfo['version']>;
 
-/** Paths that `routesOf` gave out; which of them an application bound is seen in its route table. */
-const given = new Set<string>();
+/** The paths that `routesOf` returned since an application took them. Nest creates its middleware after `configure()`. */
+let returned: string[] = [];
+
+/** Called by the middleware of the application that binds the paths. */
+export function takeReturnedPaths(): readonly string[] {
+  const paths = returned;
+  returned = [];
+  return paths;
+}
 
 /**
- * The paths of a controller, or of one operation, for every method: Nest binds `forRoutes(Controller)` to the methods
- * of its handlers only, so that OPTIONS would never arrive.
+ * The paths of a controller, or of one of its operations, for every method. Nest binds `forRoutes(Controller)` only to the
+ * methods of its handlers, so that a preflight would never arrive.
  *
  * @param operation the name of a method of the controller, such as `findAll`
  * @throws InvalidOptionError where there is no such route
+ * @example
+ * ```ts
+ * consumer.apply(cors()).forRoutes(...routesOf(ProductsController, 'findAll'));
+ * ```
  */
 export function routesOf(controller: Type<unknown>, operation?: string): RouteInfo[] {
   const bases = isClass(controller) ? metadata<string | string[]>('path', controller) : undefined;
   if (bases === undefined)
     throw new InvalidOptionError(
-      'routesOf',
+      'The first argument of routesOf',
       'a controller class',
       describe(controller),
-      'give a class that is decorated with @Controller()',
+      'Pass a class that is decorated with @Controller()',
     );
-  const routes = Object.entries(routedMethods(controller)).filter(
-    ([name]) => operation === undefined || name === operation,
-  );
-  if (routes.length === 0)
+  const named = operation === undefined ? undefined : (controller.prototype as Record<string, unknown>)[operation];
+  const methods = routedMethodsOf(controller).filter((method) => operation === undefined || method === named);
+  if (methods.length === 0)
     throw new InvalidOptionError(
-      `routesOf(${controller.name})`,
-      operation === undefined ? 'a controller with a route' : 'the name of a method that has a route',
-      operation === undefined ? 'one without' : describe(operation),
-      'decorate a method with @Get() or another verb, or name one that is',
+      `The ${operation === undefined ? 'controller' : 'operation'} of routesOf(${controller.name})`,
+      operation === undefined ? 'a class with a route' : 'the name of a method that has a route',
+      operation === undefined ? 'a class without one' : describe(operation),
+      'Decorate a method with @Get() or another verb, or name one that is',
     );
-  const found = routes.flatMap(([, method]) => pathsOf(controller, bases, method));
-  for (const { path } of found) given.add(path);
-  return [...new Map(found.map((route) => [JSON.stringify(route), route])).values()];
+  const routes = methods.flatMap((method) => pathsOf(controller, bases, method));
+  returned.push(...routes.map(({ path }) => path));
+  return [...new Map(routes.map((route) => [JSON.stringify(route), route])).values()];
 }
 
 function pathsOf(controller: object, bases: string | string[], method: object): RouteInfo[] {
@@ -60,29 +72,35 @@ function pathsOf(controller: object, bases: string | string[], method: object): 
   );
 }
 
-/** By name, a subclass's before its base's. */
-function routedMethods(controller: Type<unknown>): Record<string, object> {
-  const methods: Record<string, object> = {};
-  for (
-    let prototype = controller.prototype as object;
-    prototype !== Object.prototype;
-    prototype = Object.getPrototypeOf(prototype) as object
-  )
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
-      if (typeof value === 'function') methods[name] ??= value as object;
-  return Object.fromEntries(Object.entries(methods).filter(([, method]) => metadata('path', method) !== undefined));
-}
-
 /** The keys of Nest's own decorators, as `@nestjs/swagger` reads them. */
 function metadata<T>(key: string, target: object): T | undefined {
   return Reflect.getMetadata(key, target) as T | undefined;
 }
 
-/** Bound paths of `routesOf` at which the application has no route. */
-export function unservedGroups(table: RouteTable): string[] {
-  const served = new Set(table.routes.map(({ path }) => path));
-  return [...given].filter((path) => {
-    const bound = table.middlewarePaths.filter((each) => each === path || each.endsWith(path));
-    return bound.length > 0 && !bound.some((each) => served.has(each));
-  });
+/** Those of the paths that no route of the application has. */
+export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
+  const isServed = compileIsServed(table, config);
+  // The platforms write wildcards and optional levels in their own ways.
+  return [...paths].filter((path) => !/[*{?(]/.test(path) && !isServed(path));
+}
+
+/** Whether a route has a path, with or without the global prefix and a URI version in front. */
+function compileIsServed(table: RouteTable, config: ApplicationConfig): (path: string) => boolean {
+  const levels = (path: string): string[] => path.split('/').filter((level) => level !== '');
+  const prefix = levels(config.getGlobalPrefix());
+  const versioning = config.getVersioning();
+  const versionPrefix = versioning?.type === VersioningType.URI && (versioning.prefix ?? 'v');
+  const templates = table.controllerRoutes.map(({ path }) => levels(path));
+  return (path) => {
+    const own = levels(path);
+    return templates.some((template) => {
+      const front = template.slice(0, Math.max(0, template.length - own.length));
+      if (own.join('/') !== template.slice(front.length).join('/')) return false;
+      const [version, ...more] =
+        front.slice(0, prefix.length).join('/') === prefix.join('/') ? front.slice(prefix.length) : front;
+      const isVersion =
+        version === undefined || (versionPrefix !== false && version.startsWith(String(versionPrefix || '')));
+      return isVersion && more.length === 0;
+    });
+  };
 }

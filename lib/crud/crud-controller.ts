@@ -1,19 +1,12 @@
-/** The generated controller: it knows HTTP only, and asks the operations of its resource. */
-import { Controller, Inject, Optional, UseFilters, UseGuards, type Type } from '@nestjs/common';
-import { getDataSourceToken } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
-import type { Answer } from '../http/at-once.js';
+/** The class factory of generated controllers. */
+import { Controller, type Type } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
-import type { Draft } from '../http/json-answer.js';
-import type { HandlerCall } from '../routes/declared-route.js';
-import { Answers } from './answers.js';
-import { markCreated, type Locate } from './created-location.js';
-import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud.options.js';
-import { CrudEdge, readableBody } from './crud.edge.js';
-import type { Envelope } from './envelope.js';
-import type { ListQuery } from './list-query.js';
-import { operationsFor, rememberDeclaration } from './declared-resources.js';
-import { addRoutes, DATA_SOURCE, Described, type RouteName } from './generated-routes.js';
+import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud-options.js';
+import { rememberDeclaration } from './declared-resources.js';
+import { envelope, type Envelope } from './envelope.js';
+import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
+import { addRoutes, type RouteName } from './generated-routes.js';
+import { parseListQuery, parseSearchQuery, type ListQuery } from './query/list-query.js';
 
 /** What a generated controller does; a subclass overrides what it wants otherwise, and calls `super` for the rest. */
 export interface GeneratedController<T extends object> {
@@ -32,17 +25,6 @@ export interface GeneratedController<T extends object> {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type GeneratedControllerClass<T extends object> = new (...args: any[]) => GeneratedController<T>;
 
-// Of what all of them extend, for the same reason as their parameters: to say it 500 times takes a while. So does to look
-// for the guard of each, where it is a class.
-for (const decorate of [UseGuards(readableBody), UseFilters(CrudEdge)]) decorate(Described);
-inject(undefined, Described.prototype);
-
-function inject(dataSource: string | undefined, prototype: Described): void {
-  Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
-  // Where there is none, the boot says so in a sentence of its own.
-  Optional()(prototype, DATA_SOURCE);
-}
-
 /**
  * The generated controller of an entity, to be registered as it is or extended.
  *
@@ -50,82 +32,55 @@ function inject(dataSource: string | undefined, prototype: Described): void {
  */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
-  const { entity, endpoint, enableSearch, enableExists, dataSource } = resolved;
-  const { Generated, answerOf } = generate(resolved);
+  const { entity, endpoint, enableSearch, enableExists } = resolved;
+  const Generated = generatedClass(resolved);
 
-  const optional = { search: enableSearch, exists: enableExists };
-  const isServed = (name: RouteName): boolean => !(name in optional) || optional[name as keyof typeof optional];
-  addRoutes(Generated.prototype, isServed, answerOf);
-  if (dataSource !== undefined) {
-    // In the place of what all of them inherit: Nest 11 would take both, and now one, now the other.
-    Reflect.defineMetadata('self:properties_metadata', [], Generated);
-    inject(dataSource, Generated.prototype);
-  }
+  const optional: Partial<Record<RouteName, boolean>> = { search: enableSearch, exists: enableExists };
+  addRoutes(Generated.prototype as object, (name) => optional[name] ?? true);
+  injectRepository(resolved, Generated);
   Controller(endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);
   return Generated;
 }
 
-function generate<T extends object>(
-  options: ResolvedCrudOptions<T>,
-): {
-  readonly Generated: Type<GeneratedController<T>>;
-  readonly answerOf: (name: RouteName) => HandlerCall['answer'];
-} {
-  const answersOf = rememberedAnswers(options);
+function generatedClass<T extends object>(options: ResolvedCrudOptions<T>): Type<GeneratedController<T>> {
+  const { entity, enablePagination, searchableFields } = options;
 
-  class Generated extends Described implements GeneratedController<T> {
-    // Fixed paths first: Nest declares routes in the order of the methods, and Express asks them in that.
+  class Generated extends GeneratedBase implements GeneratedController<T> {
     async search(query: ListQuery): Promise<Envelope<T[]>> {
-      return (await answersOf(this).search(query)).object();
+      const { records, metadata } = await operationsOf(options, this).list(
+        parseSearchQuery(query, enablePagination, searchableFields),
+      );
+      return envelope(`${entity.name} search`, records, metadata);
     }
 
     async exists(id: string): Promise<Envelope<{ exists: boolean }>> {
-      return (await answersOf(this).exists(id)).object();
+      const exists = await operationsOf(options, this).exists(id);
+      return envelope(`${entity.name} ${exists ? 'exists' : 'does not exist'}`, { exists });
     }
 
     async findAll(query: ListQuery): Promise<Envelope<T[]>> {
-      return (await answersOf(this).findAll(query)).object();
+      const { records, metadata } = await operationsOf(options, this).list(parseListQuery(query, enablePagination));
+      return envelope(`${entity.name} list`, records, metadata);
     }
 
     async findById(id: string): Promise<Envelope<T>> {
-      return (await answersOf(this).findById(id)).object();
+      return envelope(`${entity.name} found`, await operationsOf(options, this).get(id));
     }
 
-    /** @param locate where the route is the generated one; an override passes the answer on */
-    async create(body: JsonObject, locate?: Locate): Promise<Envelope<T>> {
-      let id!: Parameters<Locate>[0];
-      const draft = await answersOf(this).create(body, (made) => (id = made));
-      const answer = draft.object();
-      if (typeof locate !== 'function') return markCreated(answer, id);
-      locate(id);
-      return answer;
+    async create(body: JsonObject): Promise<Envelope<T>> {
+      return envelope(`${entity.name} created`, await operationsOf(options, this).create(body));
     }
 
     async update(id: string, body: JsonObject): Promise<Envelope<T>> {
-      return (await answersOf(this).update(id, body)).object();
+      return envelope(`${entity.name} updated`, await operationsOf(options, this).replace(id, body));
     }
 
     async delete(id: string): Promise<Envelope<null>> {
-      return (await answersOf(this).delete(id)).object();
+      await operationsOf(options, this).remove(id);
+      return envelope(`${entity.name} deleted`, null);
     }
   }
-  return {
-    Generated,
-    answerOf: (name) => (controller, values) => {
-      const answers = answersOf(controller as Described);
-      return (answers[name] as (...sent: readonly unknown[]) => Answer<Draft>).apply(answers, values as unknown[]);
-    },
-  };
-}
-
-/** Of the data source that a controller was given; one class seldom has controllers of two. */
-function rememberedAnswers<T extends object>(options: ResolvedCrudOptions<T>): (controller: Described) => Answers<T> {
-  let last: { readonly of: DataSource; readonly answers: Answers<T> } | undefined;
-  return ({ [DATA_SOURCE]: dataSource }) => {
-    if (last?.of !== dataSource)
-      last = { of: dataSource, answers: new Answers(options, operationsFor(options, dataSource)) };
-    return last.answers;
-  };
+  return Generated;
 }

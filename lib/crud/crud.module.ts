@@ -1,11 +1,24 @@
-import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import {
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type NestModule,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { readBrokenEscapes } from '../routes/broken-escapes.js';
+import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
-import type { CrudOptions, ResolvedCrudOptions } from './crud.options.js';
-import { declarationOf } from './declared-resources.js';
-import { expectKnown } from './resource.js';
+import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
+import { declarationOf, markRegistered } from './declared-resources.js';
+import { assertKnown } from './resource/resource.js';
+import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of any entities stand side by side.
@@ -14,7 +27,16 @@ export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
 
 /** Registers generated controllers, and the repositories of their entities. */
 @Module({})
-export class CrudModule {
+export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
+  private readonly core: Core;
+
+  constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
+    this.core = { host, modules, moduleRef };
+    prepareControllers(modules);
+    // Fastify reports only routes that are added from here on.
+    whenAdapterIsReady(host, (adapter) => RouteTable.of(adapter));
+  }
+
   /** @throws InvalidOptionError */
   static forFeature(...resources: CrudResource[]): DynamicModule {
     if (resources.length === 0)
@@ -28,10 +50,32 @@ export class CrudModule {
     const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
   }
+
+  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
+  configure(): void {
+    const { host, modules } = this.core;
+    RouteTable.of(host.httpAdapter).beginRouting(modules);
+    deferUnreadableBodies(host.httpAdapter, 'own routes');
+    readBrokenEscapes(host.httpAdapter);
+  }
+
+  /** @throws InvalidOptionError where a declaration does not fit its data source */
+  onModuleInit(): void {
+    checkDeclarations(this.core);
+  }
+
+  onApplicationBootstrap(): void {
+    reportControllers(this.core);
+  }
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
+  if (!isClass(resource)) {
+    const generated = CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
+    // The application has no other name for it: not importing the module is no mistake.
+    markRegistered(generated);
+    return generated;
+  }
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
   throw new InvalidOptionError(
     'CrudModule.forFeature',
@@ -57,7 +101,7 @@ function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModul
     const providers = [...byEntity.values()].flatMap((options, index) => {
       const provider = found[index];
       const useFactory = (dataSource: DataSource | undefined): unknown =>
-        provider?.useFactory(expectKnown(options, dataSource)) as unknown;
+        provider?.useFactory(assertKnown(options, dataSource)) as unknown;
       return provider ? [{ ...provider, inject, useFactory }] : [];
     });
     return { ...feature, providers };

@@ -1,13 +1,17 @@
-/** What was declared of each generated controller, and what is compiled from it for a data source. */
-import type { DataSource } from 'typeorm';
-import type { ResolvedCrudOptions } from './crud.options.js';
+/** The declaration of each generated controller, and what is compiled from it. */
+import type { DataSource, Repository } from 'typeorm';
+import type { ResolvedCrudOptions } from './crud-options.js';
 import { Operations } from './operations.js';
-import { compileResource, type Resource } from './resource.js';
+import { compileResource, type Resource } from './resource/resource.js';
 
 const DECLARATION = Symbol('declarest.crud');
 
+/** Classes of `CrudController(…)` that no application has registered yet. */
+const unregistered = new Set<object>();
+
 export function rememberDeclaration(controller: object, options: ResolvedCrudOptions): void {
   Reflect.defineMetadata(DECLARATION, options, controller);
+  unregistered.add(controller);
 }
 
 /** The declaration of a generated controller or a subclass of one; `undefined` for any other class. */
@@ -15,43 +19,65 @@ export function declarationOf(controller: object): ResolvedCrudOptions | undefin
   return Reflect.getMetadata(DECLARATION, controller) as ResolvedCrudOptions | undefined;
 }
 
-/** Whether a class is a generated one, and no subclass of it. */
+/** Whether a class is a generated one itself, and no subclass of it. */
 export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
 
-/** Of one declaration and one data source. */
-interface Compiled<T extends object> {
-  readonly resource: Resource<T>;
-  operations?: Operations<T>;
+/** Of the class and those that it extends. */
+export function markRegistered(controller: object): void {
+  for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each) as object | null)
+    unregistered.delete(each);
 }
 
-const compiled = new WeakMap<DataSource, WeakMap<ResolvedCrudOptions<never>, Compiled<never>>>();
+/** A warning that names the endpoints of generated controllers that no module registers, if there are any. */
+export function findUnregistered(registered: readonly object[]): string | undefined {
+  registered.forEach(markRegistered);
+  const endpoints = [...unregistered].flatMap((controller) => declarationOf(controller)?.endpoint ?? []);
+  if (endpoints.length === 0) return undefined;
+  return `No module registers the generated controllers of ${endpoints.join(', ')}. Add each to CrudModule.forFeature(…) or to the controllers of a module.`;
+}
 
-/** Kept: two applications in one process have two data sources. */
-function compiledFor<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Compiled<T> {
-  const ofSource = compiled.get(dataSource) ?? new WeakMap<ResolvedCrudOptions<never>, Compiled<never>>();
-  compiled.set(dataSource, ofSource);
-  const key = options as unknown as ResolvedCrudOptions<never>;
-  const known = ofSource.get(key) as unknown as Compiled<T> | undefined;
-  if (known) return known;
-  const made: Compiled<T> = { resource: compileResource(options, dataSource) };
-  ofSource.set(key, made as unknown as Compiled<never>);
-  return made;
+type Declared = ResolvedCrudOptions<never>;
+
+/** Two applications in one process have two data sources. */
+const resources = new WeakMap<DataSource, WeakMap<Declared, Resource<never>>>();
+const operations = new WeakMap<object, WeakMap<Declared, Operations<never>>>();
+
+function resourceFor<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Resource<T> {
+  const compile = (): Resource<never> => compileResource(options, dataSource) as unknown as Resource<never>;
+  return remembered(resources, dataSource, options, compile) as unknown as Resource<T>;
 }
 
 /**
- * To be called at boot.
+ * To be called at startup.
  *
  * @throws InvalidOptionError where the declaration does not fit the data source
  */
-export function expectCompilable(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  compiledFor(options, dataSource);
+export function assertCompilable(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  resourceFor(options, dataSource);
 }
 
-/** Made when first asked for: 500 resources would wait for what most of them need much later. */
+/** Made on first use: 500 resources would delay the start. */
 export function operationsFor<T extends object>(
   options: ResolvedCrudOptions<T>,
   dataSource: DataSource,
+  repository: Repository<T>,
 ): Operations<T> {
-  const found = compiledFor(options, dataSource);
-  return (found.operations ??= new Operations(found.resource, dataSource));
+  const make = (): Operations<never> =>
+    new Operations(resourceFor(options, dataSource), repository, dataSource) as unknown as Operations<never>;
+  return remembered(operations, repository, options, make) as unknown as Operations<T>;
+}
+
+function remembered<K extends object, V>(
+  all: WeakMap<K, WeakMap<Declared, V>>,
+  key: K,
+  options: object,
+  make: () => V,
+): V {
+  const own = all.get(key) ?? new WeakMap<Declared, V>();
+  all.set(key, own);
+  const known = own.get(options as Declared);
+  if (known !== undefined) return known;
+  const made = make();
+  own.set(options as Declared, made);
+  return made;
 }

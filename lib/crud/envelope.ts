@@ -31,6 +31,10 @@ export interface FailureEnvelope {
   readonly errors?: readonly FieldError[];
 }
 
+export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
+  return { success: true, message, data, timestamp: localNow(), ...(metadata && { metadata }) };
+}
+
 export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
   return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
 }

@@ -1,11 +1,14 @@
-/** The routes of every generated controller: their verbs and paths, and what each hands to its method. */
-import { HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
-import { JsonBody, jsonBodyOf } from '../http/json-body.js';
-import type { HandlerCall } from '../routes/declared-route.js';
-import type { AnyFunction } from '../routes/observed-method.js';
-import { CreatedAt, locator } from './created-location.js';
-import { RawQuery, rawQueryOf } from './list-query.js';
+/** The routes of every generated controller: verbs, paths and parameters. */
+import { Param, RequestMapping, RequestMethod } from '@nestjs/common';
+import { JsonBody } from '../http/json-body.js';
+import { RawQuery } from './query/list-query.js';
+
+/** Its decorator, and its type, which pipes read. */
+type Parameter = readonly [decorate: ParameterDecorator, type: StringConstructor | ObjectConstructor];
+
+const ID: Parameter = [Param('id'), String];
+const QUERY: Parameter = [RawQuery(), Object];
+const BODY: Parameter = [JsonBody(), Object];
 
 interface Route {
   readonly verb: RequestMethod;
@@ -13,26 +16,14 @@ interface Route {
   readonly parameters: readonly Parameter[];
 }
 
-/** Its decorator and type, which Nest and its pipes are told, and what Nest then reads. */
-type Parameter = readonly [
-  decorate: ParameterDecorator,
-  type: StringConstructor | ObjectConstructor,
-  read: HandlerCall['parameters'][number],
-];
-
-const ID: Parameter = [Param('id'), String, ({ params }) => params?.['id']];
-const QUERY: Parameter = [RawQuery(), Object, rawQueryOf];
-const BODY: Parameter = [JsonBody(), Object, jsonBodyOf];
-const CREATED_AT: Parameter = [CreatedAt(), Object, locator];
-
 const { GET, POST, PUT, DELETE } = RequestMethod;
-/** Fixed paths first: Express asks its routes in the order in which they were declared. */
-const ROUTES = {
+/** Fixed paths come first, because Express matches routes in the order of their declaration. */
+export const ROUTES = {
   search: { verb: GET, path: 'search', parameters: [QUERY] },
   exists: { verb: GET, path: 'exists/:id', parameters: [ID] },
   findAll: { verb: GET, path: '/', parameters: [QUERY] },
   findById: { verb: GET, path: ':id', parameters: [ID] },
-  create: { verb: POST, path: '/', parameters: [BODY, CREATED_AT] },
+  create: { verb: POST, path: '/', parameters: [BODY] },
   update: { verb: PUT, path: ':id', parameters: [ID, BODY] },
   delete: { verb: DELETE, path: ':id', parameters: [ID] },
 } as const satisfies Record<string, Route>;
@@ -40,48 +31,21 @@ const ROUTES = {
 export type RouteName = keyof typeof ROUTES;
 const NAMES = Object.keys(ROUTES) as RouteName[];
 
-export const DATA_SOURCE = Symbol('declarest.dataSource');
-
-/** Says once what the parameters of every generated controller are, which inherit it: to say it 500 times takes a while. */
-export abstract class Described {
-  /** Injected by name, not by constructor: a subclass has its constructor to itself. */
-  declare readonly [DATA_SOURCE]: DataSource;
-}
-for (const name of NAMES) {
-  const { parameters } = ROUTES[name];
-  for (const [index, [decorate]] of parameters.entries()) decorate(Described.prototype, name, index);
-  const types = parameters.map(([, type]) => type);
-  // What TypeScript writes for a decorated method: pipes read the types of the parameters there.
-  Reflect.defineMetadata('design:paramtypes', types, Described.prototype, name);
-}
-
-/** What is the same of every generated controller. */
-const CALLS = Object.fromEntries(
-  NAMES.map((name) => {
-    const { verb, parameters } = ROUTES[name];
-    const told: unknown = Reflect.getMetadata('__routeArguments__', Described, name);
-    const status = verb === POST ? HttpStatus.CREATED : HttpStatus.OK;
-    return [name, { told, status, parameters: parameters.map(([, , read]) => read) }];
-  }),
-) as unknown as Readonly<Record<RouteName, Pick<HandlerCall, 'told' | 'status' | 'parameters'>>>;
-
-/** The methods as they were generated, and not what somebody has put in their place. */
-const generated = new WeakMap<object, HandlerCall>();
-
-export function addRoutes(
-  prototype: object,
-  isServed: (name: RouteName) => boolean,
-  answerOf: (name: RouteName) => HandlerCall['answer'],
-): void {
-  for (const name of NAMES.filter(isServed)) {
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
-    const method = descriptor.value as AnyFunction;
-    const { path, verb } = ROUTES[name];
-    RequestMapping({ path, method: verb })(prototype, name, descriptor);
-    const { told, status, parameters } = CALLS[name];
-    generated.set(method, { method, name, verb, parameters, told, answer: answerOf(name), status });
+/** Decorates the parameters of all handlers, for what extends the prototype. */
+export function describeParameters(prototype: object): void {
+  for (const name of NAMES) {
+    const { parameters } = ROUTES[name];
+    for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
+    // What TypeScript emits for a decorated method: pipes read the types of its parameters there.
+    const types = parameters.map(([, type]) => type);
+    Reflect.defineMetadata('design:paramtypes', types, prototype, name);
   }
 }
 
-/** @returns `undefined` for a method that was not generated */
-export const callOf = (method: object): HandlerCall | undefined => generated.get(method);
+export function addRoutes(prototype: object, isServed: (name: RouteName) => boolean): void {
+  for (const name of NAMES.filter(isServed)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+    const { path, verb } = ROUTES[name];
+    RequestMapping({ path, method: verb })(prototype, name, descriptor);
+  }
+}

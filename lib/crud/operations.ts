@@ -1,79 +1,84 @@
-/** What a resource can do, in the words of its records: it knows of HTTP only the exceptions that name a refusal. */
+/** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { classValidationOf } from '../entities/class-validation.js';
+import type { FailedWrite } from '../entities/conflict.js';
 import type { ColumnMetadata } from '../entities/column-kind.js';
 import type { EntitySchema, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
-import { askDatabase } from './ask-database.js';
-import { after, orElse, type Answer } from '../http/at-once.js';
-import { entityOf, fill, heldBy } from './entity-values.js';
-import type { ListRequest } from './list-query.js';
-import { RecordStore, type Listed, type Written } from './record-store.js';
-import type { Resource } from './resource.js';
-import type { UnreadRecord } from './unread.js';
+import { pagination, type ListMetadata } from './envelope.js';
+import type { ListRequest } from './query/list-query.js';
+import type { Resource } from './resource/resource.js';
+import { entityOf, fill, heldBy } from './store/entity-values.js';
+import { RecordStore } from './store/record-store.js';
+import { withDatabaseErrors } from './store/translate-database-errors.js';
+
+export interface ListResult<T> {
+  readonly records: T[];
+  readonly metadata?: ListMetadata;
+}
 
 export class Operations<T extends object> {
   readonly store: RecordStore<T>;
-  private readonly repository: Repository<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
-  /** The places of those fields that no replacement changes. */
+  /** The places of the fields that no replacement changes. */
   private readonly fixed: readonly number[];
-  private classValidation: ReturnType<typeof classValidationOf>;
+  private classValidation: ReturnType<typeof classValidationOf> | undefined;
 
   constructor(
     private readonly resource: Resource<T>,
+    repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {
-    const { schema, options } = resource;
-    this.repository = dataSource.getRepository(options.entity);
-    this.store = new RecordStore(resource, dataSource);
+    const { schema } = resource;
+    this.store = new RecordStore(resource, repository, dataSource);
     this.readBody = compileInput(schema);
     this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
-    this.classValidation = classValidationOf(options.entity);
-    void after(this.classValidation, (validate) => {
-      this.classValidation = validate;
-    });
   }
 
   /** In the order of the primary key. */
-  list(request: ListRequest): Answer<Listed<T>> {
-    return this.asked(() => this.store.reader.list(request));
+  async list({ page, terms }: ListRequest): Promise<ListResult<T>> {
+    return this.asked(async () => {
+      const { reader } = this.store;
+      if (page) {
+        const total = await reader.count(terms);
+        const records = await reader.find(terms, { limit: page.size, offset: (page.page - 1) * page.size });
+        return { records, metadata: pagination(page, total) };
+      }
+      const { maxListSize } = this.resource.options;
+      if (maxListSize === undefined) return { records: await reader.find(terms) };
+      const records = await reader.find(terms, { limit: maxListSize + 1, offset: 0 });
+      return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
+    });
   }
 
-  /** @throws 400 where the id is none, 404 where no record has it */
-  get(id: string): Answer<UnreadRecord<T>> {
+  /** @throws 400 for a malformed id, 404 for an unknown one */
+  async get(id: string): Promise<T> {
     return this.record(this.readId(id), id);
   }
 
-  /** @throws 400 where the id is none */
-  exists(id: string): Answer<boolean> {
+  /** @throws 400 for a malformed id */
+  async exists(id: string): Promise<boolean> {
     const key = this.readId(id);
     return this.asked(() => this.store.reader.exists(key));
   }
 
   /** @throws 400 naming every wrong field, 409 */
-  create(body: JsonObject): Answer<UnreadRecord<T>> {
-    const { sent, errors } = this.readBody(body);
-    const checked = checkNew(this.resource.schema, sent);
-    const entity = this.repository.create();
-    const inserted = after(
-      this.validated(() => entity, checked, errors),
-      ({ values, errors: wrong }) =>
-        wrong.length > 0 ? this.refuse(wrong) : this.asked(() => this.store.writer('create').insert(entity, values)),
+  async create(body: JsonObject): Promise<T> {
+    const { sent, errors } = this.readBody(body, 'create');
+    const entity = this.blank();
+    const checked = await this.validated(() => entity, checkNew(this.resource.schema, sent), errors);
+    if (checked.errors.length > 0) this.refuse(checked.errors);
+    const key = await this.asked(
+      () => this.store.writer('create').insert(entity, checked.values),
+      this.write('create', checked.values),
     );
-    const stored = after(
-      inserted,
-      ({ key, record }) =>
-        this.asRead(record) ?? (key === undefined ? undefined : this.asked(() => this.store.reader.one(key))),
-    );
-    return after(stored, (found) => {
-      if (found) return found;
-      throw new ConflictException(`${this.name} is not there: the database ignored it, or it is deleted already`);
-    });
+    const stored = key === undefined ? undefined : await this.asked(() => this.store.reader.findByKey(key));
+    if (stored) return stored;
+    throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
 
   /**
@@ -81,39 +86,40 @@ export class Operations<T extends object> {
    *
    * @throws 400 naming every wrong field, 404, 409
    */
-  replace(id: string, body: JsonObject): Answer<UnreadRecord<T>> {
+  async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
-    const { sent, errors } = this.readBody(body);
-    const needsCurrent =
-      this.store.goesThroughRepository('update') || this.fixed.some((place) => sent[place] !== undefined);
-    return after(needsCurrent ? this.record(key, id) : undefined, (found) => {
-      const current = found?.read();
-      // A record that is not there is told before what is wrong with its replacement.
-      const told = <R>(refuse: () => R): Answer<R> => (current ? refuse() : after(this.record(key, id), refuse));
-      const checked = this.replacement(sent, current);
-      const validated = this.validated(() => entityOf(this.resource.options.entity, key), checked, errors);
-      const updated = after(validated, ({ values, errors: wrong }) => {
-        if (wrong.length > 0) return told(() => this.refuse(wrong));
-        const update = (): Answer<Written<T>> => this.asked(() => this.store.writer('update').update(key, values));
-        return orElse(update, (error) => told(() => fail(error)));
-      });
-      return after(updated, ({ record }) => this.asRead(record) ?? this.record(key, id));
-    });
+    const { sent, errors } = this.readBody(body, 'update');
+    const needsCurrent = this.store.callsListeners('update') || this.fixed.some((place) => sent[place] !== undefined);
+    const current = needsCurrent ? await this.record(key, id) : undefined;
+    try {
+      const { entity } = this.resource.options;
+      const checked = await this.validated(() => entityOf(entity, key), this.replacement(sent, current), errors);
+      if (checked.errors.length > 0) this.refuse(checked.errors);
+      await this.asked(
+        () => this.store.writer('update').update(key, checked.values),
+        this.write('update', checked.values),
+      );
+    } catch (error) {
+      // An unknown record is 404, whatever is wrong with its replacement.
+      if (!current) await this.record(key, id);
+      throw error;
+    }
+    return this.record(key, id);
   }
 
   /**
    * Keeps the row, marked as deleted, where the entity has a `@DeleteDateColumn`.
    *
-   * @throws 400 where the id is none, 404, 409 where other records refer to it
+   * @throws 400 for a malformed id, 404, 409 where other records refer to it
    */
-  remove(id: string): Answer<void> {
+  async remove(id: string): Promise<void> {
     const key = this.readId(id);
-    return after(
-      this.asked(() => this.store.writer('delete').remove(key)),
-      (removed) => {
-        if (!removed) throw this.missing(id);
-      },
-    );
+    const removed = await this.asked(() => this.store.writer('delete').remove(key), this.write('delete'));
+    if (!removed) throw this.missing(id);
+  }
+
+  private blank(): T {
+    return this.dataSource.getMetadata(this.resource.options.entity).create() as T;
   }
 
   /** @param current the record as a client sees it, where it had to be read */
@@ -121,8 +127,7 @@ export class Operations<T extends object> {
     let blank: T | undefined;
     return checkReplacement(this.resource.schema, sent, {
       current: (field) => current && valueIn(current, field),
-      default: ({ column }) =>
-        column.getEntityValue((blank ??= this.repository.create())) ?? this.databaseDefault(column),
+      default: ({ column }) => column.getEntityValue((blank ??= this.blank())) ?? this.databaseDefault(column),
     });
   }
 
@@ -137,21 +142,14 @@ export class Operations<T extends object> {
     return () => this.dataSource.driver.normalizeDefault(column) ?? 'NULL';
   }
 
-  /** What a statement gave back, unless somebody wants to hear of what is read. */
-  private asRead(record: UnreadRecord<T> | undefined): UnreadRecord<T> | undefined {
-    return this.store.goesThroughRepository('read') ? undefined : record;
-  }
-
   private get name(): string {
     return this.resource.schema.name;
   }
 
-  private record(key: unknown, id: string): Answer<UnreadRecord<T>> {
-    const asked = this.asked(() => this.store.reader.one(key));
-    return after(asked, (found) => {
-      if (!found) throw this.missing(id);
-      return found;
-    });
+  private async record(key: unknown, id: string): Promise<T> {
+    const found = await this.asked(() => this.store.reader.findByKey(key));
+    if (!found) throw this.missing(id);
+    return found;
   }
 
   private readId(text: string): unknown {
@@ -168,29 +166,37 @@ export class Operations<T extends object> {
   }
 
   /**
-   * What is wrong beside what is known, and the values as class-validator leaves them: a constraint may change the entity.
+   * Adds what class-validator finds. It may change the values, as a constraint may change the entity.
    *
-   * @param make the entity that it looks at
+   * @param make the entity that it checks
    */
-  private validated(make: () => T, { values, errors }: Checked, unknown: readonly FieldError[]): Answer<Checked> {
+  private async validated(
+    make: () => T,
+    { values, errors }: Checked,
+    unknown: readonly FieldError[],
+  ): Promise<Checked> {
     const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
+    const validate = await (this.classValidation ??= classValidationOf(this.resource.options.entity));
+    if (!validate) return { values, errors: known };
     const { schema } = this.resource;
-    return after(this.classValidation, (validate) => {
-      if (!validate) return { values, errors: known };
-      const entity = fill(make(), schema, values);
-      return after(validate(entity), (found) => ({
-        values: heldBy(entity, schema, values),
-        errors: [...known, ...unnamed(found, schema, values, known)],
-      }));
-    });
+    const entity = fill(make(), schema, values);
+    const found = await validate(entity);
+    return {
+      values: heldBy(entity, schema, values),
+      errors: [...known, ...unnamed(found, schema, values, known)],
+    };
   }
 
   private refuse(errors: readonly FieldError[]): never {
     throw new BadRequestException({ message: `${this.name} is not valid`, errors });
   }
 
-  private asked<R>(ask: () => Answer<R>): Answer<R> {
-    return askDatabase(this.name, ask);
+  private asked<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
+    return withDatabaseErrors(this.name, work, write);
+  }
+
+  private write(operation: FailedWrite['operation'], values: Values = []): FailedWrite {
+    return { operation, schema: this.resource.schema, manager: this.dataSource.manager, values };
   }
 }
 
@@ -209,10 +215,6 @@ function unnamed(
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
   });
-}
-
-function fail(error: unknown): never {
-  throw error;
 }
 
 function valueIn(record: object, { path }: Field): unknown {

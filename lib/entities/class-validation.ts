@@ -1,8 +1,7 @@
-/** `class-validator` decorators of an entity, where the application has the library and uses it. */
-import type { Answer } from '../http/at-once.js';
+/** `class-validator` decorators of an entity. The library is an optional peer dependency. */
 import type { FieldError } from '../http/failure.js';
 
-type Validate = (entity: object) => Promise<FieldError[]>;
+export type Validate = (entity: object) => Promise<FieldError[]>;
 
 interface ValidationError {
   property: string;
@@ -16,25 +15,18 @@ interface ClassValidator {
   validate(entity: object, options: object): Promise<ValidationError[]>;
 }
 
+const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };
+
 /**
- * Whether any decorator of the library has run in this process: the first one makes the list of them all, which the
- * library keeps here so that several copies of it share one. To load it for an application that does not use it would
- * take a tenth of a second of its start.
+ * Importing the library takes about 0.1 s: call this for the first write, not at boot.
+ *
+ * @returns `undefined` if the entity has no such decorators
  */
-const isUsed = (): boolean => 'classValidatorMetadataStorage' in globalThis;
-
-/** @returns `undefined` where the entity has no such decorators */
-export const classValidationOf = (target: unknown): Answer<Validate | undefined> =>
-  isUsed() ? validationOf(target) : undefined;
-
-async function validationOf(target: unknown): Promise<Validate | undefined> {
+export async function classValidationOf(target: unknown): Promise<Validate | undefined> {
   const library = await load();
-  if (!library || library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length === 0)
-    return undefined;
-  return async (entity) =>
-    (
-      await library.validate(entity, { forbidUnknownValues: false, validationError: { target: false, value: false } })
-    ).flatMap((error) => fieldErrors(error, []));
+  const isDecorated = library?.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length;
+  if (!library || !isDecorated) return undefined;
+  return async (entity) => (await library.validate(entity, OPTIONS)).flatMap((error) => fieldErrors(error, []));
 }
 
 async function load(): Promise<ClassValidator | undefined> {
@@ -49,9 +41,9 @@ function fieldErrors(
   { property, constraints = {}, children = [] }: ValidationError,
   path: readonly string[],
 ): FieldError[] {
-  const here = [...path, property];
+  const fieldPath = [...path, property];
   return [
-    ...Object.values(constraints).map((message) => ({ field: here.join('.'), message })),
-    ...children.flatMap((child) => fieldErrors(child, here)),
+    ...Object.values(constraints).map((message) => ({ field: fieldPath.join('.'), message })),
+    ...children.flatMap((child) => fieldErrors(child, fieldPath)),
   ];
 }

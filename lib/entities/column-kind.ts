@@ -1,4 +1,4 @@
-/** From a column's metadata to the kind of its values: one table for the type names of every driver. */
+/** Which kind of values a column has: one table for the type names of all drivers. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import * as kinds from './value-kinds.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
@@ -8,7 +8,7 @@ export type ColumnMetadata = EntityMetadata['columns'][number];
 
 type KindOf = (column: ColumnMetadata, dataSource: DataSource) => ValueKind;
 
-/** SQLite keeps every integer in 64 bits, of which the driver reads 53: see `losesDigits`. */
+/** SQLite stores every integer in 64 bits, but its driver reads 53 of them: see `losesDigits`. */
 const integer =
   (bits: bigint): KindOf =>
   (column, dataSource) => {
@@ -24,53 +24,28 @@ const text: KindOf = (column, dataSource) => {
 
 const enumeration: KindOf = (column, dataSource) => (column.enum ? kinds.oneOf(column.enum) : text(column, dataSource));
 
-const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
-  [() => kinds.boolean, Boolean, 'boolean', 'bool'],
+/** Type names separated by commas. Any other type is read as text. */
+const rows: readonly [kind: KindOf, types: string, constructor?: unknown][] = [
+  [() => kinds.boolean, 'boolean, bool', Boolean],
   [integer(8n), 'tinyint'],
-  [integer(16n), 'smallint', 'int2', 'year'],
+  [integer(16n), 'smallint, int2, year'],
   [integer(24n), 'mediumint'],
-  [integer(32n), Number, 'int', 'integer', 'int4'],
-  [integer(64n), 'bigint', 'int8', 'int64', 'unsigned big int'],
-  [() => kinds.float, 'float', 'float4', 'float8', 'double', 'double precision', 'real'],
-  [() => kinds.decimal, 'decimal', 'numeric', 'dec', 'fixed', 'number', 'smallmoney'],
+  [integer(32n), 'int, integer, int4', Number],
+  [integer(64n), 'bigint, int8, int64, unsigned big int'],
+  [() => kinds.float, 'float, float4, float8, double, double precision, real'],
+  [() => kinds.decimal, 'decimal, numeric, dec, fixed, number, smallmoney'],
   [(_column, dataSource) => (isPostgres(dataSource) ? kinds.money : kinds.decimal), 'money'],
-  [
-    text,
-    String,
-    'varchar',
-    'char',
-    'character',
-    'character varying',
-    'varying character',
-    'native character',
-    'nchar',
-    'nvarchar',
-    'nvarchar2',
-    'varchar2',
-    'national varchar',
-    'national char',
-  ],
-  [text, 'text', 'tinytext', 'mediumtext', 'longtext', 'ntext', 'clob', 'citext', 'string'],
-  [() => kinds.uuid, 'uuid', 'uniqueidentifier'],
+  [text, 'varchar', String],
+  [() => kinds.uuid, 'uuid, uniqueidentifier'],
   [() => kinds.date, 'date'],
-  [() => kinds.time, 'time', 'time without time zone'],
-  [
-    () => kinds.dateTime,
-    Date,
-    'datetime',
-    'datetime2',
-    'smalldatetime',
-    'timestamp',
-    'timestamptz',
-    'timestamp with time zone',
-    'timestamp without time zone',
-    'timestamp with local time zone',
-  ],
-  [() => kinds.bytes, 'blob', 'tinyblob', 'mediumblob', 'longblob', 'bytea', 'binary', 'varbinary', 'image', 'bytes'],
+  [() => kinds.time, 'time, time without time zone'],
+  [() => kinds.dateTime, 'datetime, datetime2, smalldatetime, timestamp, timestamptz', Date],
+  [() => kinds.dateTime, 'timestamp with time zone, timestamp without time zone, timestamp with local time zone'],
+  [() => kinds.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, image, bytes'],
   [(_column, dataSource) => (isMysql(dataSource) ? kinds.jsonReadTwice : kinds.json), 'json'],
-  [() => kinds.json, 'jsonb', 'simple-json'],
+  [() => kinds.json, 'jsonb, simple-json'],
   [() => kinds.words, 'simple-array'],
-  [enumeration, 'enum', 'simple-enum', 'set'],
+  [enumeration, 'enum, simple-enum, set'],
   [(column, dataSource) => (isPostgres(dataSource) ? kinds.point : text(column, dataSource)), 'point'],
   [() => kinds.circle, 'circle'],
   [() => kinds.interval, 'interval'],
@@ -79,9 +54,14 @@ const rows: readonly [kind: KindOf, ...types: readonly unknown[]][] = [
   [(column, dataSource) => (isMysql(dataSource) ? kinds.bytes : text(column, dataSource)), 'bit'],
 ];
 
-const kindByType = new Map(rows.flatMap(([kind, ...types]) => types.map((type) => [type, kind] as const)));
+const kindByType = new Map<unknown, KindOf>(
+  rows.flatMap(([kind, types, constructor]) =>
+    [...types.split(', '), constructor].map((type) => [type, kind] as const),
+  ),
+);
+kindByType.delete(undefined);
 
-/** What a transformer's property holds is known from its TypeScript type only. */
+/** The type of a property with a transformer is known only from TypeScript's `design:type`. */
 const kindByDesign = new Map<unknown, ValueKind>([
   [String, kinds.text()],
   [Number, kinds.float],
@@ -108,12 +88,12 @@ export function kindOf(column: ColumnMetadata, dataSource: DataSource): ValueKin
 const WIDE_INTEGERS = new Set<unknown>(['bigint', 'int8', 'unsigned big int']);
 const INTEGER_KEYS = new Set<unknown>([Number, 'int', 'integer']);
 
-/** Whether the driver loses digits of a 64-bit integer unless it is read as text: the wide types of SQLite, and its keys. */
+/** Whether SQLite's driver rounds the column's integers beyond 53 bits unless they are selected as text. */
 export function losesDigits(column: ColumnMetadata, dataSource: DataSource): boolean {
-  const referred = column.referencedColumn ?? column;
+  const stored = column.referencedColumn ?? column;
   return (
     isSqlite(dataSource) &&
-    !referred.transformer &&
-    (WIDE_INTEGERS.has(referred.type) || (referred.isPrimary && INTEGER_KEYS.has(referred.type)))
+    !stored.transformer &&
+    (WIDE_INTEGERS.has(stored.type) || (stored.isPrimary && INTEGER_KEYS.has(stored.type)))
   );
 }

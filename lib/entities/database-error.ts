@@ -1,29 +1,28 @@
-/** What a database refused, told by the codes of the drivers: a new driver is a new row. */
-import { ServiceUnavailableException } from '@nestjs/common';
+/** What a driver's error means, decided by its codes and messages. A new driver is a new row. */
 import { QueryFailedError } from 'typeorm';
+import { ServiceUnavailable } from '../http/failure.js';
 
 /**
- * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not take. `busy`: try again.
- * `fixed`: a view, of which nothing can be changed.
+ * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not accept. `busy`: no
+ * connection, a lock or a time limit; the request may be repeated. `fixed`: a view that cannot be written.
  */
 export type DatabaseRefusal = 'conflict' | 'invalid' | 'busy' | 'fixed';
 
 const rows: readonly [DatabaseRefusal, RegExp][] = [
-  // SQLite: better-sqlite3 has extended codes, sqlite3 the plain one and says which constraint in its message.
+  // SQLite: better-sqlite3 has extended codes; sqlite3 has the plain code and names the constraint in the message.
   ['conflict', /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)$/],
   ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['busy', /^SQLITE_(BUSY|LOCKED)/],
   ['fixed', /^cannot modify .+ because it is a view$/],
-  // PostgreSQL: SQLSTATE. 23505 unique, 23503 foreign key, 23P01 exclusion; 22 data, 23 other constraints, P0001 what a
-  // trigger raises; 40 rolled back, 55P03 and 57014 a time limit, 53 no room. Not pg's own `query_timeout`: what was asked
-  // goes on, and may be done yet.
+  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 53: resources,
+  // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server goes on with that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
-  // Of these types' values it says a syntax error, as of a statement's, or an inner one: what tells is its file that reads them.
+  // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
   ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
   ['busy', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
-  // Not by 55000, which is that of other mistakes, too, such as a missing replica identity.
+  // Not by code 55000, which has other meanings too.
   ['fixed', /^cannot (insert into|update|delete from) view "/],
   ['fixed', /^cannot change materialized view "/],
   // MySQL, MariaDB.
@@ -32,26 +31,40 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
     'invalid',
     /^(ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
   ],
-  // MariaDB's CHECK, also that of a JSON column: MySQL has another name for its number.
+  // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
   ['invalid', /^CONSTRAINT `.+` failed for /],
   ['busy', /^(ER_LOCK_|Query execution was interrupted)/],
   ['fixed', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
 ];
 
-/** Of the pools of pg and mysql2, whose connections are all in use: the query was never asked. */
-const NO_CONNECTION = /^(timeout exceeded when trying to connect|No connections available\.|Queue limit reached\.)$/;
+/** No connection: refused, ended by the server or the network, or none free in the pool. */
+const CONNECTION_ERRORS: readonly RegExp[] = [
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
+  // PostgreSQL: connection exceptions, shutdown, starting up. And pg with its pool.
+  /^(08[0-9A-Z]{3}|57P0[1235])$/,
+  /^(Connection terminated|Client (has encountered a connection error|was closed) and is not queryable)/,
+  /^(timeout exceeded when trying to connect|Cannot use a pool after calling end on the pool)$/,
+  // MySQL, MariaDB: mysql2 with its pool.
+  /^(PROTOCOL_CONNECTION_LOST|ER_(SERVER|NORMAL)_SHUTDOWN|ER_CONNECTION_KILLED|ER_(CON_COUNT|TOO_MANY_USER_CONN))/,
+  /^(Connection lost: |Can't (add new command when connection is|write) in closed state|Connection was killed$)/,
+  /^(No connections available|Queue limit reached|Pool is closed)\.$/,
+];
 
 export function refusalOf(error: unknown): DatabaseRefusal | undefined {
-  if (error instanceof Error && NO_CONNECTION.test(error.message)) return 'busy';
-  if (!(error instanceof QueryFailedError)) return undefined;
-  const { code, file } = error.driverError as Error & { readonly code?: unknown; readonly file?: unknown };
-  const texts = [String(code), error.driverError.message, String(file)];
-  return rows.find(([, form]) => texts.some((text) => form.test(text)))?.[0];
+  if (!(error instanceof Error)) return undefined;
+  const isQuery = error instanceof QueryFailedError;
+  const { code, file, message } = (isQuery ? error.driverError : error) as Error & { code?: unknown; file?: unknown };
+  const texts = [String(code), message, String(file)];
+  const matches = (form: RegExp): boolean => texts.some((text) => form.test(text));
+  if (CONNECTION_ERRORS.some(matches)) return 'busy';
+  return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
 }
 
-/** 503: the same may be asked again. */
-export class DatabaseBusy extends ServiceUnavailableException {
+const RETRY_AFTER_SECONDS = 5;
+
+/** 503: the database is busy, down or restarting. */
+export class DatabaseBusy extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {
-    super('The database is busy, try again', options);
+    super('The database is temporarily unavailable, try again', RETRY_AFTER_SECONDS, options);
   }
 }

@@ -1,31 +1,32 @@
 /**
- * The immutable description of an entity, compiled from TypeORM's metadata at boot. Checks, projection, search and the
- * statements all derive from it.
+ * The immutable description of an entity, compiled from TypeORM's metadata at boot. Input checks, projections, search
+ * and statements are derived from it.
  */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { kindOf, losesDigits, type ColumnMetadata } from './column-kind.js';
+import { isExcluded } from './excluded-properties.js';
 import type { ValueKind } from './value-kinds.js';
 
 export interface Field {
-  /** Where it stands in the JSON object: `['price']`, `['address', 'city']`, `['categoryId']`. */
+  /** Path in the JSON object: `['price']`, `['address', 'city']`, `['categoryId']`. */
   readonly path: readonly string[];
-  /** The same as a name for messages: `address.city`. */
+  /** The path as a name for messages: `address.city`. */
   readonly name: string;
-  /** Where the entity holds it: `address.city`, or the relation's name. */
+  /** Path in the entity: `address.city`, or the name of the relation. */
   readonly property: string;
   readonly column: ColumnMetadata;
   readonly kind: ValueKind;
   readonly nullable: boolean;
-  /** `select: false` columns never leave. */
+  /** False for `select: false` and class-transformer's `@Exclude()`: no response contains such a column. */
   readonly readable: boolean;
-  /** Whether a client may give it for a new record, or change it. */
+  /** Whether a client may set it on a new record, or change it. */
   readonly insertable: boolean;
   readonly updatable: boolean;
-  /** The database or the entity's constructor gives it a value when the client does not. */
+  /** Whether the database or the entity's constructor sets a value if the client sends none. */
   readonly hasDefault: boolean;
-  /** The relation that it refers by, read and written as `<relation>Id`. */
+  /** The relation whose foreign key this is, read and written as `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
-  /** Read as text, because the driver loses digits of it. */
+  /** Selected as text, because the driver rounds 64-bit integers. */
   readonly readsAsText: boolean;
 }
 
@@ -36,7 +37,7 @@ export interface EntitySchema {
   readonly id: Field;
 }
 
-/** Columns that TypeORM keeps for itself, which are no fields of the record. */
+/** Columns that TypeORM keeps for itself. */
 const isInternal = (column: ColumnMetadata): boolean =>
   column.isDiscriminator ||
   column.isTreeLevel ||
@@ -57,18 +58,28 @@ const isGenerated = (column: ColumnMetadata): boolean =>
 
 export function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntitySchema {
   const blank = metadata.create() as object;
-  const fields = metadata.columns
-    .filter((column) => !isInternal(column))
-    .map((column) => describeField(column, blank, dataSource));
+  const columns = metadata.columns.filter((column) => !isInternal(column));
+  const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
+  const fields = columns.map((column) => describeField(column, { metadata, dataSource, blank, names }));
   const id = fields.find(({ column }) => column.isPrimary);
   if (!id) throw new TypeError(`${metadata.name} has no primary key`);
   return Object.freeze({ name: metadata.name, fields: Object.freeze(fields), id });
 }
 
-function describeField(column: ColumnMetadata, blank: object, dataSource: DataSource): Field {
+interface Surroundings {
+  readonly metadata: EntityMetadata;
+  readonly dataSource: DataSource;
+  /** A new instance of the entity. */
+  readonly blank: object;
+  readonly names: readonly string[];
+}
+
+function describeField(column: ColumnMetadata, { metadata, dataSource, blank, names }: Surroundings): Field {
   const relation = column.isVirtual ? column.relationMetadata : undefined;
-  const property = relation?.propertyPath ?? column.propertyPath;
+  const property = propertyOf(column);
   const path = (relation ? `${property}Id` : property).split('.');
+  const types = [metadata.target, ...(column.embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? [])];
+  const isHidden = property.split('.').some((name, depth) => isExcluded(types[depth], name, names));
   return Object.freeze({
     path: Object.freeze(path),
     name: path.join('.'),
@@ -76,7 +87,7 @@ function describeField(column: ColumnMetadata, blank: object, dataSource: DataSo
     column,
     kind: kindOf(column, dataSource),
     nullable: column.isNullable,
-    readable: column.isSelect,
+    readable: column.isSelect && !isHidden,
     insertable: !isGenerated(column) && column.isInsert,
     updatable: !isGenerated(column) && column.isUpdate,
     hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
@@ -84,3 +95,6 @@ function describeField(column: ColumnMetadata, blank: object, dataSource: DataSo
     readsAsText: losesDigits(column, dataSource),
   });
 }
+
+const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>
+  (isVirtual ? relationMetadata?.propertyPath : undefined) ?? propertyPath;

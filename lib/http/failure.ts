@@ -1,6 +1,6 @@
 /** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
 import { STATUS_CODES } from 'node:http';
-import { HttpException, Logger, type ArgumentsHost } from '@nestjs/common';
+import { HttpException, Logger, ServiceUnavailableException, type ArgumentsHost } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
 
@@ -13,6 +13,26 @@ export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly errors?: readonly FieldError[];
+}
+
+const MAX_ERRORS = 20;
+
+/** An answer lists at most 20 errors, so that a request cannot ask for an answer many times its size. */
+export function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {
+  if (errors.length <= MAX_ERRORS) return errors;
+  return [...errors.slice(0, MAX_ERRORS), { field: '', message: `… and ${errors.length - MAX_ERRORS} more` }];
+}
+
+/** 503 with `Retry-After`. */
+export class ServiceUnavailable extends ServiceUnavailableException {
+  constructor(
+    message: string,
+    /** In seconds. */
+    readonly retryAfter: number,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(message, options);
+  }
 }
 
 /** The parser's own messages quote the body, which may hold a password: these do not. */
@@ -47,28 +67,31 @@ export function failureOf(exception: unknown): Failure {
 export interface FailureAnswer {
   readonly status: number;
   readonly body: object;
-  /** `WWW-Authenticate` */
-  readonly challenge?: string;
+  /** `WWW-Authenticate`, `Retry-After` */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What a failed request of the package's own routes is answered with. A refusal keeps its body. */
 export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => object): FailureAnswer {
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused) {
-    const answer = { status: exception.getStatus(), body: exception.getResponse() as object };
-    return exception instanceof AuthenticationRequired ? { ...answer, challenge: exception.challenge } : answer;
+    const headers: Record<string, string> =
+      exception instanceof AuthenticationRequired ? { 'WWW-Authenticate': exception.challenge } : {};
+    return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
   }
   const failure = failureOf(exception);
-  return { status: failure.status, body: bodyOf(failure) };
+  const headers: Record<string, string> =
+    exception instanceof ServiceUnavailable ? { 'Retry-After': String(exception.retryAfter) } : {};
+  return { status: failure.status, body: bodyOf(failure), headers };
 }
 
 /** Whatever filters the application has. */
 export function replyFailure(
   { httpAdapter }: HttpAdapterHost,
-  { status, body, challenge }: FailureAnswer,
+  { status, body, headers }: FailureAnswer,
   host: ArgumentsHost,
 ): void {
   const response: unknown = host.switchToHttp().getResponse();
-  if (challenge !== undefined) httpAdapter.setHeader(response, 'WWW-Authenticate', challenge);
+  for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
   httpAdapter.reply(response, body, status);
 }
 
@@ -77,7 +100,10 @@ function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> 
   if (typeof body === 'string') return { message: body };
   const { message, errors } = body as { message?: unknown; errors?: readonly FieldError[] };
   const words = Array.isArray(message) ? message.join('; ') : message;
-  return { message: typeof words === 'string' ? words : exception.message, ...(errors && { errors }) };
+  return {
+    message: typeof words === 'string' ? words : exception.message,
+    ...(errors && { errors: limitErrors(errors) }),
+  };
 }
 
 /** Express's body parser (http-errors) and Fastify mark what the client did wrong with a status of 4xx. */

@@ -7,14 +7,14 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 const NONE = 'The request body must be a JSON object, got none';
 
-/** A JSON object as it was sent: nothing is known of its fields yet. */
+/** A JSON object as sent; its fields are not checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked. */
 const hasBody = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 
-/** As deep as MySQL stores JSON. What is thousands deep cannot be written again: the stack is too small. */
+/** MySQL stores JSON up to this depth. `JSON.stringify` fails for a value that is thousands of levels deep. */
 const MOST_LEVELS = 100;
 
 const isDeeper = (value: unknown, levels: number): boolean =>
@@ -22,7 +22,7 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
-/** Express's parser reads `{}` where nothing was sent: a replacement by it would empty the record. */
+/** Express's parser reads an empty body as `{}`, which would replace a record by an empty one. */
 const isNothing = ({ body, readableDidRead }: HttpRequest): boolean =>
   readableDidRead === false && JSON.stringify(body) === '{}';
 
@@ -31,7 +31,7 @@ export function jsonBodyOf(request: HttpRequest): JsonObject {
   const { headers, body, raw } = request;
   const type = headers['content-type'];
   if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
-  // Express decodes the encodings it knows and refuses the others; Fastify hands the bytes on as they are.
+  // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
   if (type === undefined || !JSON_TYPE.test(type) || encoded)
     throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
@@ -43,7 +43,7 @@ export function jsonBodyOf(request: HttpRequest): JsonObject {
   return body as JsonObject;
 }
 
-/** The parameter of a handler that takes a JSON object. */
+/** The parameter of a handler that receives a JSON object. */
 export const JsonBody = createParamDecorator((_: unknown, context) =>
   jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>()),
 );

@@ -1,4 +1,4 @@
-/** What the package reads of a request, alike on Express and on Fastify. */
+/** What the package reads of a request, on Express and on Fastify. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export interface HttpRequest {
@@ -6,36 +6,34 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   readonly url?: string;
   readonly originalUrl?: string;
-  /** Fastify wraps node's request; on Express the request is node's own. */
+  /** Fastify's request wraps node's. Express's request is node's own. */
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
   readonly body?: unknown;
-  /** Of a request that the platform has not seen: why its body cannot be read. */
-  readonly unreadable?: unknown;
-  /** Node's own, on Express: whether any byte of the body has been read. */
+  /** Express: whether any byte of the body was read. */
   readonly readableDidRead?: boolean;
-  /** Of the route whose handler is about to run, decoded. */
+  /** The decoded path parameters of the route. */
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Express: the route whose handler is running. */
+  /** Express: the route that serves the request. */
   readonly route?: { readonly path?: unknown };
   /** Fastify: the same. */
   readonly routeOptions?: { readonly url?: string | undefined };
 }
 
-/** What the package says of a response, alike on Express, on Fastify and past them. */
+/** Sets a header, on Express and on Fastify. */
 export interface HeaderWriter {
   header(name: string, value: string): unknown;
 }
 
-/** The request target as it was sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */
+/** The request target as sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */
 export function targetOf(request: HttpRequest): string {
   return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
 }
 
-/** The path of the target, undecoded, without scheme and host (of `http` only, as routers read it), query and fragment. */
+/** The path of the target, undecoded, without scheme, host, query and fragment. Express's router accepts any scheme. */
 export function pathOf(request: HttpRequest): string {
   const target = targetOf(request);
-  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   const end = local.search(/[?#]/);
   return (end < 0 ? local : local.slice(0, end)) || '/';
 }
@@ -47,7 +45,7 @@ export function queryOf(request: HttpRequest): string {
   return start < 0 ? '' : target.slice(start + 1);
 }
 
-/** The template of the route whose handler is about to run. Only to be asked in a guard or later. */
+/** The template of the route that serves the request. Known in guards and later. */
 export function templateOf(request: HttpRequest): string | undefined {
   const path = request.routeOptions?.url ?? request.route?.path;
   return typeof path === 'string' ? path : undefined;

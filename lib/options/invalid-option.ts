@@ -1,13 +1,16 @@
-/** Thrown when a declaration is wrong: one sentence with the option's path, what was expected, what was got, and what to do. */
+/** Thrown when a declaration is wrong. The message names the option, what it must be, what was given, and what to do. */
 export class InvalidOptionError extends TypeError {
   override readonly name = 'InvalidOptionError';
 
   /**
-   * @param path the option as the developer wrote it, such as `AuthModule.forRoot: jwtExpirationHours`
+   * @param path the option, such as ``AuthModule option `jwtExpirationHours` ``
+   * @param expected what the option must be: `a positive number`
    * @param got a description made by `describe`; a secret is described, never shown
+   * @param advice what to do, as a sentence without its period
    */
   constructor(path: string, expected: string, got: string, advice: string) {
-    super(`${path}: expected ${expected}, got ${got}; ${advice}.`);
+    const sentence = `${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
+    super(`${path} must be ${expected}, got ${got}. ${sentence.replace(/\.?$/, '.')}`);
   }
 }
 

@@ -1,93 +1,151 @@
-/** What plugins and main.ts give to Fastify itself, past Nest's routes: static files among them. */
-import { observe } from './observed-method.js';
-import type { Handler, MountRequest, Mounts } from './mounts.js';
+/**
+ * The routes of Fastify, as its `onRoute` hook reports them. The only file that relies on how Nest and @fastify/cors
+ * register routes with Fastify; test/routes/route-table.spec.ts fails when that changes.
+ */
+import { CONTROLLER_METHOD } from './controller-methods.js';
+import { LevelTrie } from './level-trie.js';
+import { levelsOf, makeRoute, servesMethod, type Route, type RouteReader, type ServedRoute } from './route.js';
+import { withoutOptionals } from './route-shape.js';
 
-interface ForeignRoute {
-  readonly method: string;
-  readonly path: string;
-  readonly handler: object;
-}
-
-type Gate = (request: unknown, reply: unknown, enter: () => unknown) => unknown;
-type Hook = (request: unknown, reply: unknown, done: (error?: unknown) => void) => void;
 interface RouteOptions {
-  readonly method: string | string[];
+  readonly method: string | readonly string[];
   readonly url: string;
-  readonly handler: object;
-  preValidation?: Hook | Hook[];
+  readonly config?: { readonly [CONTROLLER_METHOD]?: object };
+  readonly constraints?: { readonly version?: unknown };
 }
-interface FastifyInstance {
+
+interface FoundRoute {
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export interface FastifyInstance {
   readonly supportedMethods: readonly string[];
   addHook(name: 'onRoute', hook: (options: RouteOptions) => void): void;
+  findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
 }
 
-/**
- * @param isNests whether the adapter is registering a route just now
- * @param found is told of every other route, once for each method
- * @param gate asked before each
- */
-export function watchForeignRoutes(
-  instance: FastifyInstance,
-  isNests: () => boolean,
-  { found, gate }: { readonly found: (route: ForeignRoute) => void; readonly gate: Gate },
-): void {
-  // Behind the body, which a policy may look at; before what the route itself has that could answer.
-  const hook: Hook = (request, reply, done) => {
-    const ask = async (): Promise<unknown> => gate(request, reply, () => done());
-    ask().catch(done);
+/** The part of Fastify's request that tells its route. */
+export interface RoutedRequest {
+  readonly is404: boolean;
+  readonly routeOptions: {
+    readonly method?: string | readonly string[] | undefined;
+    readonly url?: string | undefined;
+    readonly config?: { readonly [CONTROLLER_METHOD]?: object };
   };
-  instance.addHook('onRoute', (options) => {
-    const { url, handler, preValidation = [] } = options;
-    // The second is the preflight of Fastify's CORS plugin.
-    if (isNests() || isPreflight(options)) return;
-    const methods = [options.method].flat();
-    const isAll = instance.supportedMethods.every((method) => methods.includes(method));
-    for (const method of isAll ? ['ALL'] : methods) found({ method, path: url, handler });
-    options.preValidation = [hook, ...[preValidation].flat()];
-  });
 }
 
-const isPreflight = ({ method, url }: RouteOptions): boolean => url === '*' && [method].flat().join() === 'OPTIONS';
+export class FastifyRoutes implements RouteReader {
+  readonly routes: Route[] = [];
+  private readonly byLevels = new LevelTrie<{ readonly route: Route; readonly template: string }>();
 
-interface FastifyAdapter {
-  getInstance(): { readonly use?: unknown };
+  constructor(private readonly instance: FastifyInstance) {
+    instance.addHook('onRoute', (options) => this.add(options));
+  }
+
+  beginRouting(): void {}
+
+  hasRoute(path: string): boolean {
+    const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
+    return [...methods].some((method) => this.paramsOf(method, path) !== undefined);
+  }
+
+  /** Fastify's router tells only the parameters that it found, so the template is the one that makes this path of them. */
+  find(method: string, path: string): ServedRoute | undefined {
+    const params = this.paramsOf(method, path);
+    if (!params) return undefined;
+    const [first] = this.byLevels
+      .along(levelsOf(decode(path)).map((level) => level.toLowerCase()))
+      .filter(({ route, template }) => servesMethod(route, method) && makes(template, params, path))
+      .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || isOfAll(a.route) - isOfAll(b.route));
+    return first && { route: first.route, params };
+  }
+
+  /** Fastify's own hooks govern its routes: a request tells its route. */
+  findPlatformRoute(): undefined {
+    return undefined;
+  }
+
+  private add(options: RouteOptions): void {
+    if (isPreflightRoute(options)) return;
+    const { method, url, config, constraints } = options;
+    const verbs = [method].flat().map((verb) => verb.toUpperCase());
+    const isAll = this.instance.supportedMethods.every((verb) => verbs.includes(verb));
+    const versions = [constraints?.version].flat().filter((version) => version !== undefined);
+    for (const verb of isAll ? ['ALL'] : verbs) {
+      // Fastify adds a HEAD route to each GET route: HEAD is governed as GET.
+      if (verb === 'HEAD' && this.routes.some((known) => known.path === url && servesMethod(known, 'HEAD'))) continue;
+      const route = makeRoute(verb, url === '' ? '/' : url, config?.[CONTROLLER_METHOD], versions);
+      this.routes.push(route);
+      for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
+    }
+  }
+
+  private paramsOf(method: string, url: string): ServedRoute['params'] | undefined {
+    const versions = this.routes.flatMap((route) => route.versions);
+    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+    for (const constraint of constraints) {
+      const found = this.instance.findRoute({ method, url, ...constraint });
+      // Nest's adapter answers 404 where a parameter is empty.
+      if (found && Object.entries(found.params ?? {}).every(([name, value]) => name === '*' || value !== ''))
+        return found.params ?? {};
+    }
+    return undefined;
+  }
 }
 
-/** What `app.use` mounts on Fastify, which is called with node's own request and response. */
-export function watchMiddleware(
-  adapter: object,
-  mounts: Mounts,
-  nests: { readonly isRegistering: () => boolean; readonly registering: <T>(register: () => T) => T },
-): void {
-  const watch = (target: object): void =>
-    observe(target, 'use', (call, args) =>
-      nests.isRegistering() ? call(args) : nests.registering(() => call(guarded(args, mounts))),
-    );
-  watch(adapter);
-  // Fastify's instance has the method as soon as Nest has given it the plugin.
-  const instance = (adapter as FastifyAdapter).getInstance();
-  if (instance.use) watch(instance);
-  else
-    observe(adapter, 'init', async (call, args) => {
-      await nests.registering(() => call(args));
-      watch(instance);
-    });
+/** A request to a route outside Nest's routes: one of a plugin, or one that main.ts added. */
+export const isPlatformRequest = ({ is404, routeOptions }: RoutedRequest): boolean =>
+  !is404 &&
+  routeOptions.config?.[CONTROLLER_METHOD] === undefined &&
+  !isPreflightRoute({ method: routeOptions.method ?? [], url: routeOptions.url ?? '' });
+
+/** @fastify/cors answers preflights by a route for OPTIONS of every path. */
+const isPreflightRoute = ({ method, url }: RouteOptions): boolean =>
+  url === '*' && [method].flat().join() === 'OPTIONS';
+
+const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;
+
+/** Up to a wildcard, which stands for any further levels. */
+function trieLevels(template: string): (string | undefined)[] {
+  const levels = levelsOf(template);
+  const wildcard = levels.findIndex((level) => level.includes('*'));
+  return levels
+    .slice(0, wildcard < 0 ? undefined : wildcard)
+    .map((level) => (level.includes(':') ? undefined : level.toLowerCase()));
 }
 
-function guarded([first, ...rest]: readonly unknown[], mounts: Mounts): unknown[] {
-  const [path, given] = typeof first === 'function' ? ['/', [first, ...rest]] : [first, rest];
-  const handlers = given.flat(Infinity).map((handler) => {
-    const gate = typeof handler === 'function' ? mounts.add({ path, handler: handler as Handler }) : undefined;
-    if (!gate) return handler;
-    return (request: MountRequest, response: unknown, next: () => unknown): unknown =>
-      gate(
-        request,
-        response,
-        () => (handler as Handler)(request, response, next),
-        () => next(),
-      );
-  });
-  if (typeof first === 'function') return handlers;
-  // It takes one path, and one function or a list of them.
-  return [first, handlers.length === 1 ? handlers[0] : handlers];
+/** Whether a template with these parameters is this path. */
+function makes(template: string, params: ServedRoute['params'], path: string): boolean {
+  const names = [...template.matchAll(PARAMETER)].map(({ groups }) => groups?.['name'] ?? '*');
+  if (names.toSorted().join('/') !== Object.keys(params).toSorted().join('/')) return false;
+  const filled = template.replace(PARAMETER, (_, name: string | undefined) => String(params[name ?? '*']));
+  // Fastify may read a `;` as the beginning of the query.
+  return [path, path.replace(/;.*$/s, '')].some((each) => normalize(decode(each)) === normalize(filled));
 }
+
+/** Wider than the router, which has decided already that one of the templates matches. */
+const normalize = (path: string): string =>
+  path
+    .toLowerCase()
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** find-my-way tries, level by level, a literal, then a literal with a parameter, a parameter, and a wildcard. */
+function order(template: string): string {
+  const rank = (level: string): number => {
+    if (!/[:*]/.test(level)) return 0;
+    if (level.startsWith('*')) return 3;
+    return /^:\w+$/.test(level) ? 2 : 1;
+  };
+  return template.split('/').map(rank).join('');
+}
+
+const isOfAll = ({ method }: Route): number => (method === 'ALL' ? 1 : 0);

@@ -1,10 +1,10 @@
 /**
- * What a route can be asked for, level by level, read from the template of either router: path-to-regexp on Express
- * (`/files/*path`, `/a{/:b}`), find-my-way on Fastify (`/files/*`, `/a/:b?`). Where a template says more than levels can,
- * the shape is wider than the route, never narrower, so that no rule is taken for one that cannot apply.
+ * Which paths a route serves, level by level, read from the template of either router: path-to-regexp on Express
+ * (`/files/*path`, `/a{/:b}`), find-my-way on Fastify (`/files/*`, `/a/:b?`). A shape may be wider than its route, and is
+ * never narrower, so that no rule is missed.
  */
 
-/** One level: its literal text, or `undefined` where any text may stand. */
+/** One level: its literal text, or `undefined` for any text. */
 export type Level = string | undefined;
 
 export interface RouteShape {

@@ -1,42 +1,47 @@
-/** A route of the application, as its router was given it. */
+/** A route of the application, as its router has it. */
 import { shapesOf, type RouteShape } from './route-shape.js';
 
 export interface Route {
   /** `GET`, `POST`, … or `ALL`. */
   readonly method: string;
-  /** As the router was given it: `/api/products/:id`. */
+  /** The template: `/api/products/:id`. A mount has `/docs{/*rest}`. */
   readonly path: string;
-  /** Nest copies the metadata of the controller's method onto it. */
-  readonly handler: object;
-  /** Added by main.ts or a plugin and not by a controller: no guard runs before it. */
-  readonly outside?: boolean;
-  /** Of a handler of the package's own: why Nest runs it, `undefined` where nobody but the package does. */
-  readonly own?: { readonly reason: string | undefined } | undefined;
-  /** What its path can be asked for. */
+  /** The controller's method that serves it; `undefined` for a route or mount outside Nest's routes. */
+  readonly handler: object | undefined;
+  /** The versions of a route that shares its template with other versions: header and media type versioning. */
+  readonly versions: readonly unknown[];
   readonly shapes: readonly RouteShape[];
 }
 
-/** One that the router was given. */
-export class RegisteredRoute implements Route {
-  private known?: readonly RouteShape[];
-
-  constructor(
-    readonly method: string,
-    readonly path: string,
-    readonly handler: object,
-    readonly outside: boolean,
-    readonly own?: Route['own'],
-  ) {}
-
-  /** Made for one route of each template, which is all that anybody asks for. */
-  get shapes(): readonly RouteShape[] {
-    return (this.known ??= shapesOf(this.path));
-  }
-}
-
-/** A route, and what a concrete path gives it. */
+/** A route, and the path parameters that a concrete path gives it, decoded. */
 export interface ServedRoute {
   readonly route: Route;
-  /** Decoded. */
   readonly params: Readonly<Record<string, unknown>>;
 }
+
+/** How one platform tells its routes. */
+export interface RouteReader {
+  readonly routes: readonly Route[];
+  /** Called when Nest begins to bind middleware and routes. */
+  beginRouting(): void;
+  /** Whether a route of any method serves a path. */
+  hasRoute(path: string): boolean;
+  /** The route that serves a request. */
+  find(method: string, path: string): ServedRoute | undefined;
+  /** The route or mount outside Nest's routes that serves a request, where no guard runs. */
+  findPlatformRoute(method: string, path: string): ServedRoute | undefined;
+}
+
+/** A mount of everything: its path is not known. */
+export const ANY_PATH = '/{*rest}';
+
+export function makeRoute(method: string, path: string, handler?: object, versions: readonly unknown[] = []): Route {
+  return { method, path, handler, versions, shapes: shapesOf(path) };
+}
+
+/** Whether a route serves a method. HEAD is served by GET. */
+export const servesMethod = ({ method }: Pick<Route, 'method'>, requested: string): boolean =>
+  method === 'ALL' || method === requested || (requested === 'HEAD' && method === 'GET');
+
+/** `/api/products/` → `['api', 'products']` */
+export const levelsOf = (path: string): string[] => path.split('/').filter((level) => level !== '');

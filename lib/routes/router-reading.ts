@@ -2,7 +2,7 @@ import type { HttpAdapterHost } from '@nestjs/core';
 
 type Adapter = HttpAdapterHost['httpAdapter'];
 
-/** How the platform's router reads a path. */
+/** How the platform's router compares paths. */
 export interface RouterReading {
   readonly caseSensitive: boolean;
   readonly ignoreTrailingSlash: boolean;
@@ -17,7 +17,7 @@ interface Express {
 
 export function readingOf(adapter: Adapter & { getRouteMatchingOptions?: () => RouterReading }): RouterReading {
   if (adapter.getRouteMatchingOptions) return adapter.getRouteMatchingOptions();
-  // Nest 11 does not tell.
+  // Nest 11 does not have that method.
   if (adapter.getType() === 'fastify') {
     const { caseSensitive = true, ignoreTrailingSlash = false } = adapter.getInstance<Fastify>().initialConfig;
     return { caseSensitive, ignoreTrailingSlash };

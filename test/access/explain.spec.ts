@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { Authenticated, type AuthOptions, InvalidOptionError, Public, Roles, SecurityConfig } from 'declarest';
 import { RouteTable } from '../../lib/routes/route-table.js';
 import { describeExplanation, explain, type Explanation } from '../../lib/access/explain.js';
-import { SecurityRules } from '../../lib/access/security-rules.js';
+import { AccessRules } from '../../lib/access/access-rules.js';
 import { type Platform, PLATFORMS, startApp } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { claims, makeToken } from '../harness/tokens.js';
@@ -82,7 +82,7 @@ async function start(platform: Platform, { routes, declare, auth, decorate, outs
 }
 
 function ask({ app }: App, method: string, path: string, roles?: string[]): Explanation {
-  return explain(app.get(SecurityRules, { strict: false }), RouteTable.of(app.get(HttpAdapterHost).httpAdapter), {
+  return explain(app.get(AccessRules, { strict: false }).compiled!, {
     method,
     path,
     roles,

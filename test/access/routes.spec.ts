@@ -27,7 +27,7 @@ import { parsePattern } from '../../lib/access/pattern.js';
 import { Authenticator } from '../../lib/access/principal.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rules.js';
-import { SecurityRules } from '../../lib/access/security-rules.js';
+import { AccessRules } from '../../lib/access/access-rules.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';

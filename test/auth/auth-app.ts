@@ -17,7 +17,7 @@ import { TEST_SECRET } from '../harness/tokens.js';
 
 export const PASSWORD = 'correct horse battery';
 
-/** An open route of the application's own, which tells what the package says of who sent the request. */
+/** A public route of the application that returns the principal. */
 @Controller()
 export class WhoController {
   @Get('who')
@@ -40,17 +40,17 @@ export interface AuthAppOptions extends StartOptions {
 export interface AuthApp extends RunningApp {
   post: (path: string, json: unknown, options?: RequestOptions) => Promise<Answer>;
   get: (path: string, options?: RequestOptions) => Promise<Answer>;
-  /** Registers this user at `/api/auth` and hands over what `data` holds. */
+  /** Registers a user at `/api/auth` and returns `data`. */
   register: (user: object) => Promise<{ user: Record<string, unknown>; token: string }>;
   users: () => Repository<AuthUser>;
-  /** The row as stored, with what no response shows. */
+  /** The stored row, password hash included. */
   row: (where: Partial<AuthUser>) => Promise<Record<string, unknown>>;
 }
 
-/** Four rounds are the fewest bcrypt takes. */
+/** Four rounds are the minimum of bcrypt. */
 export const AUTH = { userClass: User, jwtSecret: TEST_SECRET, bcryptRounds: 4 } satisfies AuthOptions;
 
-/** Users and tokens and nothing else, over a database of its own. */
+/** An application with AuthModule only, on a database of its own. */
 export async function startAuth(platform: Platform, options: AuthAppOptions = {}): Promise<AuthApp> {
   const running = await startApp(platform, ...(await rootOf(options)));
   const { url, app } = running;
@@ -76,7 +76,7 @@ export async function startAuth(platform: Platform, options: AuthAppOptions = {}
   };
 }
 
-/** What the application logged until it was up, or why it is not. What is refused where it is declared counts too. */
+/** The lines logged during startup, and the error of `forRoot` or of the startup. */
 export async function bootAuth(
   platform: Platform,
   options: AuthAppOptions = {},
@@ -105,6 +105,12 @@ async function rootOf(options: AuthAppOptions): Promise<[RootModule, StartOption
   return [root, { ...options, onClose: () => database.drop() }];
 }
 
+/** Everything in an answer that could tell it apart from another one, except the date. */
+export function whole({ status, headers, text }: Answer): object {
+  const { date: _, ...others } = headers;
+  return { status, headers: others, text };
+}
+
 /** `{success: false, message}` and nothing else. */
 export function expectFailure(answer: Answer, status = 400): string {
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining('"success":false')]);
@@ -113,6 +119,6 @@ export function expectFailure(answer: Answer, status = 400): string {
 }
 
 let count = 0;
-/** A text that no other test of the file uses. */
+/** Text that no other test of the file uses. */
 export const unique = (text: string): string => `${text}${(count += 1)}`;
 export const uniqueEmail = (): string => `${unique('user')}@example.com`;

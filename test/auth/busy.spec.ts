@@ -2,26 +2,19 @@ import { availableParallelism } from 'node:os';
 import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
-import { HASHING, hashesAtOnce } from '../../lib/auth/passwords.js';
-import type { Answer } from '../harness/client.js';
+import { hashingQueue, hashConcurrency } from '../../lib/auth/passwords.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';
 
 const LOGIN = '/api/auth/login';
 const ROOM = 1_000;
-const AT_ONCE = hashesAtOnce(availableParallelism(), process.env['UV_THREADPOOL_SIZE']);
-
-/** What tells two answers apart, but for the time of day. */
-function whole({ status, headers, text }: Answer): object {
-  const { date: _, ...others } = headers;
-  return { status, headers: others, text };
-}
+const AT_ONCE = hashConcurrency(availableParallelism(), process.env['UV_THREADPOOL_SIZE']);
 
 /** Takes every place of the process's queue, those that run and those that wait, until it is told to leave. */
 function takeAllPlaces(): () => Promise<void> {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
-  const jobs = Array.from({ length: AT_ONCE + ROOM }, () => HASHING.run(() => ended));
+  const jobs = Array.from({ length: AT_ONCE + ROOM }, () => hashingQueue.run(() => ended));
   return async () => {
     end();
     await Promise.all(jobs);
@@ -124,7 +117,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await other.register({ email });
     let end!: () => void;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    const jobs = Array.from({ length: AT_ONCE }, () => HASHING.run(() => ended));
+    const jobs = Array.from({ length: AT_ONCE }, () => hashingQueue.run(() => ended));
     leave = async () => {
       end();
       await Promise.all(jobs);

@@ -2,11 +2,11 @@ import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import bcrypt from 'bcrypt';
 import { HashingQueue, ServerBusy } from '../../lib/auth/hashing-queue.js';
-import { hashesAtOnce } from '../../lib/auth/passwords.js';
+import { hashConcurrency } from '../../lib/auth/passwords.js';
 
 const hash = (): Promise<string> => bcrypt.hash('correct horse battery', 4);
 const queue = (limits: Partial<ConstructorParameters<typeof HashingQueue>[0]> = {}): HashingQueue =>
-  new HashingQueue({ atOnce: 1, room: 1_000, patience: 30_000, ...limits });
+  new HashingQueue({ concurrency: 1, maxQueued: 1_000, timeoutMs: 30_000, ...limits });
 
 /** Work that goes on until it is told to end. */
 function held(): { work: () => Promise<void>; end: () => void } {
@@ -39,7 +39,7 @@ describe('hashing in a queue', () => {
   });
 
   it('[2.4] starts them in the order in which they came', async () => {
-    const hashing = queue({ atOnce: 3 });
+    const hashing = queue({ concurrency: 3 });
     const started: number[] = [];
     const jobs = Array.from({ length: 200 }, (_, n) =>
       hashing.run(() => {
@@ -80,7 +80,7 @@ describe('hashing in a queue', () => {
   });
 
   it('[2.4] has room for 1,000 that wait; the next is refused at once, and the others keep their places', async () => {
-    const hashing = queue({ atOnce: 2 });
+    const hashing = queue({ concurrency: 2 });
     const { work, end } = held();
     const jobs = Array.from({ length: 1_002 }, () => hashing.run(work));
     const refused = hashing.run(hash);
@@ -92,7 +92,7 @@ describe('hashing in a queue', () => {
   });
 
   it('[2.4] refuses who has waited too long, whose work is never begun, and gives the place to another', async () => {
-    const hashing = queue({ room: 2, patience: 40 });
+    const hashing = queue({ maxQueued: 2, timeoutMs: 40 });
     const { work, end } = held();
     const running = hashing.run(work);
     const begun: string[] = [];
@@ -106,7 +106,7 @@ describe('hashing in a queue', () => {
   });
 
   it('[2.4] counts the time of waiting only: work may take longer than anybody waits', async () => {
-    const hashing = queue({ patience: 30 });
+    const hashing = queue({ timeoutMs: 30 });
     const slow = () => delay(90);
     expect(await outcomes([hashing.run(slow)])).toEqual(['done']);
     const [first, second] = [hashing.run(hash), hashing.run(slow)];
@@ -119,7 +119,7 @@ describe('hashing in a queue', () => {
       [1_500, 2],
       [40, 1],
     ] as const)
-      await expect(queue({ atOnce: 0, room: 0, patience }).run(hash)).rejects.toMatchObject({ retryAfter });
+      await expect(queue({ concurrency: 0, maxQueued: 0, patience }).run(hash)).rejects.toMatchObject({ retryAfter });
   });
 
   it('[2.4] keeps no process alive by what waits', async () => {
@@ -155,7 +155,7 @@ describe('hashing in a queue', () => {
 });
 
 describe('how many hash at a time', () => {
-  it.each<[cores: number, threads: string | undefined, atOnce: number]>([
+  it.each<[cores: number, threads: string | undefined, concurrency: number]>([
     [1, undefined, 1],
     [2, undefined, 1],
     [4, undefined, 3],
@@ -169,6 +169,6 @@ describe('how many hash at a time', () => {
     [8, 'many', 1],
     [8, '-1', 1],
   ])('[2.4] with %d cores and UV_THREADPOOL_SIZE=%s it is %d', (cores, threads, atOnce) => {
-    expect(hashesAtOnce(cores, threads)).toBe(atOnce);
+    expect(hashConcurrency(cores, threads)).toBe(atOnce);
   });
 });

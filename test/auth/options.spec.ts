@@ -105,14 +105,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['jwtExpirationHours', '24', /positive number/, /"24"/],
     ['jwtExpirationHours', '24h', /positive number/, /"24h"/],
     ['jwtExpirationHours', null, /positive number/, /null/],
-    ['tokenCacheSize', -1, /integer from 0/, /-1/],
-    ['tokenCacheSize', 1.5, /integer from 0/, /1\.5/],
-    ['tokenCacheSize', 1_000_001, /1000000/, /1000001/],
-    ['tokenCacheSize', Number.NaN, /integer from 0/, /NaN/],
-    ['tokenCacheSize', Number.POSITIVE_INFINITY, /integer from 0/, /Infinity/],
-    ['tokenCacheSize', '1000', /integer from 0/, /"1000"/],
-    ['tokenCacheSize', true, /integer from 0/, /true/],
-    ['tokenCacheSize', null, /integer from 0/, /null/],
     ['bcryptRounds', 3, /4/, /3/],
     ['bcryptRounds', 32, /31/, /32/],
     ['bcryptRounds', 10.5, /integer|whole/, /10\.5/],
@@ -203,7 +195,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     'loginMethod',
     'jwtSecret',
     'jwtExpirationHours',
-    'tokenCacheSize',
     'authBasePath',
     'bcryptRounds',
     'registration',
@@ -331,67 +322,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const printed = [...logs, error instanceof Error ? `${error.message}\n${error.stack}` : ''].join('\n');
       // The stack names this file and its test, never the value.
       expect(printed.replaceAll(/^ +at .*$/gm, '')).not.toMatch(/canary|9876543210|9,876/);
-    });
-  });
-
-  describe('tokenCacheSize', () => {
-    /** Reads its own user from the token, and tries to leave something behind for whoever comes next. */
-    @Controller('api/greedy')
-    class GreedyController {
-      @Get()
-      greedy(@CurrentUser() user: Principal) {
-        const roles = [...user.roles];
-        let refused = false;
-        try {
-          (user.roles as string[]).push('ADMIN');
-        } catch {
-          refused = true;
-        }
-        return { roles, refused };
-      }
-    }
-
-    it.each([1, 1_000_000])('[2.2] %d keeps tokens, which work as before', async (tokenCacheSize) => {
-      const app = await startAuth(platform, { auth: { tokenCacheSize } });
-      const [ann, bob] = [
-        await app.register({ email: 'ann@example.com' }),
-        await app.register({ email: 'bob@example.com' }),
-      ];
-      for (let round = 0; round < 3; round += 1)
-        for (const { token, user } of [ann, ann, bob])
-          expect((await app.get('/api/auth/me', { token })).json.data.user).toEqual(user);
-      await app.close();
-    });
-
-    it('[2.2] a handler cannot change what the next request with this token is', async () => {
-      const app = await startAuth(platform, { auth: { tokenCacheSize: 10 }, controllers: [GreedyController] });
-      const { token } = await app.register({ email: 'ann@example.com' });
-      for (let round = 0; round < 3; round += 1)
-        expect((await app.get('/api/greedy', { token })).json).toEqual({ roles: ['USER'], refused: true });
-      await app.close();
-    });
-
-    it('[2.2] comes from the factory of forRootAsync as well', async () => {
-      const useFactory = () => ({ jwtSecret: TEST_SECRET, bcryptRounds: 4, tokenCacheSize: 10 });
-      const authModules = [AuthModule.forRootAsync({ userClass: User, useFactory })];
-      const app = await startAuth(platform, { authModules, controllers: [GreedyController] });
-      const { token } = await app.register({ email: 'ann@example.com' });
-      expect((await app.get('/api/greedy', { token })).json).toMatchObject({ refused: true });
-      await app.close();
-    });
-
-    it('[2.2] another secret knows nothing of what the first one has verified', async () => {
-      const auth = { tokenCacheSize: 10 };
-      const first = await startAuth(platform, { auth });
-      const second = await startAuth(platform, { auth: { ...auth, jwtSecret: SECRET_OF_32 } });
-      const body = { email: 'ann@example.com' };
-      const [{ token }, other] = [await first.register(body), await second.register(body)];
-      for (let round = 0; round < 2; round += 1) {
-        expect((await first.get('/api/auth/me', { token })).status).toBe(200);
-        expect((await second.get('/api/auth/me', { token })).status).toBe(401);
-        expect((await second.get('/api/auth/me', { token: other.token })).status).toBe(200);
-      }
-      await Promise.all([first.close(), second.close()]);
     });
   });
 

@@ -485,7 +485,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         return { ...(await super.findById(id)), message: this.asked.request.url };
       }
     }
-    const service = await startCrud(platform, { entities: [Product], controllers: [Scoped], providers: [Asked] });
+    const service = await startCrud(platform, {
+      entities: [Product],
+      imports: [CrudModule],
+      controllers: [Scoped],
+      providers: [Asked],
+    });
     await service.post('/api/products', { name: 'a' });
     expect((await service.get('/api/products/1?x')).json.message).toBe('/api/products/1?x');
     expect((await service.get('/api/products/search?name=a')).json.data).toHaveLength(1);

@@ -1,0 +1,65 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
+import type { HttpRequest } from '../http/request-facts.js';
+import { decide, DENIED, type Access, type Refusal } from './access.js';
+import { AccessRules } from './access-rules.js';
+import { checkPolicies } from './policy.js';
+import type { Authentication } from './principal.js';
+import { decidingRule, describeRule } from './rules.js';
+
+/** A refused request: the exception, and the headers of its response. */
+export interface RefusedAccess {
+  readonly exception: AuthenticationRequired | AccessRefused;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Decides whether a request has access. Any exception in the decision is a refusal. */
+@Injectable()
+export class AccessDecision {
+  private readonly logger = new Logger('SecurityRules');
+
+  constructor(private readonly rules: AccessRules) {}
+
+  /** @returns `undefined` where the request has access */
+  async refusalOf(
+    request: HttpRequest,
+    authentication: Authentication,
+    accessOf: () => Access,
+  ): Promise<RefusedAccess | undefined> {
+    let access = DENIED;
+    let refusal: Refusal | undefined = { reason: 'forbidden' };
+    try {
+      access = accessOf();
+      refusal = await this.decide(access, request, authentication);
+    } catch (error) {
+      this.logger.error(
+        'The access decision failed; the request is refused.',
+        error instanceof Error ? error.stack : undefined,
+      );
+    }
+    return refusal && this.refuse(access, refusal, authentication);
+  }
+
+  private async decide(
+    access: Access,
+    request: HttpRequest,
+    { principal }: Authentication,
+  ): Promise<Refusal | undefined> {
+    if (access.kind === 'public') return undefined;
+    const roles = principal && this.rules.compiled?.roles.expand(principal.roles);
+    const refusal = decide(access, roles);
+    // Policies come last: a policy may look something up.
+    return refusal ?? (principal && (await checkPolicies(access.requirements, principal, request)));
+  }
+
+  private refuse(access: Access, refusal: Refusal, { bearerWasSent }: Authentication): RefusedAccess {
+    const headers: Record<string, string> = {};
+    if (this.rules.options.explainRefusals) {
+      const rule = decidingRule(access, refusal);
+      headers['X-Access-Rule'] = rule ? encodeURI(describeRule(rule)) : 'default';
+    }
+    if (refusal.reason === 'forbidden') return { exception: new AccessRefused(refusal.missing), headers };
+    const exception = new AuthenticationRequired(bearerWasSent);
+    return { exception, headers: { ...headers, 'WWW-Authenticate': exception.challenge } };
+  }
+}

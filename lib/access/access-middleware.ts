@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
+import { RouteTable, whenAdapterIsReady, type HttpAdapter } from '../routes/route-table.js';
+import { AccessDecision } from './access-decision.js';
+import { AccessRules } from './access-rules.js';
+import { DENIED, type Access } from './access.js';
+import type { CompiledAccess } from './compiled-access.js';
+import { authenticate, authenticationOf, Authenticator } from './principal.js';
+
+type Next = (error?: unknown) => void;
+type FastifyRequest = HttpRequest & RoutedRequest;
+interface FastifyInstance {
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, done: Next) => void): void;
+}
+
+/**
+ * The first middleware of the application (on Fastify also an `onRequest` hook). It authenticates each request, so that
+ * `request.user` is set before any guard, and decides on requests that Nest's guards do not see.
+ */
+@Injectable()
+export class AccessMiddleware {
+  private static readonly installed = new WeakSet<HttpAdapter>();
+
+  constructor(
+    host: HttpAdapterHost,
+    private readonly config: ApplicationConfig,
+    private readonly rules: AccessRules,
+    private readonly decision: AccessDecision,
+    private readonly authenticator: Authenticator,
+  ) {
+    whenAdapterIsReady(host, (adapter) => this.install(adapter));
+  }
+
+  /** Called again in `configure()`: a testing module that is compiled twice gets its second adapter after the constructor. */
+  install(adapter: HttpAdapter): void {
+    if (AccessMiddleware.installed.has(adapter)) return;
+    AccessMiddleware.installed.add(adapter);
+    // Fastify reports only routes that are added from here on.
+    RouteTable.of(adapter, this.config);
+    if (adapter.getType() === 'fastify') this.installOnFastify(adapter);
+    else
+      adapter.use(((request: HttpRequest, response: unknown, next: Next) => {
+        authenticate(this.authenticator, request);
+        this.decideOutside(adapter, request, response, next);
+      }) as never);
+  }
+
+  private installOnFastify(adapter: HttpAdapter): void {
+    adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
+      authenticate(this.authenticator, request);
+      if (!isPlatformRequest(request)) return done();
+      this.enforce(adapter, request, reply, done, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
+    });
+    // Middleware that main.ts mounts runs before or after that hook, but after this one.
+    adapter.use(((request: HttpRequest, response: unknown, next: Next) =>
+      this.decideOutside(adapter, request, response, next)) as never);
+  }
+
+  private decideOutside(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
+    this.enforce(adapter, request, response, next, (compiled) =>
+      compiled.ofRequestOutside(request.method, pathOf(request)),
+    );
+  }
+
+  /** No exception filter runs here: a refusal is sent at once. */
+  private enforce(
+    adapter: HttpAdapter,
+    request: HttpRequest,
+    response: unknown,
+    next: Next,
+    accessOf: (compiled: CompiledAccess) => Access | undefined,
+  ): void {
+    const { compiled } = this.rules;
+    const access = compiled && accessOrDenied(() => accessOf(compiled));
+    if (access === undefined) return next();
+    const decide = async (): Promise<void> => {
+      const authentication = authenticationOf(this.authenticator, request);
+      const refused = await this.decision.refusalOf(request, authentication, () => access);
+      if (!refused) return next();
+      for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
+      adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());
+    };
+    decide().catch(next);
+  }
+}
+
+function accessOrDenied(accessOf: () => Access | undefined): Access | undefined {
+  try {
+    return accessOf();
+  } catch {
+    return DENIED;
+  }
+}

@@ -1,0 +1,127 @@
+/** Finds the rules of the application at startup, compiles them against its routes, and reports the result. */
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { controllerMethods } from '../routes/controller-methods.js';
+import { refuseCollisions } from '../routes/route-collision.js';
+import { RouteTable } from '../routes/route-table.js';
+import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
+import { formatAccessRows } from './access-rows.js';
+import { compileAccess, type CompiledAccess } from './compiled-access.js';
+import { findUndecoratedHandlers } from './other-contexts.js';
+import type { RoleHierarchy } from './role-hierarchy.js';
+import { findRuleWarnings } from './rule-warnings.js';
+import { asEnforced, describeRule, isEnforced, refuseContradictions } from './rules.js';
+import type { Rule } from './rule.js';
+import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
+
+export interface AccessOptions {
+  readonly defaultAccess: DefaultAccess | undefined;
+  readonly enforcedRoles: readonly string[] | undefined;
+  readonly roleHierarchy: RoleHierarchy;
+  readonly strict: boolean;
+  readonly explainRefusals: boolean;
+}
+
+export const ACCESS_OPTIONS = Symbol('declarest.accessOptions');
+
+@Injectable()
+export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
+  /**
+   * By the application's modules: when a testing module is compiled twice, Nest keeps the guards of the first time, and
+   * every guard must apply the rules of the last.
+   */
+  private static readonly current = new WeakMap<ModulesContainer, CompiledAccess>();
+
+  private readonly logger = new Logger('SecurityRules');
+  private readonly configs = new Set<SecurityConfig>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly modules: ModulesContainer,
+    private readonly host: HttpAdapterHost,
+    @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
+  ) {}
+
+  /** `undefined` until the application has started. */
+  get compiled(): CompiledAccess | undefined {
+    return AccessRules.current.get(this.modules);
+  }
+
+  onModuleInit(): void {
+    for (const wrapper of this.discovery.getProviders()) {
+      const config: unknown = wrapper.instance;
+      // A factory with a scope has no instance yet: then the token tells.
+      const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
+      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient))
+        throw new InvalidOptionError(
+          wrapper.name,
+          'a singleton provider',
+          'a request-scoped or transient one',
+          'Remove its scope and the request-scoped providers that it injects',
+        );
+      if (!(config instanceof SecurityConfig)) continue;
+      markApplied(config);
+      this.configs.add(config);
+    }
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    for (const config of this.configs) await config.configure();
+    await this.compile();
+  }
+
+  /** The access of routes of Nest's that match no rule. */
+  get fallback(): Access {
+    const { defaultAccess } = this.options;
+    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
+    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
+  }
+
+  private async compile(): Promise<void> {
+    const table = RouteTable.of(this.host.httpAdapter);
+    await table.complete();
+    refuseCollisions(table.routes, table.reading.caseSensitive);
+    const declared = [...this.configs].flatMap(declaredRules);
+    refuseContradictions(declared);
+    const rules = declared.map((rule) => asEnforced(rule, this.options.enforcedRoles));
+    const compiled = compileAccess(table, controllerMethods(this.modules), {
+      rules,
+      fallback: this.fallback,
+      roleHierarchy: this.options.roleHierarchy,
+    });
+    AccessRules.current.set(this.modules, compiled);
+    this.report(declared, compiled);
+  }
+
+  private report(declared: readonly Rule[], compiled: CompiledAccess): void {
+    const { strict, enforcedRoles, defaultAccess } = this.options;
+    this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
+    if (this.configs.size === 0 && defaultAccess === undefined)
+      this.logger.warn(
+        'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
+      );
+    const unenforced = declared.filter((rule) => !isEnforced(rule, enforcedRoles));
+    if (unenforced.length > 0)
+      this.logger.warn(
+        `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
+      );
+    const undecorated = this.fallback.kind === 'public' ? [] : findUndecoratedHandlers(this.discovery);
+    if (undecorated.length > 0)
+      this.logger.warn(
+        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
+      );
+    const warnings = findRuleWarnings(compiled, declared.length === 0 && !strict);
+    if (strict && warnings.length > 0)
+      throw new InvalidOptionError(
+        'AuthModule option `strict`',
+        'false while the rules have warnings',
+        'true',
+        `Set it to false, or correct the rules: ${warnings.join(' ')}`,
+      );
+    for (const warning of warnings) this.logger.warn(warning);
+  }
+}
+
+const isConfig = (value: unknown): boolean =>
+  value instanceof SecurityConfig || (isClass(value) && value.prototype instanceof SecurityConfig);

@@ -1,0 +1,102 @@
+/** The access rules of one application, compiled against its routes. Immutable, except where routes are added later. */
+import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
+import type { RouteTable } from '../routes/route-table.js';
+import { BASE_ROLE, DENIED, type Access } from './access.js';
+import { accessRows, type AccessRow } from './access-rows.js';
+import { decoratedEffects } from './access-decorators.js';
+import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
+import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
+import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
+import { fold } from './rules.js';
+import type { Rule } from './rule.js';
+import type { ConcretePath } from './path-readings.js';
+
+export interface AccessPolicy extends RulePolicy {
+  readonly roleHierarchy: RoleHierarchy;
+}
+
+export interface RequestedRoute extends ConcretePath {
+  readonly template: string | undefined;
+  readonly method: string;
+}
+
+export function compileAccess(
+  table: RouteTable,
+  methods: readonly ControllerMethod[],
+  policy: AccessPolicy,
+): CompiledAccess {
+  const inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
+  return new CompiledAccess(table, methods, policy, inside);
+}
+
+export class CompiledAccess {
+  readonly roles: RoleInclusion;
+  private compiledOutside: { readonly routeCount: number; readonly access: OutsideAccess } | undefined;
+
+  constructor(
+    readonly table: RouteTable,
+    private readonly methods: readonly ControllerMethod[],
+    private readonly policy: AccessPolicy,
+    readonly inside: RouteAccess,
+  ) {
+    this.roles = compileRoleHierarchy(policy.roleHierarchy);
+  }
+
+  get rules(): readonly Rule[] {
+    return this.policy.rules;
+  }
+
+  get fallback(): Access {
+    return this.policy.fallback;
+  }
+
+  /** The access of a controller's route. A route that did not exist at startup is denied. */
+  ofRoute({ template, method, ...concrete }: RequestedRoute, target: ControllerMethod): Access {
+    const access = template === undefined ? undefined : this.inside.of(template, method, target);
+    return access?.(concrete) ?? DENIED;
+  }
+
+  /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */
+  ofRequestOutside(method: string, path: string): Access | undefined {
+    return this.table.findPlatformRoute(method, path)
+      ? this.outside.ofPath(method, path)
+      : this.outside.ofUnroutedPath(method, path);
+  }
+
+  /** The access of a WebSocket, GraphQL or microservice handler: decorators over the default. */
+  ofHandler({ controller, method }: ControllerMethod): Access {
+    const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
+    const rules = decoratedEffects(controller as unknown as object, method).map((each) => ({ ...each, pattern }));
+    return fold(this.fallback, rules);
+  }
+
+  controllersServing(path: string, handler: object): ControllerClass[] {
+    return controllersServing({ path, handler }, this.methods);
+  }
+
+  get outside(): OutsideAccess {
+    const { platformRoutes, reading } = this.table;
+    if (this.compiledOutside?.routeCount !== platformRoutes.length)
+      this.compiledOutside = {
+        routeCount: platformRoutes.length,
+        access: compileOutsideAccess(platformRoutes, this.rules, this.inside.used, reading),
+      };
+    return this.compiledOutside.access;
+  }
+
+  /** One for each method of each route, controllers' routes first. */
+  get entries(): readonly RouteEntry[] {
+    return [...this.inside.entries, ...this.outside.routes.entries];
+  }
+
+  get rows(): readonly AccessRow[] {
+    return accessRows(this.entries, this.roles.includersOf);
+  }
+
+  /** Every role that a rule or the hierarchy names, and the base role. */
+  get roleNames(): ReadonlySet<string> {
+    const rules = [...this.rules, ...this.entries.flatMap(({ access }) => access.by)];
+    const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
+    return new Set([BASE_ROLE, ...named, ...Object.entries(this.policy.roleHierarchy).flat(2)]);
+  }
+}

@@ -1,0 +1,70 @@
+/** Finds what is suspicious in the rules. Each is one sentence: a warning, or with `strict` a reason to refuse to start. */
+import { shapesOf } from '../routes/route-shape.js';
+import { BASE_ROLE, type Access } from './access.js';
+import type { CompiledAccess } from './compiled-access.js';
+import { foldWidely, relationTo, type Pattern } from './pattern.js';
+import type { RoleInclusion } from './role-hierarchy.js';
+import type { RouteAccess, RouteEntry } from './route-access.js';
+import { describeRule } from './rules.js';
+import { restricts } from './rule.js';
+
+/** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
+export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
+  const { rules, inside, roles, entries } = compiled;
+  const outside = compiled.outside.routes;
+  const withoutRule = ({ entries: all }: RouteAccess): RouteEntry[] =>
+    hasNoRules ? [] : all.filter(({ access }) => access.by.length === 0);
+  const unused = rules.filter((rule) => !inside.used.has(rule) && !outside.used.has(rule));
+  // A file of a mount may be public without a route of its own.
+  const partlyPublic = [...inside.entries, ...outside.entries.filter(({ of = '' }) => !of.includes('*'))].flatMap(
+    ({ part }) => (part && !restricts(part) && !coversRoute(part.pattern, entries) ? [part] : []),
+  );
+  const impossible = entries.filter(({ access }) => !isSatisfiable(access, roles));
+  const list = (sentence: (names: string) => string, found: readonly RouteEntry[]): string[] =>
+    found.length === 0 ? [] : [sentence([...new Set(found.map(nameOf))].join(', '))];
+  return [
+    ...list((names) => `No rule matches ${names}: the default access applies.`, withoutRule(inside)),
+    ...list((names) => `No rule matches ${names}, outside Nest's routes: access is public.`, withoutRule(outside)),
+    ...unused.map(
+      (rule) =>
+        `${describeRule(rule)} matches no route. Correct the pattern (with global prefix and version) or remove it.`,
+    ),
+    ...[...new Set(partlyPublic)].map(
+      (rule) =>
+        `${describeRule(rule)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
+    ),
+    ...impossible.map(
+      (entry) =>
+        `${nameOf(entry)} requires roles that no user has together: ${entry.access.by.map(describeRule).join(', ')}.`,
+    ),
+    ...findSimilarRoles(compiled.roleNames),
+  ];
+}
+
+const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
+
+/** A public rule that also matches a whole route was made for that route. */
+function coversRoute(pattern: Pattern, entries: readonly RouteEntry[]): boolean {
+  return entries.some((entry) => !entry.part && relationTo(pattern, shapesOf(entry.path), foldWidely) === 'covers');
+}
+
+/** A user has one role, with all roles that it includes. */
+function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean {
+  const sets = requirements.flatMap((each) => ('anyOf' in each && !each.anyOf.includes(BASE_ROLE) ? [each.anyOf] : []));
+  const candidates = sets.flat().flatMap((role) => [role, ...roles.includersOf(role)]);
+  return (
+    sets.length < 2 ||
+    candidates.some((role) => sets.every((anyOf) => anyOf.some((each) => roles.expand([role]).includes(each))))
+  );
+}
+
+/** Roles compare exactly: `Admin` and `ADMIN` are two roles, and one of them is probably a mistake. */
+function findSimilarRoles(names: ReadonlySet<string>): string[] {
+  const spellings = new Set([...names].map((name) => name.toLowerCase()));
+  return [...spellings]
+    .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
+    .filter((similar) => similar.length > 1)
+    .map(
+      (similar) => `The roles ${similar.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`,
+    );
+}

@@ -1,0 +1,136 @@
+/** Prepares a generated controller, or a subclass of one, before Nest registers its routes. */
+import { UseInterceptors } from '@nestjs/common';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { declareRoute } from '../routes/declared-route.js';
+import type { ResolvedCrudOptions } from './crud-options.js';
+import { declarationOf, isGenerated } from './declared-resources.js';
+import { createsRecords, locationInterceptor } from './location.interceptor.js';
+
+export interface ControllerClass {
+  readonly name: string;
+  /** Parameters of the constructor. */
+  readonly length: number;
+  readonly prototype: object;
+}
+
+export type Method = (...args: unknown[]) => unknown;
+
+export const isRouted = (method: unknown): method is Method =>
+  typeof method === 'function' && Reflect.hasMetadata('path', method);
+
+export const pathsOf = (method: object): string[] => [Reflect.getMetadata('path', method) as string | string[]].flat();
+
+const prepared = new WeakSet<ControllerClass>();
+
+/** @throws InvalidOptionError */
+export function prepareController(controller: ControllerClass): void {
+  const options = declarationOf(controller);
+  if (!options || prepared.has(controller)) return;
+  prepared.add(controller);
+  const prototypes = prototypesOf(controller);
+  if (!isGenerated(controller)) {
+    assertInjectable(controller);
+    keepEndpoint(controller, options);
+    withdrawReplacedRoutes(prototypes);
+    sortRoutes(prototypes);
+  }
+  for (const method of prototypes.flatMap(methodsOf).map(([, each]) => each)) {
+    if (!isRouted(method)) continue;
+    declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+    setsLocation(method);
+  }
+}
+
+/** From the class itself up to the generated one, which is the last. */
+export function prototypesOf({ prototype }: ControllerClass): [object, ...object[]] {
+  const prototypes: [object, ...object[]] = [prototype];
+  for (let each = prototype; !isGenerated(each.constructor);) {
+    each = Object.getPrototypeOf(each) as object;
+    prototypes.push(each);
+  }
+  return prototypes;
+}
+
+function methodsOf(prototype: object): [name: string, method: Method][] {
+  return Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
+    name !== 'constructor' && typeof value === 'function' ? [[name, value as Method]] : [],
+  );
+}
+
+const withLocation = new WeakSet<object>();
+
+function setsLocation(method: Method): void {
+  if (withLocation.has(method) || !createsRecords(method)) return;
+  withLocation.add(method);
+  UseInterceptors(locationInterceptor)({}, '', { value: method });
+}
+
+/** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */
+function assertInjectable(controller: ControllerClass): void {
+  const hasTypes = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
+  if (controller.length > 0 && !hasTypes)
+    throw new InvalidOptionError(
+      `The constructor of ${controller.name}`,
+      'one whose parameter types Nest can read',
+      'a class without a decorator of its own, for which TypeScript emits none',
+      'decorate the class with @Injectable()',
+    );
+}
+
+/** `@Controller()` without a path, for a version for example, would move the subclass to `/`. */
+function keepEndpoint(controller: ControllerClass, { endpoint }: ResolvedCrudOptions): void {
+  if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
+}
+
+/** Methods whose generated route a subclass serves by a method of another name. */
+const withdrawn = new WeakSet<object>();
+export const isWithdrawn = (method: object): boolean => withdrawn.has(method);
+
+/** A generated route is not registered where a subclass gives its verb and path to a method of another name. */
+function withdrawReplacedRoutes(prototypes: readonly [object, ...object[]]): void {
+  const [leaf] = prototypes;
+  const own = new Set(
+    prototypes
+      .slice(0, -1)
+      .flatMap(methodsOf)
+      .filter(([, each]) => isRouted(each))
+      .map(([, each]) => routeKey(each)),
+  );
+  for (const [name, generated] of methodsOf(prototypes.at(-1) as object)) {
+    if (Reflect.get(leaf, name) !== generated || !isRouted(generated) || !own.has(routeKey(generated))) continue;
+    const unrouted = function (this: unknown, ...args: unknown[]): unknown {
+      return generated.apply(this, args);
+    };
+    withdrawn.add(unrouted);
+    Object.defineProperty(leaf, name, { value: unrouted, writable: true, configurable: true });
+  }
+}
+
+const routeKey = (method: object): string =>
+  JSON.stringify(['method', 'path'].map((key) => Reflect.getMetadata(key, method) as unknown));
+
+/**
+ * Express matches routes in the order in which Nest finds the methods, a subclass's first. Paths that begin with a
+ * parameter come last, so that `:id` hides neither `search` nor a path of the subclass.
+ */
+function sortRoutes(prototypes: readonly [object, ...object[]]): void {
+  const [leaf] = prototypes;
+  const names = [...new Set([...prototypes].flatMap(methodsOf).map(([name]) => name))];
+  const routed = names.filter((name) => isRouted(Reflect.get(leaf, name)));
+  const sorted = routed.toSorted((a, b) => rankOf(leaf, a) - rankOf(leaf, b));
+  const descriptors = Object.getOwnPropertyDescriptors(leaf) as Record<string, PropertyDescriptor>;
+  for (const name of sorted) {
+    const inherited = { value: Reflect.get(leaf, name) as unknown, writable: true, configurable: true };
+    Reflect.deleteProperty(leaf, name);
+    Object.defineProperty(leaf, name, descriptors[name] ?? inherited);
+  }
+}
+
+const RANKS = [/^\/?[^:*/]/, /^\/?:/, /^\/?\*/];
+
+function rankOf(prototype: object, name: string): number {
+  const ranks = pathsOf(Reflect.get(prototype, name) as object).map((path) =>
+    RANKS.findIndex((pattern) => pattern.test(path)),
+  );
+  return Math.max(...ranks);
+}

@@ -1,0 +1,62 @@
+/** Mistakes in generated controllers that would otherwise stay silent: one warning for each. */
+import { RequestMethod } from '@nestjs/common';
+import { isRouted, isWithdrawn, pathsOf, prototypesOf, type ControllerClass } from './controller-preparation.js';
+import { overrideDescription } from './crud-override.js';
+import { declarationOf } from './declared-resources.js';
+import { ROUTES, type RouteName } from './generated-routes.js';
+
+/** Overridden operations with their methods. */
+function overridesOf(controller: ControllerClass): [name: RouteName, method: object][] {
+  const generated = prototypesOf(controller).at(-1) as object;
+  return (Object.keys(ROUTES) as RouteName[]).flatMap((name) => {
+    const method: unknown = Reflect.get(controller.prototype, name);
+    const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name) && !isWithdrawn(method);
+    return isOverride ? [[name, method]] : [];
+  });
+}
+
+/** `ProductsController.findAll is overridden: Only what is in stock` */
+export function describeOverrides(controller: ControllerClass): string[] {
+  return overridesOf(controller).flatMap(([name, method]) => {
+    const description = overrideDescription(method);
+    if (description === undefined) return [];
+    return [`${controller.name}.${name} is overridden${description === '' ? '' : `: ${description}`}`];
+  });
+}
+
+export function findOverrideWarnings(controller: ControllerClass): string[] {
+  return overridesOf(controller).flatMap(([name, method]) => {
+    const { verb, path } = ROUTES[name];
+    const decorator = decoratorOf(verb, [path]);
+    if (!isRouted(method))
+      return [
+        `${controller.name}.${name} overrides a generated operation but has no route. Decorate it with ${decorator}, or no request reaches it.`,
+      ];
+    const given: RequestMethod = Reflect.getMetadata('method', method) as RequestMethod;
+    const paths = pathsOf(method);
+    if (given === verb && paths.some((each) => levelsOf(each) === levelsOf(path))) return [];
+    return [
+      `${controller.name}.${name} overrides ${decorator} but is decorated with ${decoratorOf(given, paths)}, so that no generated route is left for ${name}. Use ${decorator}, or rename the method.`,
+    ];
+  });
+}
+
+/** The name of a parameter does not matter. */
+const levelsOf = (path: string): string => path.replaceAll(/^\/|\/$/g, '').replaceAll(/:\w+/g, ':');
+
+/** `@Get()`, `@Put(':id')` */
+function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
+  const name = RequestMethod[verb];
+  const args = paths.map((path) => (path === '/' ? '' : `'${path}'`)).join(', ');
+  return `@${name.charAt(0)}${name.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
+}
+
+/** `undefined` where every list is paged or bounded. */
+export function findUnpaginatedWarning(controllers: readonly ControllerClass[]): string | undefined {
+  const endpoints = controllers
+    .flatMap((controller) => declarationOf(controller) ?? [])
+    .filter(({ enablePagination, maxListSize }) => !enablePagination && maxListSize === undefined)
+    .map(({ endpoint }) => endpoint);
+  if (endpoints.length === 0) return undefined;
+  return `Unpaginated list endpoints: ${[...new Set(endpoints)].join(', ')}. Set enablePagination or maxListSize.`;
+}

@@ -1,0 +1,70 @@
+/** From an entity to the record that a client sees, compiled once for a resource. */
+import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { EntitySchema, Field } from '../../entities/entity-schema.js';
+
+/** An entity as TypeORM loaded it, with the columns that it does not map. */
+export interface Row<T> {
+  readonly entity: T;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+export interface EntityProjection<T extends ObjectLiteral> {
+  /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
+  select(query: SelectQueryBuilder<T>): void;
+  /** The exact key of a row, where the entity's is rounded. */
+  keyOf(raw: Row<T>['raw']): unknown;
+  /** Every readable field. The prototype is the entity's, for an application's serializer. */
+  recordOf(row: Row<T>): T;
+}
+
+export function compileProjection<T extends ObjectLiteral>(
+  schema: EntitySchema,
+  prototype: object,
+): EntityProjection<T> {
+  const readable = schema.fields.filter((field) => field.readable);
+  const aliases = new Map(
+    readable
+      .filter(({ reference, readsAsText }) => reference || readsAsText)
+      .map((field, index) => [field, `extra${index}`]),
+  );
+
+  const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
+    const alias = aliases.get(field);
+    const value: unknown = alias === undefined ? field.column.getEntityValue(entity) : raw[alias];
+    return value == null ? null : field.kind.write(value);
+  };
+  return {
+    select(query) {
+      for (const [{ property, readsAsText }, alias] of aliases)
+        query.addSelect(
+          readsAsText ? `CAST(${query.alias}.${property} AS TEXT)` : `(${query.alias}.${property})`,
+          alias,
+        );
+    },
+    keyOf: (raw) => raw[aliases.get(schema.id) ?? ''],
+    recordOf(row) {
+      const record = Object.create(prototype) as Record<string, unknown>;
+      for (const field of readable) place(record, field.path, valueOf(field, row));
+      return record as T;
+    },
+  };
+}
+
+/** The same without the columns that an entity does not hold: references are read as `{id}` objects. */
+export function recordOfEntity<T extends object>(schema: EntitySchema, prototype: object): (entity: T) => T {
+  const readable = schema.fields.filter((field) => field.readable);
+  return (entity) => {
+    const record = Object.create(prototype) as Record<string, unknown>;
+    for (const { path, column, kind } of readable) {
+      const value: unknown = column.getEntityValue(entity);
+      place(record, path, value == null ? null : kind.write(value));
+    }
+    return record as T;
+  };
+}
+
+function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let target = record;
+  for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
+  target[path.at(-1) ?? ''] = value;
+}

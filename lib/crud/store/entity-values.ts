@@ -1,0 +1,59 @@
+/** Puts what a client sent into an entity, as TypeORM reads it from there. */
+import type { Type } from '@nestjs/common';
+import type { EntitySchema } from '../../entities/entity-schema.js';
+import type { ColumnMetadata } from '../../entities/column-kind.js';
+import type { Values } from '../../entities/record-input.js';
+
+/**
+ * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
+ * embedded objects whose absent fields a statement would set to NULL.
+ */
+export function fill<T extends object>(entity: T, { fields }: EntitySchema, values: Values): T {
+  for (const [place, { column, property, path, reference }] of fields.entries()) {
+    const value = values[place];
+    if (value === undefined) continue;
+    let target = entity as Record<string, unknown>;
+    let last = property;
+    if (path.length > 1) {
+      const names = property.split('.');
+      last = names.pop() ?? '';
+      for (const [depth, name] of names.entries())
+        target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
+    }
+    const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
+    // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
+    if (last in target && !isField(target, last))
+      Object.defineProperty(target, last, { value: held, ...DATA_PROPERTY });
+    else target[last] = held;
+  }
+  return entity;
+}
+
+/** The same values, as the entity holds them by now. */
+export const heldBy = (entity: object, { fields }: EntitySchema, values: Values): Values =>
+  values.map((value, place) =>
+    value === undefined || typeof value === 'function'
+      ? value
+      : (fields[place]?.column.getEntityValue(entity) as unknown),
+  );
+
+/** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
+export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>
+  Object.defineProperty(Object.create(prototype as object) as T, 'id', {
+    value: key,
+    writable: true,
+    configurable: true,
+  });
+
+/** As a class declares one. */
+function isField(target: object, name: string): boolean {
+  const own = Object.getOwnPropertyDescriptor(target, name);
+  return own?.writable === true && own.enumerable === true && own.configurable === true;
+}
+
+const DATA_PROPERTY = { enumerable: true, writable: true, configurable: true };
+
+function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
+  const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;
+  return typeof type === 'function' ? (type.prototype as object) : {};
+}

@@ -1,0 +1,48 @@
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
+import { RECORD } from '../query/search-conditions.js';
+import type { Resource } from '../resource/resource.js';
+import type { RawRow } from './statement.js';
+
+/** From a row of the driver to the record, compiled once for a resource: no entity is hydrated. */
+export interface RowProjection<T extends object> {
+  /** Selects the readable fields, each by an alias of its own. */
+  select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T>;
+  recordOf(row: RawRow): T;
+}
+
+export function compileRow<T extends object>(
+  { schema, options }: Resource<T>,
+  { driver }: DataSource,
+): RowProjection<T> {
+  const columns = schema.fields
+    .filter((field) => field.readable)
+    .map((field, index) => ({ ...field, alias: `c${index}`, name: field.path[0] ?? '' }));
+  const readers = columns.map(({ alias, name, column, kind, reference, readsAsText }) => {
+    // Values that no entity holds are not hydrated by the repository either.
+    const isHydrated = !reference && !readsAsText;
+    const read = (raw: unknown): unknown => {
+      if (raw === null || raw === undefined) return null;
+      const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
+      return value == null ? null : kind.write(value);
+    };
+    return { alias, name, read };
+  });
+  // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
+  const Record = function Record() {} as unknown as new () => Record<string, unknown>;
+  Record.prototype = options.entity.prototype;
+  return {
+    select(query) {
+      query.select([]);
+      for (const { alias, property, reference, readsAsText } of columns)
+        if (readsAsText) query.addSelect(`CAST(${RECORD}.${property} AS TEXT)`, alias);
+        else if (reference) query.addSelect(`(${RECORD}.${property})`, alias);
+        else query.addSelect(`${RECORD}.${property}`, alias);
+      return query;
+    },
+    recordOf(row) {
+      const record = new Record();
+      for (const { alias, name, read } of readers) record[name] = read(row[alias]);
+      return record as T;
+    },
+  };
+}

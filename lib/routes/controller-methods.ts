@@ -1,0 +1,82 @@
+/**
+ * Which controller method serves a route. Nest copies the metadata of a controller's method onto the handler that it gives
+ * to the router, so each method is marked with itself before the routes are registered.
+ */
+import type { ModulesContainer } from '@nestjs/core';
+
+export interface ControllerClass {
+  readonly name: string;
+  readonly prototype: object;
+}
+
+/** A controller and one of its methods. */
+export interface ControllerMethod {
+  readonly controller: ControllerClass;
+  readonly method: object;
+}
+
+export const CONTROLLER_METHOD = Symbol('declarest.controllerMethod');
+/** The key of `RouteConfig` of @nestjs/platform-fastify: Nest gives its value to Fastify as the route's `config`. */
+const FASTIFY_ROUTE_CONFIG = '__fastify_route_config__';
+
+/** To be called before Nest registers the routes. */
+export function markControllerMethods(modules: ModulesContainer): void {
+  for (const { method } of controllerMethods(modules)) markControllerMethod(method);
+}
+
+export function markControllerMethod(method: object): void {
+  if (Reflect.hasOwnMetadata(CONTROLLER_METHOD, method)) return;
+  const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG, method) as object | undefined;
+  Reflect.defineMetadata(CONTROLLER_METHOD, method, method);
+  Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
+}
+
+/** The controller's method behind a handler of Nest's; `undefined` for any other function. */
+export const controllerMethodOf = (handler: object): object | undefined =>
+  Reflect.getOwnMetadata(CONTROLLER_METHOD, handler) as object | undefined;
+
+/** Every method with a route, of every controller; an inherited method once for each controller. */
+export function controllerMethods(modules: ModulesContainer): ControllerMethod[] {
+  const controllers = [...modules.values()].flatMap((module) =>
+    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass | null),
+  );
+  return [...new Set(controllers)].flatMap((controller) =>
+    controller ? routedMethodsOf(controller).map((method) => ({ controller, method })) : [],
+  );
+}
+
+/** A subclass's method hides the one that it overrides. */
+export function routedMethodsOf({ prototype }: ControllerClass): object[] {
+  const names = new Set<string>();
+  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(each)))
+      if (typeof value === 'function' && name !== 'constructor') names.add(name);
+  return [...names].flatMap((name) => {
+    const method = Reflect.get(prototype, name) as object;
+    return Reflect.hasMetadata('path', method) ? [method] : [];
+  });
+}
+
+/** The controllers whose method serves this template: more than one only where they also share the end of their paths. */
+export function controllersServing(
+  { path, handler }: { readonly path: string; readonly handler: object },
+  methods: readonly ControllerMethod[],
+): ControllerClass[] {
+  const candidates = methods.filter(({ method }) => method === handler).map(({ controller }) => controller);
+  if (candidates.length < 2) return candidates;
+  const fitting = candidates.filter((controller) => endsOf(controller, handler).some((end) => path.endsWith(end)));
+  return fitting.length > 0 ? fitting : candidates;
+}
+
+function endsOf(controller: object, method: object): string[] {
+  const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
+  return pathsOf(controller).flatMap((base) =>
+    pathsOf(method).map(
+      (end) =>
+        `/${[base, end]
+          .flatMap((path) => path.split('/'))
+          .filter(Boolean)
+          .join('/')}`,
+    ),
+  );
+}
