@@ -184,7 +184,6 @@ describe('files', () => {
 
 /** Where a property is defined by a descriptor, and why that changes nothing of another package. */
 const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
-  'access/access-decorators.ts': 'gives a subclass of the application its own method, to carry metadata of its own',
   'access/security-config.ts': 'a hook on an instance of our own class',
   'crud/controller-preparation.ts': 'orders the methods of a controller that extends a generated one',
   'crud/crud-controller.ts': 'names a class that we generate',
