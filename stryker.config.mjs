@@ -14,8 +14,6 @@ export default {
     'lib/access/rule-doubts.ts',
     'lib/access/rules.ts',
     'lib/auth/bearer-authenticator.ts',
-    'lib/auth/signed-token.ts',
-    'lib/http/text-cache.ts',
     'lib/auth/tokens.ts',
     'lib/cors/cors-headers.ts',
     'lib/cors/cors.middleware.ts',
