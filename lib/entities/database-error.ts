@@ -51,10 +51,9 @@ const CONNECTION_ERRORS: readonly RegExp[] = [
 ];
 
 export function refusalOf(error: unknown): DatabaseRefusal | undefined {
-  if (!(error instanceof Error)) return undefined;
   const isQuery = error instanceof QueryFailedError;
-  const { code, file, message } = (isQuery ? error.driverError : error) as Error & { code?: unknown; file?: unknown };
-  const texts = [String(code), message, String(file)];
+  const { code, message, file } = ((isQuery ? error.driverError : error) ?? {}) as Record<string, unknown>;
+  const texts = [code, message, file].map(String);
   const matches = (form: RegExp): boolean => texts.some((text) => form.test(text));
   if (CONNECTION_ERRORS.some(matches)) return 'busy';
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
