@@ -4,7 +4,7 @@ import type { ControllerMethod } from '../routes/controller-methods.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED } from './access.js';
-import { refusalIn, requestOf } from './other-contexts.js';
+import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
 import { authenticate, authenticationOf, Authenticator } from './principal.js';
 
 /**
@@ -42,14 +42,13 @@ export class SecurityRulesGuard implements CanActivate {
     throw refused.exception;
   }
 
-  /** A handler of a gateway, a resolver or a microservice. */
+  /** For a handler of a gateway, a resolver or a microservice. */
   private async admitToHandler(context: ExecutionContext, target: ControllerMethod): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
-    // A connection outlives a token: each message of a WebSocket is authenticated.
-    const authentication =
-      context.getType() === 'ws'
-        ? authenticate(this.authenticator, request)
-        : authenticationOf(this.authenticator, request);
+    const authentication = (opensConnection(context, request) ? authenticate : authenticationOf)(
+      this.authenticator,
+      request,
+    );
     const refused = await this.decision.refusalOf(
       request,
       authentication,

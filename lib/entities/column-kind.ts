@@ -1,6 +1,7 @@
 /** Which kind of values a column has: one table for the type names of all drivers. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import * as kinds from './value-kinds.js';
+import * as postgres from './postgres-kinds.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
 import type { ValueKind } from './value-kinds.js';
 
@@ -34,8 +35,7 @@ const rows: readonly [kind: KindOf, types: string, constructor?: unknown][] = [
   [integer(64n), 'bigint, int8, int64, unsigned big int'],
   [() => kinds.float, 'float, float4, float8, double, double precision, real'],
   [() => kinds.decimal, 'decimal, numeric, dec, fixed, number, smallmoney'],
-  [(_column, dataSource) => (isPostgres(dataSource) ? kinds.money : kinds.decimal), 'money'],
-  [text, 'varchar', String],
+  [(_column, dataSource) => (isPostgres(dataSource) ? postgres.money : kinds.decimal), 'money'],
   [() => kinds.uuid, 'uuid, uniqueidentifier'],
   [() => kinds.date, 'date'],
   [() => kinds.time, 'time, time without time zone'],
@@ -46,11 +46,11 @@ const rows: readonly [kind: KindOf, types: string, constructor?: unknown][] = [
   [() => kinds.json, 'jsonb, simple-json'],
   [() => kinds.words, 'simple-array'],
   [enumeration, 'enum, simple-enum, set'],
-  [(column, dataSource) => (isPostgres(dataSource) ? kinds.point : text(column, dataSource)), 'point'],
-  [() => kinds.circle, 'circle'],
-  [() => kinds.interval, 'interval'],
-  [() => kinds.cube, 'cube'],
-  [(column, dataSource) => (column.hstoreType === 'object' ? kinds.textsByKey : text(column, dataSource)), 'hstore'],
+  [(column, dataSource) => (isPostgres(dataSource) ? postgres.point : text(column, dataSource)), 'point'],
+  [() => postgres.circle, 'circle'],
+  [() => postgres.interval, 'interval'],
+  [() => postgres.cube, 'cube'],
+  [(column, dataSource) => (column.hstoreType === 'object' ? postgres.textsByKey : text(column, dataSource)), 'hstore'],
   [(column, dataSource) => (isMysql(dataSource) ? kinds.bytes : text(column, dataSource)), 'bit'],
 ];
 

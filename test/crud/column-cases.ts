@@ -104,7 +104,7 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       wrong: ['RED', '', 5, ['red']],
     },
     {
-      name: 'level',
+      name: 'numericEnum',
       column: { type: 'simple-enum', enum: Level },
       valid: [Level.LOW, Level.HIGH],
       wrong: [3, 'MIDDLE'],
@@ -202,8 +202,14 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       wrong: ['x', '1e5'],
     },
   ];
+  const unsigned: ColumnCase = {
+    name: 'unsigned',
+    column: { type: 'int', unsigned: true },
+    valid: [0, 4294967295],
+    wrong: [-1, 4294967296],
+  };
   const ofMariadb: ColumnCase[] = [
-    { name: 'unsigned', column: { type: 'int', unsigned: true }, valid: [0, 4294967295], wrong: [-1, 4294967296] },
+    unsigned,
     {
       name: 'unsignedBig',
       column: { type: 'bigint', unsigned: true },
@@ -220,7 +226,7 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
   return [
     ...everywhere,
     ...(sqlite ? [] : servers),
-    ...{ sqlite: [], postgres: ofPostgres, mariadb: ofMariadb }[database],
+    ...{ sqlite: [unsigned], postgres: ofPostgres, mariadb: ofMariadb }[database],
   ];
 }
 

@@ -284,11 +284,10 @@ describe.each(cases)('on %s, %s', (database, path) => {
   });
 
   it('[4.3] never returns 500 for a query string', async () => {
-    for (const query of [
-      ...['', '?', '&&&===', 'page=%00', 'page=%ff', 'page=%', '%=1', 'page=1&page=2', 'page[a][b]=1', '__proto__=1'],
-      ...['toString=1', 'q=%00', 'q=%ED%A0%80', "q='", 'q=%5C%5C%5C', 'q=%25', 'name[$ne]=a', 'q=:term0&name=:key'],
-      ...['q=$1&name=?', 'size=-1', 'page=9007199254740991&size=100&q=a', 'a=1&'.repeat(1500), `${'q'.repeat(5000)}=1`],
-    ]) {
+    const short =
+      "? &&&=== page=%00 page=%ff page=% %=1 page=1&page=2 page[a][b]=1 __proto__=1 toString=1 q=%00 q=%ED%A0%80 q=' " +
+      'q=%5C%5C%5C q=%25 name[$ne]=a q=:term0&name=:key q=$1&name=? size=-1 page=9007199254740991&size=100&q=a';
+    for (const query of [...short.split(' '), 'a=1&'.repeat(1500), `${'q'.repeat(5000)}=1`]) {
       expectEnvelope(await service.get(`/api/products?${query}`));
       expectEnvelope(await service.get(`/api/products/search?${query}`));
       expectEnvelope(await service.get(`/api/products/${id}?${query}`));
@@ -298,74 +297,13 @@ describe.each(cases)('on %s, %s', (database, path) => {
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
-  let service: CrudService;
-  let id: number;
-  beforeAll(async () => {
-    service = await startCrud(platform, { resources });
-    id = (await service.post('/api/products', pen)).json.data.id;
-  });
-  afterAll(() => service.close());
-
-  const answers = async (body: string | undefined, headers: Record<string, string>) => [
-    await service.send('POST', '/api/products', { ...(body !== undefined && { body }), headers }),
-    await service.send('PUT', `/api/products/${id}`, { ...(body !== undefined && { body }), headers }),
-  ];
-  const json = { 'content-type': 'application/json' };
-  const body = JSON.stringify(pen);
-
-  it.each(['{', '{name:1}', '{"a":1}}', '{"a":1,}', 'NaN', '\u0000', 'null', '1', '"text"', '[]', ''])(
-    '[4.3] returns 400 for the body %p, which is not a JSON object',
-    async (text) => {
-      for (const { status, json: sent } of await answers(text, json))
-        expect([status, sent]).toEqual([400, failure(expect.stringMatching(/JSON/))]);
-    },
-  );
-
-  it('[4.3] returns 400 without a body', async () => {
-    for (const { status, json: sent } of await answers(undefined, {}))
-      expect([status, sent]).toEqual([400, failure(expect.stringMatching(/JSON/))]);
-  });
-
-  const TYPES = ['text/plain', 'application/x-www-form-urlencoded', 'application/vnd.api+json', 'application/jsonx'];
-  it.each<[string, Record<string, string>]>([
-    ...[...TYPES, 'application/json; charset=latin1', 'application/json, text/plain', 'nonsense'].map(
-      (type): [string, Record<string, string>] => [`the type ${type}`, { 'content-type': type }],
-    ),
-    ['no type', {}],
-    ['an unknown encoding', { ...json, 'content-encoding': 'foo' }],
-  ])('[4.3] returns 415 for %s', async (_what, headers) => {
-    for (const { status, json: sent } of await answers(body, headers))
-      expect([status, sent]).toEqual([415, failure(expect.stringMatching(/application\/json/))]);
-  });
-
-  it('[4.3] reads application/json with any spelling and charset UTF-8', async () => {
-    for (const type of ['APPLICATION/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"'])
-      expect((await answers(body, { 'content-type': type })).map(({ status }) => status)).toEqual([409, 200]);
-  });
-
-  it("[4.3] returns 413 for a body larger than the platform's limit, and stores nothing", async () => {
-    const large = JSON.stringify({ ...pen, description: 'x'.repeat(2_000_000) });
-    for (const { status, json: sent } of await answers(large, json))
-      expect([status, sent]).toEqual([413, failure(expect.any(String))]);
-    expect((await service.get('/api/products')).json.data).toEqual([{ id, ...pen, ...noCategory }]);
-  });
-
-  it('[4.3] reads a chunked body', async () => {
-    const chunk = JSON.stringify({ ...pen, name: 'Chunk' });
-    const headers = [
-      'Content-Type: application/json',
-      `Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0`,
-    ];
-    const answer = await rawTarget(service.port, `/api/products/${id}`, { method: 'PUT', headers });
-    expect([answer.status, JSON.parse(answer.body).data.name]).toEqual([200, 'Chunk']);
-    await service.put(`/api/products/${id}`, pen);
-  });
-
   it('[4.3] returns 400 for an id that is broken percent-encoding, on Express in the envelope', async () => {
+    const service = await startCrud(platform, { resources });
     const answer = await rawTarget(service.port, '/api/products/%ff');
     expect(answer.status).toBe(400);
     if (platform === 'express') expect(JSON.parse(answer.body)).toMatchObject(failure(expect.any(String)));
     expect((await service.get(`/api/products/${'1'.repeat(120)}`)).status).toBe(platform === 'express' ? 400 : 414);
+    await service.close();
   });
 
   it('[4.2] refuses to start if two endpoints are one for the router', async () => {

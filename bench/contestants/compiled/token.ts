@@ -1,4 +1,4 @@
-/** An HS256 token checked by hand, with a key that is made once. */
+/** Verifies HS256 tokens with a KeyObject that is created once. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { SECRET } from '../settings.js';
 
@@ -25,7 +25,7 @@ export function verifiedClaims(authorization: string | undefined): Claims | unde
 
 const known = new Map<string, boolean>();
 
-/** There are as good as no two spellings of this header: the first one that is met is remembered. */
+/** Issued tokens share one header, so the first few are remembered. */
 function isHs256(header: string): boolean {
   const remembered = known.get(header);
   if (remembered !== undefined) return remembered;
