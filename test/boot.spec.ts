@@ -598,7 +598,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
 });
 
 describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
-  it.each<[section: string, what: string, options: Partial<CrudOptions<Product>>, sentence: Sentence]>([
+  it.each<[section: string, what: string, options: Partial<CrudOptions>, sentence: Sentence]>([
     [
       '[1]',
       'an unknown option',

@@ -675,7 +675,7 @@ it('[4.6] a record that SQLite ignores is a conflict, and no other record is tak
   const { status, json, headers } = await service.post('/ignored', { name: 'skip' });
   expect([status, json, headers['location']]).toEqual([
     409,
-    failure('Ignored is not there: the database ignored it, or it is deleted already'),
+    failure('Ignored was not stored: the database ignored it, or it is deleted already'),
     undefined,
   ]);
   expect((await service.get('/ignored')).json.metadata.pagination.total).toBe(1);
