@@ -55,10 +55,10 @@ class Article {
 
 const base: CrudOptions<Article> = { entity: Article, endpoint: '/api/articles' };
 class Articles extends CrudController(base) {}
-const types = (_: () => unknown): void => undefined;
+const types = (declare: () => unknown): unknown => declare;
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
-const isTrue = <T extends true>(_?: T): void => undefined;
+const isTrue = <T extends true>(...proof: T[]): unknown => proof;
 
 it('[1] types the fields of options by the entity', () => {
   isTrue<
