@@ -93,58 +93,15 @@ const resources = () => [
 const pen = { name: 'Pen', size: 1, price: 2.5, sold: false, extra: null, description: null, categoryId: null };
 
 /** Ids that are no integers of 64 bits, as they stand in a path. */
-const NO_INTEGERS = [
-  'abc',
-  '1.5',
-  '1.0',
-  '1e3',
-  '0x10',
-  '1_000',
-  '1,000',
-  '-',
-  '--1',
-  '%2B1',
-  '%20',
-  '1%20',
-  '%201',
-  '%09',
-  '%00',
-  '1%00',
-  '%D9%A1',
-  '%EF%BC%91',
-  '%F0%9F%98%80',
-  'NaN',
-  'Infinity',
-  'null',
-  'undefined',
-  'true',
-  '%5Bobject%20Object%5D',
-  '__proto__',
-  'constructor',
-  '9223372036854775808',
-  '-9223372036854775809',
-  '99999999999999999999999999999999',
-  "1'",
-  '1%27%20OR%20%271%27=%271',
-  '1;DROP%20TABLE%20product',
-  '1%2F1',
-  '..%2F1',
-  '*',
-  '$where',
-];
+const NO_INTEGERS = ['abc', '1.5', '1e3', '%00', '9223372036854775808', "1'", '..%2F1'];
 
 const NO_UUIDS = [
   'abc',
   '1',
   '00000000-0000-4000-8000-00000000000',
-  '00000000-0000-4000-8000-0000000000000',
   '00000000-0000-4000-8000-00000000000g',
-  '00000000%2D0000-4000-8000',
-  '%7B00000000-0000-4000-8000-000000000000',
   '00000000-0000-4000-8000-000000000000%00',
   '%00',
-  'null',
-  '%27',
 ];
 
 describe.each(DATABASES)('on %s', (database) => {
@@ -168,7 +125,7 @@ describe.each(DATABASES)('on %s', (database) => {
       expect([status, json]).toEqual([404, failure('Product with id 77 not found')]);
     });
 
-    it.each(['0', '-1', '-0', '2147483648', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+    it.each(['0', '-1', '2147483648', '9223372036854775807'])(
       '[4.3] an integer that no record has, %s, is no failure of the server',
       async (missing) => {
         for (const method of ['GET', 'DELETE']) {
@@ -194,7 +151,7 @@ describe.each(DATABASES)('on %s', (database) => {
       expect(wrongFields(await service.get(`/api/documents/exists/${text}`))).toEqual(['id']);
     });
 
-    it.each(['%00', 'a%00b', '%27', '%25', '_', '%F0%9F%98%80', '..', '%2e%2e', '%20', 'a'.repeat(90), '%7F', '%0a'])(
+    it.each(['%00', '%27', '%25', '..', 'a'.repeat(90)])(
       '[4.3] a text key that no record has, %s, is 404 or 400',
       async (text) => {
         for (const answer of [
@@ -272,61 +229,27 @@ describe.each(DATABASES)('on %s', (database) => {
     it.each<[string, unknown]>([
       ['__proto__ as a field', '{"__proto__":{"polluted":true},"name":"a","price":1}'],
       ['constructor as a field', '{"constructor":{"prototype":{"polluted":true}},"name":"a","price":1}'],
-      ['toString as a field', '{"toString":1,"hasOwnProperty":1,"name":"a","price":1}'],
-      ['then as a field', '{"then":"x","toJSON":"y","name":"a","price":1}'],
-      ['an empty name of a field', '{"":1,"name":"a","price":1}'],
-      ['a dotted name of a field', '{"category.name":1,"name":"a","price":1}'],
-      ['a name of a field with NUL', '{"a\\u0000b":1,"name":"a","price":1}'],
-      ['a name of a field with a lone surrogate', '{"\\ud800":1,"name":"a","price":1}'],
-      ['a long name of a field', `{"${'n'.repeat(5000)}":1}`],
       [
         'ten thousand unknown fields',
         JSON.stringify(Object.fromEntries([...Array(5000).keys()].map((i) => [`f${i}`, i]))),
       ],
-      ['an object for a text', '{"name":{"a":1},"price":1}'],
-      ['an array for a text', '{"name":["a"],"price":1}'],
-      ['a number for a text', '{"name":1,"price":1}'],
       ['objects that are operators', '{"name":{"$ne":null},"price":{"$gt":0}}'],
-      ['an object with toString for a text', '{"name":{"toString":"x"},"price":1}'],
-      ['a nested object as the id', '{"id":{"a":1},"name":"a","price":1}'],
       ['null everywhere', '{"name":null,"price":null,"size":null,"sold":null,"extra":null,"categoryId":null}'],
       ['NUL in a text', '{"name":"a\\u0000b","price":1}'],
-      ['NUL in a longer text', '{"name":"nul","price":1,"description":"\\u0000"}'],
-      ['NUL within JSON', '{"name":"json nul","price":1,"extra":{"a\\u0000":"\\u0000"}}'],
       ['a lone high surrogate', '{"name":"\\ud83d","price":1}'],
-      ['a lone low surrogate', '{"name":"\\ude00","price":1}'],
       ['a lone surrogate within JSON', '{"name":"json lone","price":1,"extra":["\\ud83d"]}'],
-      ['emoji', '{"name":"😀😀","price":1}'],
-      ['control characters', '{"name":"\\u0001\\u001f\\u007f\\u2028","price":1}'],
       ['1e400', '{"name":"a","price":1e400}'],
       ['-1e400', '{"name":"a","price":-1e400}'],
-      ['1e308', '{"name":"big price","price":1e308}'],
-      ['1e-400', '{"name":"small price","price":1e-400}'],
-      ['-0', '{"name":"minus zero","price":-0,"size":-0}'],
-      ['NaN as a text', '{"name":"a","price":"NaN"}'],
-      ['a huge integer', '{"name":"a","price":1,"size":9007199254740993}'],
       ['an integer beyond 64 bits', '{"name":"a","price":1,"size":18446744073709551616}'],
-      ['a broken number', '{"name":"a","price":1,"size":1.5}'],
-      ['an integer with exponent', '{"name":"exponent","price":1,"size":1e1}'],
-      ['a digit text for an integer', '{"name":"a","price":1,"size":"1"}'],
       ['a reference beyond 64 bits', '{"name":"a","price":1,"categoryId":1e30}'],
-      ['a reference as an object', '{"name":"a","price":1,"categoryId":{"id":1}}'],
       ['the relation itself', '{"name":"a","price":1,"category":{"name":"x"}}'],
       ['duplicate keys', '{"name":"dup1","name":"dup2","price":1}'],
-      ['a duplicate key of which one is wrong', '{"price":"x","name":"dup3","price":1}'],
       ['a long text', JSON.stringify({ name: 'a'.repeat(60_000), price: 1 })],
-      ['a long text without limit', JSON.stringify({ name: 'long', price: 1, description: 'ä'.repeat(40_000) })],
-      ['deep arrays', `{"name":"a","price":1,"extra":${'['.repeat(4000)}${']'.repeat(4000)}}`],
       ['deep objects', `{"name":"b","price":1,"extra":${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}}`],
-      ['deep objects in an unknown field', `{"deep":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
       ['deep objects for a text', `{"price":1,"name":${'['.repeat(8000)}${']'.repeat(8000)}}`],
-      ['__proto__ within JSON', '{"name":"proto","price":1,"extra":{"__proto__":{"polluted":true}}}'],
       ['a byte order mark', '\ufeff{"name":"bom","price":1}'],
-      ['a comment', '{"name":"a"/* */,"price":1}'],
-      ['a trailing comma', '{"name":"a","price":1,}'],
       ['broken UTF-8', Buffer.from('7b226e616d65223a22ff80fe222c227072696365223a317d', 'hex')],
       ['SQL', `{"name":"'; DROP TABLE","price":1}`],
-      ['a date where none is', '{"name":"2026-01-01","price":1,"sold":"2026-01-01"}'],
     ])('[4.3] never 500, always an envelope: a body with %s', async (_what, body) => {
       const sent = { body: body as string | Buffer, headers: { 'content-type': 'application/json' } };
       expectEnvelope(await service.send('POST', '/api/products', sent));
@@ -339,50 +262,18 @@ describe.each(DATABASES)('on %s', (database) => {
 
     it.each([
       '?',
-      '??',
-      '?&',
-      '?=',
-      '?&&&===',
-      '?page',
-      '?page=',
-      '?page=%00',
       '?page=%ff',
-      '?page=%',
       '?%=1',
-      '?page=1&page=2',
-      '?page[]=1',
       '?page[a][b]=1',
-      '?page=1;size=2',
-      '?__proto__=1',
       '?__proto__[page]=1',
-      '?constructor=1',
-      '?constructor[prototype][a]=1',
-      '?toString=1',
-      '?hasOwnProperty=1',
       '?q=%00',
-      '?q=%ff%fe',
       '?q=%ED%A0%80',
-      '?q=%F0%9F%98%80',
-      "?q='",
-      '?q="',
-      '?q=\\',
-      '?q=%5C%5C%5C',
-      '?q=!',
-      '?q=%25',
       '?q=%27%20OR%201=1--',
-      '?name=a%27);DROP%20TABLE%20product;--',
-      '?name[]=a&name[]=b',
-      '?name=a&name=b',
       '?name[$ne]=a',
       '?q=:term0&name=:key',
-      '?q=$1&name=?',
-      '?size=1e3',
-      '?size=-1&page=-1',
       '?size=9007199254740993&page=99999999999999999999',
-      '?page=9007199254740991&size=100&q=a',
       `?q=${'a'.repeat(7000)}`,
       `?${'a=1&'.repeat(1500)}`,
-      `?${'q'.repeat(5000)}=1`,
     ])('[4.3] never 500, always an envelope: the query %s', async (query) => {
       expectEnvelope(await service.get(`/api/products${query}`));
       expectEnvelope(await service.get(`/api/products/search${query}`));
@@ -412,26 +303,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   ];
   const json = { 'content-type': 'application/json' };
 
-  it.each([
-    '{',
-    '{"name":',
-    'hello',
-    '{name:1}',
-    "{'name':1}",
-    '{"a":1}}',
-    '{"a":1,}',
-    '[1',
-    'undefined',
-    'NaN',
-    '\u0000',
-  ])('[4.3] the body %p is not JSON: 400', async (body) => {
+  it.each(['{', 'hello', '{"a":1,}', '\u0000'])('[4.3] the body %p is not JSON: 400', async (body) => {
     for (const [method, path] of both()) {
       const answer = await service.send(method, path, { body, headers: json });
       expect([answer.status, answer.json]).toEqual([400, failure(expect.stringMatching(/JSON/))]);
     }
   });
 
-  it.each(['null', 'true', '1', '"text"', '[]', '[{"name":"a","price":1}]', '""', ' null '])(
+  it.each(['null', '1', '"text"', '[{"name":"a","price":1}]'])(
     '[4.3] the body %s is JSON, but no object: 400',
     async (body) => {
       for (const [method, path] of both()) {
@@ -440,13 +319,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }
     },
   );
-
-  it('[4.3] an empty body is 400', async () => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, { body: '', headers: json });
-      expect([answer.status, answer.json]).toMatchObject([400, failure(expect.any(String))]);
-    }
-  });
 
   it('[4.3] no body and no type is 400', async () => {
     for (const [method, path] of both()) {
@@ -457,18 +329,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it.each([
     'text/plain',
-    'text/html',
-    'text/json',
-    'application/xml',
     'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
     'application/vnd.api+json',
-    'application/merge-patch+json',
-    'application/jsonx',
-    'application/octet-stream',
     'application/json; charset=latin1',
-    'application/json, text/plain',
-    'nonsense',
   ])('[4.3] the type %s is not application/json: 415', async (type) => {
     for (const [method, path] of both()) {
       const answer = await service.send(method, path, {
@@ -486,18 +349,16 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     }
   });
 
-  it.each([
-    'application/json',
-    'APPLICATION/JSON',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-  ])('[4.3] the type %s is application/json', async (type) => {
-    const answer = await service.send('PUT', `/api/products/${id}`, {
-      body: JSON.stringify(pen),
-      headers: { 'content-type': type },
-    });
-    expect(answer.status).toBe(200);
-  });
+  it.each(['APPLICATION/JSON', 'application/json;charset="UTF-8"'])(
+    '[4.3] the type %s is application/json',
+    async (type) => {
+      const answer = await service.send('PUT', `/api/products/${id}`, {
+        body: JSON.stringify(pen),
+        headers: { 'content-type': type },
+      });
+      expect(answer.status).toBe(200);
+    },
+  );
 
   it('[4.3] an encoding that the server does not know is 415', async () => {
     for (const [method, path] of both()) {
@@ -568,7 +429,7 @@ describe.each(PLATFORMS)('a failure inside on %s', (platform) => {
     }
   }
 
-  it.each(['', '/text', '/nothing', '/null', '/status', '/odd'])(
+  it.each(['', '/text', '/nothing', '/odd'])(
     '[4.3] what an override throws, a 500 does not tell (%p)',
     async (path) => {
       const service = await startCrud(platform, { resources: [Throwing] });
