@@ -534,7 +534,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
 });
 
 describe('wrong options of a resource', () => {
-  it.each<[section: string, what: string, options: Partial<CrudOptions<Product>>, sentence: Sentence]>([
+  it.each<[section: string, what: string, options: Partial<CrudOptions>, sentence: Sentence]>([
     [
       '[1]',
       'an unknown option',

@@ -18,12 +18,18 @@ import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf, markRegistered } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
+import type { FieldName } from './record-types.js';
 import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
-// Resources of any entities stand side by side.
+// Resources of entities that are not known by their types.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
+
+/** Checks the names of fields by the entity of the options. */
+type WithFields<R> = R extends { readonly entity: Type<infer T> }
+  ? { readonly searchableFields?: readonly FieldName<T>[] }
+  : unknown;
 
 /** Registers generated controllers, and the repositories of their entities. */
 @Module({})
@@ -38,7 +44,9 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   /** @throws InvalidOptionError */
-  static forFeature(...resources: CrudResource[]): DynamicModule {
+  static forFeature<const R extends readonly CrudResource[]>(
+    ...resources: { [K in keyof R]: R[K] & WithFields<R[K]> }
+  ): DynamicModule {
     if (resources.length === 0)
       throw new InvalidOptionError(
         'CrudModule.forFeature',

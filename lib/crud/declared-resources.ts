@@ -28,10 +28,10 @@ export function markRegistered(controller: object): void {
     unregistered.delete(each);
 }
 
-/** A warning that names the endpoints of generated controllers that no module registers, if there are any. */
-export function findUnregistered(registered: readonly object[]): string | undefined {
-  registered.forEach(markRegistered);
+/** A warning that names the endpoints of generated controllers that no application has registered, each once. */
+export function findUnregistered(): string | undefined {
   const endpoints = [...unregistered].flatMap((controller) => declarationOf(controller)?.endpoint ?? []);
+  unregistered.clear();
   if (endpoints.length === 0) return undefined;
   return `No module registers the generated controllers of ${endpoints.join(', ')}. Add each to CrudModule.forFeature(…) or to the controllers of a module.`;
 }

@@ -52,7 +52,7 @@ export function reportControllers(core: Core): void {
   const controllers = generatedControllers(core.modules);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
-  for (const line of [findUnpaginatedWarning(controllers), findUnregistered(controllers)])
+  for (const line of [findUnpaginatedWarning(controllers), findUnregistered()])
     if (line !== undefined) logger.warn(line);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const options of declarationsIn(core)) {

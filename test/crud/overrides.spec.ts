@@ -49,7 +49,7 @@ class Product {
 }
 
 const base = { entity: Product, endpoint: '/api/products' } as const;
-const everything = { ...base, enableSearch: true, enableExists: true, searchableFields: ['name'] };
+const everything = { ...base, enableSearch: true, enableExists: true, searchableFields: ['name'] } as const;
 
 class InStock extends CrudController({ ...base, enablePagination: true }) {
   @Get()
@@ -404,7 +404,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
 
     it('[1] a wrong declaration in `controllers` refuses to boot, too', async () => {
-      const controller = CrudController({ ...base, enableSearch: true, searchableFields: ['nmae'] });
+      const controller = CrudController({ ...base, enableSearch: true, searchableFields: ['nmae' as 'name'] });
       const { message } = await crudError(platform, { entities: [Product], controllers: [controller] });
       expect(message).toMatch(/searchableFields.*nmae/);
     });
@@ -612,7 +612,7 @@ it.each(['compiled', 'repository'] as const)(
     const { status, json } = await service.post('/api/products', { name: 'Desk', stock: 7 });
     expect([status, json.data]).toEqual([201, { id: json.data.id, name: 'Desk', stock: 0 }]);
     const refused = await service.put(`/api/products/${json.data.id}`, { name: 'Desk', stock: 7 });
-    expect([refused.status, refused.json.errors]).toEqual([400, [{ field: 'name', message: 'required' }]]);
+    expect([refused.status, refused.json.errors]).toEqual([400, [{ field: 'name', message: 'is required' }]]);
     await service.close();
   },
 );
