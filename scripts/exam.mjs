@@ -51,7 +51,8 @@ const base = join(scratch, 'base');
 const patched = join(scratch, 'patched');
 await copyRepository(base);
 const specs = await listSpecs();
-const redWithoutHole = new Set();
+/** By spec file. */
+const redWithoutPatch = new Map();
 
 // All of them, whichever are tested: a patch that no longer fits the sources is found at once.
 for (const { number, tests, ...hole } of readHoles()) {
@@ -70,7 +71,8 @@ for (const hole of holes) {
   console.log(`${hole.number}  ${red ? 'red  ' : 'GREEN'}  ${String(seconds).padStart(4)} s  ${hole.name}`);
   console.log(red ? `      ${red.file}: ${red.title}` : `      survived: ${hole.hole}`);
 }
-for (const failure of redWithoutHole) console.log(`Not counted, red without a patch: ${failure}`);
+for (const [file, titles] of redWithoutPatch)
+  for (const title of titles) console.log(`Not counted, red without a patch: ${file}: ${title}`);
 if (values.docs) await writeDocs();
 console.log(`\n${summary(results)}`);
 const survivors = results.filter(({ red }) => !red);
@@ -160,21 +162,25 @@ async function failureAmong(candidates) {
   return undefined;
 }
 
-/** Runs the test again, with the patch and without it: a failure on a busy machine does not count. */
-async function isCausedByPatch(failure) {
-  const [again, without] = await Promise.all([isRed(patched, failure), isRed(base, failure)]);
-  if (without) redWithoutHole.add(`${failure.file}: ${failure.title}`);
-  return again && !without;
+/** A failure on a busy machine does not count: the test must fail again, and pass without the patch. */
+async function isCausedByPatch({ file, title }) {
+  if (redWithoutPatch.get(file)?.has(title)) return false;
+  const [again, without] = await Promise.all([failuresOf(patched, [file], onlyTest(title)), failuresWithoutPatch(file)]);
+  return again.some((failure) => failure.title === title) && !without.has(title);
 }
 
-async function isRed(folder, { file, title }) {
-  const isTest = title !== NO_END && title !== NOT_RUN;
-  const only = isTest ? ['--testNamePattern', `^${title.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`] : [];
-  const failures = await failuresOf(folder, [file], only);
-  return failures.some((failure) => failure.title === title);
+async function failuresWithoutPatch(file) {
+  const known = redWithoutPatch.get(file) ?? new Set((await failuresOf(base, [file])).map(({ title }) => title));
+  redWithoutPatch.set(file, known);
+  return known;
 }
 
-async function failuresOf(folder, files, options) {
+function onlyTest(title) {
+  if (title === NO_END || title === NOT_RUN) return [];
+  return ['--testNamePattern', `^${title.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`];
+}
+
+async function failuresOf(folder, files, options = []) {
   const output = join(scratch, `failures-${++runs}.json`);
   const reporter = `--reporters=${resolve(folder, 'scripts/exam-reporter.mjs')}`;
   const { timedOut, stderr } = await jest(
@@ -250,10 +256,11 @@ async function writeDocs() {
   const text = `# Seeded vulnerabilities
 
 Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\`.
-Their author had read the sources and not the tests.
+They were designed from the sources, not from the tests.
 
 \`npm run exam\` applies each patch to a copy of the repository, which must still pass the type check, and runs the tests on
 SQLite: at least one must fail. A failure counts only if the same test fails twice with the patch and passes without it.
+The spec files in the patch's line \`# Tests:\` run first; the others run only if those pass.
 \`npm run exam -- --docs\` writes this page.
 
 **${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Numbers above ${ASKED_FOR} are additional patches.
