@@ -471,7 +471,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
         AuthModule.forRoot(withSecret({ jwtExpirationHours: 1 })),
       ],
     }));
-    expectSentence(error, { path: auth('authBasePath') });
+    expectSentence(error, { path: /^AuthModule / });
   });
 
   it('[2.2] with a second AuthModule elsewhere, whose guard would refuse the tokens of the first', async () => {
@@ -996,12 +996,6 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
       'an overridden operation without a route',
       { resources: [Unreachable] },
       /Unreachable\.findAll.*@Get\(\)/,
-    ],
-    [
-      '[5]',
-      'app.enableCors() beside a group',
-      { origin: 'https://shop.example', configure: (app) => app.enableCors() },
-      /enableCors/,
     ],
   ])('%s one, for %s', async (_section, _what, options, warning) => {
     const { error, warnings } = await booted(platform, options);

@@ -16,7 +16,7 @@ import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
-import { declarationOf, markRegistered } from './declared-resources.js';
+import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
 import type { FieldName } from './record-types.js';
 import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
@@ -78,12 +78,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) {
-    const generated = CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
-    // The application has no other name for it: not importing the module is no mistake.
-    markRegistered(generated);
-    return generated;
-  }
+  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
   throw new InvalidOptionError(
     'CrudModule.forFeature',

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { RouteTable } from '../routes/route-table.js';
 import { prepareController, type ControllerClass } from './controller-preparation.js';
-import { assertCompilable, declarationOf, findUnregistered, operationsFor } from './declared-resources.js';
+import { assertCompilable, declarationOf, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
 import { assertKnown } from './resource/resource.js';
 import { describePaths } from './store/compilability.js';
@@ -52,8 +52,8 @@ export function reportControllers(core: Core): void {
   const controllers = generatedControllers(core.modules);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
-  for (const line of [findUnpaginatedWarning(controllers), findUnregistered()])
-    if (line !== undefined) logger.warn(line);
+  const unpaginated = findUnpaginatedWarning(controllers);
+  if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const options of declarationsIn(core)) {
     const dataSource = assertKnown(options, dataSourceOf(core, options));

@@ -119,15 +119,6 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
     await service.close();
   });
 
-  it('[4.7] warns of a generated controller that no module registers', async () => {
-    const [registered] = [CrudController(base), CrudController({ ...base, endpoint: '/api/forgotten' })];
-    expect(await warningsOf(registered!)).toEqual([
-      expect.stringMatching(/^No module registers the generated controllers of \/api\/forgotten\. Add each to/),
-    ]);
-    class Products extends CrudController(base) {}
-    expect(await warningsOf(Products)).toEqual([]);
-  });
-
   it('[4.4] names unpaginated lists once, also of several modules', async () => {
     const [first, second] = ['/first', '/second'].map((endpoint) => ({ entity: Product, endpoint }));
     const service = await startCrud(platform, {
