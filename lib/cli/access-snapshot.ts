@@ -1,40 +1,44 @@
-/** The access table as JSON: what `--json` prints, and what an application commits. */
+/** The access table as JSON: the output of `--json`, and the file that `--check` compares with. */
 import type { AccessRow } from '../access/access-rows.js';
 import { CommandError } from './command-error.js';
 
-const NAMES = ['method', 'path', 'access', 'rule'] as const satisfies (keyof AccessRow)[];
+const NAMES = ['method', 'path', 'access', 'rules'] as const satisfies (keyof AccessRow)[];
 
 export const writeSnapshot = (rows: readonly AccessRow[]): string =>
   `${JSON.stringify(
-    rows.map(({ method, path, access, rule }) => ({ method, path, access, rule })),
+    rows.map(({ method, path, access, rules }) => ({ method, path, access, rules })),
     undefined,
     2,
   )}\n`;
 
 /**
- * @param file for the message
+ * @param file the name of the file, for the message
  * @throws CommandError
  */
 export function readSnapshot(text: string, file: string): AccessRow[] {
+  const refuse = (reason: string): never => {
+    throw new CommandError(
+      `${JSON.stringify(file)} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
+    );
+  };
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch {
-    throw noSnapshot(file, 'it is no JSON');
+    return refuse('it is not JSON');
   }
-  if (!Array.isArray(content)) throw noSnapshot(file, 'it holds no array');
+  if (!Array.isArray(content)) return refuse('it is not an array');
   const wrong = content.findIndex((row) => !isRow(row));
-  if (wrong >= 0) throw noSnapshot(file, `entry ${wrong + 1} is no object of ${NAMES.join(', ')}`);
+  if (wrong >= 0) return refuse(`entry ${wrong + 1} is not an object of ${NAMES.join(', ')}`);
   return content as AccessRow[];
 }
 
-const isRow = (row: unknown): row is AccessRow =>
-  typeof row === 'object' &&
-  row !== null &&
-  Object.keys(row).length === NAMES.length &&
-  NAMES.every((name) => name in row && typeof (row as AccessRow)[name] === 'string');
-
-const noSnapshot = (file: string, reason: string): CommandError =>
-  new CommandError(
-    `${JSON.stringify(file)} is no access snapshot: ${reason}; name another file, or remove this one and write it with --update.`,
+function isRow(row: unknown): row is AccessRow {
+  if (typeof row !== 'object' || row === null || Object.keys(row).length !== NAMES.length) return false;
+  const { method, path, access, rules } = row as Readonly<Record<string, unknown>>;
+  return (
+    [method, path, access].every((value) => typeof value === 'string') &&
+    Array.isArray(rules) &&
+    rules.every((rule) => typeof rule === 'string')
   );
+}
