@@ -27,9 +27,7 @@ export function compareAccess(
   );
   const absent = earlier.routes.flatMap((route) =>
     [...route.rows].flatMap(([path, rows]) =>
-      later.find(route)?.rows.has(path)
-        ? []
-        : rows.map((row) => compareRemoved(row, later.rowsServing(route, path))),
+      later.find(route)?.rows.has(path) ? [] : rows.map((row) => compareRemoved(row, later.rowsServing(route, path))),
     ),
   );
   return [...present, ...absent].filter((change) => change !== undefined);

@@ -177,7 +177,8 @@ function parsePath(path: string): string {
 
 function parseRoles(list: string | undefined): string[] | undefined {
   const roles = list?.split(',').map((role) => role.trim());
-  if (roles?.includes('')) throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(list)}.`);
+  if (roles?.includes(''))
+    throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(list)}.`);
   return roles;
 }
 

@@ -4,5 +4,7 @@ export class CommandError extends Error {
 }
 
 /** The first line of an error's message, without its period. */
-export const reasonOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).trim().split('\n')[0]?.replace(/\.$/, '') ?? '';
+export function reasonOf(cause: unknown): string {
+  const message = typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : cause;
+  return String(message).trim().split('\n')[0]?.replace(/\.$/, '') ?? '';
+}

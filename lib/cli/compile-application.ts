@@ -64,7 +64,9 @@ async function loadTesting(): Promise<typeof import('@nestjs/testing')> {
   try {
     return await import('@nestjs/testing');
   } catch (cause) {
-    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', { cause });
+    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', {
+      cause,
+    });
   }
 }
 

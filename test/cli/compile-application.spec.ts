@@ -205,7 +205,9 @@ it.each<[what: string, metadata: () => ModuleMetadata, sentence: RegExp]>([
     'a data source that TypeOrmModule does not create',
     () => ({
       imports: [authModule(), TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:' })],
-      providers: [{ provide: DataSource, useFactory: () => new DataSource({ type: 'better-sqlite3', database: ':memory:' }) }],
+      providers: [
+        { provide: DataSource, useFactory: () => new DataSource({ type: 'better-sqlite3', database: ':memory:' }) },
+      ],
     }),
     /^The data source "default" would connect, because TypeOrmModule does not create it\. [^\n]+\.$/,
   ],
