@@ -1,13 +1,13 @@
 import { AppModule } from './app.module.js';
 
 /**
- * The shop for `declarest access`, which looks at its routes and rules only: nothing here is secret, and no database is
- * opened. What the environment says decides nothing about who reaches what.
+ * The module for `declarest access`, which reads routes and rules only and opens no database. The values are not secret,
+ * because access does not depend on them.
  */
 export const shop = AppModule.with({
   port: 0,
   database: ':memory:',
-  jwtSecret: 'only-to-look-at-the-rules-never-to-sign-with',
+  jwtSecret: 'signs-no-token-because-no-request-is-served',
   shopOrigin: 'http://localhost:5173',
   adminEmail: 'admin@shop.example',
   adminPassword: undefined,
