@@ -140,10 +140,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const { port } = listener.address() as { port: number };
     const compiled = await compileApplication({ module: shop(options(port)), configure: undefined }, platform);
     expect(rowsOf(compiled)).toEqual([
-      ...['GET /hooked ADMIN'],
-      ...['POST /api/auth/register public', 'POST /api/auth/login public', 'GET /api/auth/me any token'],
-      ...['GET /api/notes ADMIN', 'POST /api/notes ADMIN'],
-      ...['GET /api/notes/:id ADMIN', 'PUT /api/notes/:id ADMIN', 'DELETE /api/notes/:id ADMIN'],
+      'GET /hooked ADMIN',
+      'POST /api/auth/register public',
+      'POST /api/auth/login public',
+      'GET /api/auth/me any token',
+      'GET /api/notes ADMIN',
+      'POST /api/notes ADMIN',
+      'GET /api/notes/:id ADMIN',
+      'PUT /api/notes/:id ADMIN',
+      'DELETE /api/notes/:id ADMIN',
     ]);
     // No file, no folder, no connection, no port.
     expect([existsSync(join(folder, platform)), connections, listening()]).toEqual([false, 0, 0]);
