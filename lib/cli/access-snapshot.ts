@@ -2,8 +2,6 @@
 import type { AccessRow } from '../access/access-rows.js';
 import { CommandError } from './command-error.js';
 
-const NAMES = ['method', 'path', 'access', 'rules'] as const satisfies (keyof AccessRow)[];
-
 export const writeSnapshot = (rows: readonly AccessRow[]): string =>
   `${JSON.stringify(
     rows.map(({ method, path, access, rules }) => ({ method, path, access, rules })),
@@ -28,17 +26,10 @@ export function readSnapshot(text: string, file: string): AccessRow[] {
     return refuse('it is not JSON');
   }
   if (!Array.isArray(content)) return refuse('it is not an array');
-  const wrong = content.findIndex((row) => !isRow(row));
-  if (wrong >= 0) return refuse(`entry ${wrong + 1} is not an object of ${NAMES.join(', ')}`);
+  const wrong = content.findIndex((row) => !isRow(row as AccessRow));
+  if (wrong >= 0) return refuse(`entry ${wrong + 1} is not an object of method, path, access, rules`);
   return content as AccessRow[];
 }
 
-function isRow(row: unknown): row is AccessRow {
-  if (typeof row !== 'object' || row === null || Object.keys(row).length !== NAMES.length) return false;
-  const { method, path, access, rules } = row as Readonly<Record<string, unknown>>;
-  return (
-    [method, path, access].every((value) => typeof value === 'string') &&
-    Array.isArray(rules) &&
-    rules.every((rule) => typeof rule === 'string')
-  );
-}
+const isRow = (row: Partial<AccessRow> | null): boolean =>
+  [row?.method, row?.path, row?.access].every((value) => typeof value === 'string') && Array.isArray(row?.rules);

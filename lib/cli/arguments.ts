@@ -34,77 +34,46 @@ export interface PrintCommand {
 
 export type Command = AccessCommand | ExplainCommand | PrintCommand;
 
-const USAGES: Readonly<Record<string, string>> = {
-  access:
-    'Usage: declarest access <compiled app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]',
-  explain:
-    'Usage: declarest explain <compiled app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]',
-};
-const USAGE = 'Usage: declarest <command> [--help], where <command> is access or explain';
-
-/** The usage of the command that the arguments name. */
-export const usageOf = (args: readonly string[]): string =>
-  (Object.hasOwn(USAGES, args[0] ?? '') && USAGES[args[0] ?? '']) || USAGE;
+export const USAGE = `Usage:
+  declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
+  declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
+  declarest --version | --help`;
 
 const HELP = `${USAGE}
 
-Commands:
-  access       prints who has access to which route, and by which rules
-  explain      explains why one request has access or not
+access prints who has access to which route, and by which rules. explain explains why one request has access or not: its
+route, every rule that matches from broad to narrow, what each rule changes, and the answer. It sends no request, does
+not consider middleware that answers before the rules, and names policies without calling them.
 
-Options:
-  --version    prints the version
-  --help       prints this text; declarest <command> --help describes a command`;
-
-const APPLICATION = `<compiled app module> is a JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
+<app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
 not start the application. It may export a function configure(app), which is called before the routes are registered:
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
 The application is created with @nestjs/testing, but not started. No server listens, no data source of TypeOrmModule
 connects, and no lifecycle hook runs. Constructors, provider factories and afterInit() of gateways do run. A gateway with
-a port of its own listens on that port, and a provider that connects to something by itself connects.`;
+a port of its own listens on that port, and a provider that connects to something by itself connects.
 
-const ACCESS_HELP = `${USAGES['access']}
-
-Prints who has access to which route, and by which rules.
-
-${APPLICATION}
-
-Options:
+Options of access:
   --json               prints an array of {method, path, access, rules}
   --markdown           prints a Markdown table
   --check <file>       compares with a snapshot; the exit code is 1 when access became wider
   --update             writes the snapshot; only together with --check
-  --platform <name>    express or fastify; by default express where it is installed
-  --help               prints this text`;
 
-const EXPLAIN_HELP = `${USAGES['explain']}
-
-Explains why a request has access or not: its route, every rule that matches from broad to narrow, what each rule changes,
-and the answer. No request is sent. Middleware that answers before the rules is not considered, and policies are named
-but not called. Write <path> as a client sends it: /api/products/7
-
-${APPLICATION}
-
-Options:
+Options of explain:
   --as <ROLE>,...      the roles of a valid token; without it, the request has no token
-  --platform <name>    express or fastify; by default express where it is installed
-  --help               prints this text`;
 
+Options of both:
+  --platform <name>    express or fastify; by default express where it is installed`;
+
+const SHARED_OPTIONS = { platform: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
 const ACCESS_OPTIONS = {
   json: { type: 'boolean' },
   markdown: { type: 'boolean' },
   check: { type: 'string' },
   update: { type: 'boolean' },
-  platform: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
+  ...SHARED_OPTIONS,
 } as const;
-
-const EXPLAIN_OPTIONS = {
-  as: { type: 'string' },
-  platform: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SHARED_OPTIONS } as const;
 
 /** @throws CommandError */
 export function parseCommand(args: readonly string[]): Command {
@@ -124,7 +93,7 @@ function readVersion(): string {
 
 function parseAccess(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, ACCESS_OPTIONS);
-  if (values.help) return { name: 'print', text: ACCESS_HELP };
+  if (values.help) return { name: 'print', text: HELP };
   const [module, ...more] = positionals;
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (more.length > 0) throw new CommandError(`Give one app module, got ${positionals.length}.`);
@@ -139,7 +108,7 @@ function parseAccess(args: readonly string[]): Command {
 
 function parseExplain(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, EXPLAIN_OPTIONS);
-  if (values.help) return { name: 'print', text: EXPLAIN_HELP };
+  if (values.help) return { name: 'print', text: HELP };
   const [module, method, path, ...more] = positionals;
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (method === undefined || path === undefined)

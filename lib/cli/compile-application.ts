@@ -2,11 +2,11 @@
  * Creates an application up to its routes and compiles its rules. No server listens, no data source of TypeOrmModule
  * connects, and no lifecycle hook runs. The constructors and factories of its providers do run: rules may depend on them.
  */
-import { Global, Module, type INestApplication, type OnModuleInit, type Type } from '@nestjs/common';
+import { Global, Module, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { PLATFORMS, type Platform } from './arguments.js';
+import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { disconnectDataSources } from './disconnected-data-source.js';
 import type { LoadedModule } from './load-module.js';
@@ -28,8 +28,8 @@ export async function compileApplication(
   platform: Platform | undefined,
 ): Promise<CompiledAccess> {
   const { Test } = await loadTesting();
-  const adapter = await createAdapter(platform);
   try {
+    const adapter = await createAdapter(platform);
     const imports = [StopBeforeHooks, module];
     // In preview mode Nest creates no providers.
     const preview = await Test.createTestingModule({ imports }).compile({ preview: true });
@@ -70,21 +70,11 @@ async function loadTesting(): Promise<typeof import('@nestjs/testing')> {
   }
 }
 
-async function createAdapter(platform: Platform | undefined): Promise<object> {
-  let missing: unknown;
-  for (const each of platform ? [platform] : PLATFORMS) {
-    try {
-      return new (await ADAPTERS[each]())() as object;
-    } catch (cause) {
-      missing = cause;
-    }
-  }
-  throw new CommandError(`@nestjs/platform-${platform ?? 'express'} cannot be loaded: ${reasonOf(missing)}.`, {
-    cause: missing,
-  });
+function createAdapter(platform: Platform | undefined): Promise<object> {
+  return platform ? ADAPTERS[platform]() : ADAPTERS.express().catch(ADAPTERS.fastify);
 }
 
-const ADAPTERS: Readonly<Record<Platform, () => Promise<Type>>> = {
-  express: async () => (await import('@nestjs/platform-express')).ExpressAdapter,
-  fastify: async () => (await import('@nestjs/platform-fastify')).FastifyAdapter,
+const ADAPTERS: Readonly<Record<Platform, () => Promise<object>>> = {
+  express: async () => new (await import('@nestjs/platform-express')).ExpressAdapter(),
+  fastify: async () => new (await import('@nestjs/platform-fastify')).FastifyAdapter(),
 };

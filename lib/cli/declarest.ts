@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from './access-command.js';
-import { parseCommand, usageOf } from './arguments.js';
+import { parseCommand, USAGE } from './arguments.js';
 import { CommandError } from './command-error.js';
 import type { CommandResult } from './command-process.js';
 
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     return code;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    process.stderr.write(`${error.message}\n${usageOf(args)}\n`);
+    process.stderr.write(`${error.message}\n${USAGE}\n`);
     return 2;
   }
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { compareAccess } from '../../lib/cli/access-changes.js';
 import { isWithin } from '../../lib/cli/access-order.js';
 import { makeRoute } from '../../lib/routes/route.js';
-import { type Access, AUTHENTICATED, decide, DENIED, describeAccess, PUBLIC } from '../../lib/access/access.js';
+import { AUTHENTICATED, decide, DENIED } from '../../lib/access/access.js';
 import { type AccessRow, accessRows } from '../../lib/access/access-rows.js';
 import { parsePattern } from '../../lib/access/pattern.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
@@ -53,26 +53,6 @@ it.each([
   ['ADMIN or USER', 'any token', true],
 ])('[3.2] %s and %s are within each other: %s', (a, b, within) => {
   expect([isWithin(a, b), isWithin(b, a)]).toEqual([within, within]);
-});
-
-it('[3.2] orders 2,000 random pairs of accesses as the decisions do', () => {
-  const roles = ['A', 'B', 'public'];
-  const { below, of: pick } = seeded(1);
-  const random = (): Access => {
-    if (below(5) === 0) return pick([PUBLIC, AUTHENTICATED, DENIED]);
-    const requirement = () => ({ anyOf: [...new Set(Array.from({ length: 1 + below(2) }, () => pick(roles)))] });
-    return { ...AUTHENTICATED, requirements: Array.from({ length: 1 + below(2) }, requirement) };
-  };
-  const users = [
-    undefined,
-    ...roles.reduce<string[][]>((sets, role) => [...sets, ...sets.map((set) => [...set, role])], [[]]),
-  ];
-  for (let round = 0; round < 2_000; round += 1) {
-    const [inner, outer] = [random(), random()];
-    const expected = users.every((user) => decide(inner, user) !== undefined || decide(outer, user) === undefined);
-    const texts = [inner, outer].map((access) => describeAccess(access, () => []));
-    expect([texts, isWithin(texts[0]!, texts[1]!)]).toEqual([texts, expected]);
-  }
 });
 
 it.each<[before: string, after: string, changes: string[]]>([

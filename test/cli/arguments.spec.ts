@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseCommand, usageOf } from '../../lib/cli/arguments.js';
+import { parseCommand, USAGE } from '../../lib/cli/arguments.js';
 import { REPOSITORY } from '../compiled.js';
 
 const app = { module: 'app.js', platform: undefined };
@@ -53,13 +53,9 @@ it('prints the version of the package', () => {
   expect(parseCommand(['--version'])).toEqual({ name: 'print', text: version });
 });
 
-it.each<[typed: string, names: string[]]>([
-  ['--help', ['access ', 'explain ', '--version ', '--help ']],
-  ['help', ['access ']],
-  ['access --help', ['--json ', '--markdown ', '--check <file> ', '--update ', '--platform <name> ', '--help ']],
-  ['explain app.js -h', ['--as <ROLE>,... ', '--platform <name> ', '--help ']],
-])('`declarest %s` prints the usage and every option', (typed, names) => {
-  const args = typed.split(' ');
-  expect(parseCommand(args)).toMatchObject({ name: 'print', text: expect.stringContaining(usageOf(args)) });
-  for (const name of names) expect(parseCommand(args)).toMatchObject({ text: expect.stringContaining(`\n  ${name}`) });
+it.each(['--help', '-h', 'help', 'access --help', 'explain app.js -h'])('`declarest %s` prints the help', (typed) => {
+  const { text } = parseCommand(typed.split(' ')) as { text: string };
+  expect(text.startsWith(`${USAGE}\n`)).toBe(true);
+  for (const name of ['--json', '--markdown', '--check <file>', '--update', '--as <ROLE>,...', '--platform <name>'])
+    expect(text).toContain(`\n  ${name} `);
 });
