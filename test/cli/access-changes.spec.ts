@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { match } from 'path-to-regexp';
 import { compareAccess } from '../../lib/cli/access-changes.js';
 import { isWithin } from '../../lib/cli/access-order.js';
 import { makeRoute } from '../../lib/routes/route.js';
@@ -92,12 +93,6 @@ it.each<[what: string, before: string[], after: string[], changes: string[]]>([
     ['wider GET /users/me: ADMIN -> any token'],
   ],
   [
-    'a permission for a part that is removed',
-    [whole('ADMIN'), me('public')],
-    [whole('ADMIN')],
-    ['removed GET /users/me: public -> -'],
-  ],
-  [
     'a new part that is wider than its route, though not than the default',
     [whole('ADMIN')],
     [whole('ADMIN'), me('any token')],
@@ -125,12 +120,6 @@ it.each<[what: string, before: string[], after: string[], changes: string[]]>([
     'a method that no rule restricts any more, of a route of every method',
     ['DELETE /x | ADMIN', 'any other method /x | any token'],
     ['any other method /x | any token'],
-    ['wider DELETE /x: ADMIN -> any token'],
-  ],
-  [
-    'a method that a new rule opens, of a route of every method',
-    ['any other method /x | ADMIN'],
-    ['DELETE /x | any token', 'any other method /x | ADMIN'],
     ['wider DELETE /x: ADMIN -> any token'],
   ],
 ])('[3.5] compares %s', (_what, before, after, expected) => {
@@ -175,8 +164,8 @@ it('[3.5] reports every random change of rules that lets another user in', () =>
   const requests = routes.flatMap(({ method, path: template }) =>
     (method === 'ALL' ? ['GET', 'POST', 'DELETE', 'PATCH'] : [method]).flatMap((verb) =>
       paths.flatMap((path) => {
-        const params = paramsOf(template, path);
-        return params ? [{ verb, template, path, params }] : [];
+        const found = match(template)(path);
+        return found ? [{ verb, template, path, params: found.params }] : [];
       }),
     ),
   );
@@ -209,20 +198,3 @@ it('[3.5] reports every random change of rules that lets another user in', () =>
   // A new public part of a public route is reported although it opens nothing.
   expect(counted.needless).toBeLessThan(counted.wider / 4);
 }, 600_000);
-
-/** The parameters that Express finds; `undefined` where the template does not match. */
-function paramsOf(template: string, path: string): Record<string, unknown> | undefined {
-  const [wanted, levels] = [template, path].map((text) => text.split('/').slice(1)) as [string[], string[]];
-  const params: Record<string, unknown> = {};
-  for (const [index, name] of wanted.entries()) {
-    const level = levels[index];
-    if (level === undefined) return undefined;
-    if (name.startsWith('*')) {
-      params[name.slice(1)] = levels.slice(index);
-      return params;
-    }
-    if (name.startsWith(':')) params[name.slice(1)] = level;
-    else if (name !== level) return undefined;
-  }
-  return levels.length === wanted.length ? params : undefined;
-}

@@ -1,6 +1,6 @@
 /** The command line on compiled applications, in processes of their own. */
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { USAGE } from '../../lib/cli/arguments.js';
@@ -193,6 +193,22 @@ describe('declarest explain', () => {
       ),
     });
   });
+});
+
+/** `GET /api/products/7 as USER`: the first line of an explanation. */
+const EXPLAINED =
+  /^```text\n(?<text>(?<method>[A-Z]+) (?<path>\/\S*) (?:as (?<roles>[^\n]+)|without a token)\n.*?)^```$/gms;
+
+it('explains the sample application as the documentation shows', async () => {
+  const pages = (await readdir(join(REPOSITORY, 'docs'))).filter((name) => name.endsWith('.md'));
+  const texts = [join(REPOSITORY, 'README.md'), ...pages.map((name) => join(REPOSITORY, 'docs', name))].map((file) =>
+    readFile(file, 'utf8'),
+  );
+  for (const { groups = {} } of (await Promise.all(texts)).join('\n').matchAll(EXPLAINED)) {
+    const { text, method = '', path = '', roles } = groups;
+    const as = roles === undefined ? [] : ['--as', roles.replaceAll(' ', '')];
+    expect((await declarest('explain', 'sample-app/access', [method, path, ...as])).stdout).toBe(text);
+  }
 });
 
 describe('exits with 2 and one sentence before the usage', () => {
