@@ -30,7 +30,8 @@ export function compareAccess(
       later.find(route)?.rows.has(path) ? [] : rows.map((row) => compareRemoved(row, later.rowsServing(route, path))),
     ),
   );
-  return [...present, ...absent].filter((change) => change !== undefined);
+  const changes = [...present, ...absent].filter((change) => change !== undefined);
+  return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()];
 }
 
 /** Several rules may match the same part. When their number changes, each is compared with the narrowest one before. */

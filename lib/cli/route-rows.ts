@@ -11,21 +11,30 @@ export interface RouteRows {
   readonly path: string;
   /** By path, that of the route first. */
   readonly rows: Map<string, AccessRow[]>;
+  /** The paths of its parts. */
+  readonly parts: Set<string>;
 }
 
 export class AccessTable {
   private readonly byRoute = new Map<string, RouteRows>();
 
   constructor(rows: readonly AccessRow[]) {
+    const parts: AccessRow[] = [];
     let current: RouteRows | undefined;
     for (const row of rows) {
-      if (!current || !isPart(row, current)) {
+      if (current && isPart(row, current)) {
+        parts.push(row);
+        current.parts.add(row.path);
+      } else {
         const { method, path } = row;
-        current = this.find(row) ?? { method, path, rows: new Map<string, AccessRow[]>() };
+        current = this.find(row) ?? { method, path, rows: new Map<string, AccessRow[]>(), parts: new Set<string>() };
         this.byRoute.set(keyOf(row), current);
       }
-      current.rows.set(row.path, [...(current.rows.get(row.path) ?? []), row]);
+      addRow(current, row);
     }
+    // The table lists a part only once where several routes have it with the same access.
+    for (const route of this.routes)
+      for (const part of parts) if (!route.parts.has(part.path) && isPart(part, route)) addRow(route, part);
   }
 
   get routes(): RouteRows[] {
@@ -41,6 +50,10 @@ export class AccessTable {
     const found = this.find(route) ?? this.find({ method: ANY_OTHER_METHOD, path: route.path });
     return found ? narrowestAround(path, found) : [];
   }
+}
+
+function addRow({ rows }: RouteRows, row: AccessRow): void {
+  rows.set(row.path, [...(rows.get(row.path) ?? []), row]);
 }
 
 const keyOf = ({ method, path }: Pick<RouteRows, 'method' | 'path'>): string => `${method} ${path}`;

@@ -11,7 +11,7 @@ import { type Effect, refuseContradictions, type Rule } from '../../lib/access/r
 import { seeded } from '../access/random.js';
 
 /** Random changes of rules. A longer run: `ACCESS_CHANGES=50000 ACCESS_SEED=7`. */
-const CHANGES = Number(process.env['ACCESS_CHANGES'] ?? 300);
+const CHANGES = Number(process.env['ACCESS_CHANGES'] ?? 1_000);
 const SEED = Number(process.env['ACCESS_SEED'] ?? 1);
 
 /** `GET /api/x | ADMIN | rule` */
@@ -103,6 +103,12 @@ it.each<[what: string, before: string[], after: string[], changes: string[]]>([
     [whole('any token'), me('ADMIN'), 'GET /*path | public', me('ADMIN')],
     [whole('any token'), me('ADMIN'), 'GET /*path | public', me('public')],
     ['wider GET /users/me: ADMIN -> public'],
+  ],
+  [
+    'a removed part within a part that the table lists once for two routes',
+    ['GET /:x/:y | any token', 'GET /a/** | public', 'GET /*path | any token', 'GET /a/b | ADMIN'],
+    ['GET /:x/:y | any token', 'GET /a/** | public', 'GET /*path | any token'],
+    ['wider GET /a/b: ADMIN -> public'],
   ],
   [
     'a removed part within another part of the same access',
