@@ -65,7 +65,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         return status === 200 ? [name] : [];
       }),
     );
-    expect(answers.flat()).toEqual(expect.arrayContaining(['a slash at the end', 'a query', 'a fragment']));
+    expect(answers.flat()).toEqual(
+      expect.arrayContaining(['"/" at the end', '"?x=/open/page" at the end', '"#" at the end']),
+    );
     await naive.close();
   });
 });
