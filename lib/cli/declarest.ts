@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from './access-command.js';
 import { parseCommand, USAGE } from './arguments.js';
-import { CommandError } from './command-error.js';
+import { CommandError, reasonOf } from './command-error.js';
 import type { CommandResult } from './command-process.js';
 
 const args = process.argv.slice(2);
@@ -31,11 +31,12 @@ function runInChild(): Promise<Outcome> {
       if ('refusal' in result) reject(new CommandError(result.refusal));
       else resolve(result);
     });
-    child.once('error', reject);
-    child.once('exit', (code) =>
+    child.once('error', (cause) => reject(new CommandError(`${reasonOf(cause)}.`, { cause })));
+    // Unlike `exit`, it comes after every message.
+    child.once('close', (code, signal) =>
       reject(
         new CommandError(
-          `The application ended the process with code ${code} before the command was done. Give a file that exports the module and starts nothing.`,
+          `The application ended the process with ${signal ?? `code ${code}`} before the command was done. Give a file that exports the module and starts nothing.`,
         ),
       ),
     );
