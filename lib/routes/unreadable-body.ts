@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { platformStatusOf, UnreadableBody } from '../http/failure.js';
+import { stopsProbe } from '../http/probe.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
@@ -115,8 +116,8 @@ export class UnreadableBodyGuard implements CanActivate {
   /** @throws UnreadableBody */
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
-    const error = context.switchToHttp().getRequest<MarkedRequest>()[BODY_ERROR];
-    if (error !== undefined) throw new UnreadableBody(error);
-    return true;
+    const request = context.switchToHttp().getRequest<MarkedRequest>();
+    if (request[BODY_ERROR] !== undefined) throw new UnreadableBody(request[BODY_ERROR]);
+    return !stopsProbe(request);
   }
 }
