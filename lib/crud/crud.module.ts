@@ -11,15 +11,14 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { readBrokenEscapes } from '../routes/broken-escapes.js';
-import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { RouteTable } from '../routes/route-table.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
 import type { FieldName } from './record-types.js';
-import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
+import { checkDeclarations, prepareAdapter, prepareControllers, reportControllers, type Core } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -39,8 +38,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.core = { host, modules, moduleRef };
     prepareControllers(modules);
-    // Fastify reports only routes that are added from here on.
-    whenAdapterIsReady(host, (adapter) => RouteTable.of(adapter));
+    prepareAdapter(host);
   }
 
   /** @throws InvalidOptionError */
@@ -64,7 +62,6 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const { host, modules } = this.core;
     RouteTable.of(host.httpAdapter).beginRouting(modules);
     deferUnreadableBodies(host.httpAdapter, 'own routes');
-    readBrokenEscapes(host.httpAdapter);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
