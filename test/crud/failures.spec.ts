@@ -191,7 +191,10 @@ describe.each(DATABASES)('on %s', (database) => {
       const two = (await service.post('/api/categories', { name: 'Two' })).json.data as { id: number };
       expect(one.status).toBe(201);
       const created = await service.post('/api/categories', { name: 'One' });
-      expect([created.status, created.json]).toEqual([409, failure(naming('Category'))]);
+      expect([created.status, created.json]).toEqual([
+        409,
+        failure('Category cannot be created: name is already taken'),
+      ]);
       const updated = await service.put(`/api/categories/${two.id}`, { name: 'One' });
       expect([updated.status, updated.json]).toEqual([409, failure(naming('Category'))]);
       expect((await service.get(`/api/categories/${two.id}`)).json.data.name).toBe('Two');
@@ -199,14 +202,16 @@ describe.each(DATABASES)('on %s', (database) => {
 
     it('[4.3] a taken pair of unique values is 409', async () => {
       const { status, json } = await service.post('/api/products', pen);
-      expect([status, json]).toEqual([409, failure(naming('Product'))]);
+      const taken = 'Product cannot be created: the combination of name and size is already taken';
+      expect([status, json]).toEqual([409, failure(taken)]);
       expect((await service.post('/api/products', { ...pen, size: 2 })).status).toBe(201);
     });
 
     it('[4.3] a reference to nothing is 409 on create and update, and changes nothing', async () => {
       const before = (await service.get('/api/products')).json.metadata.pagination.total;
       const created = await service.post('/api/products', { ...pen, size: 7, categoryId: 4711 });
-      expect([created.status, created.json]).toEqual([409, failure(naming('Product'))]);
+      const missing = 'Product cannot be created: categoryId refers to a record that does not exist';
+      expect([created.status, created.json]).toEqual([409, failure(missing)]);
       const updated = await service.put(`/api/products/${id}`, { ...pen, categoryId: 4711 });
       expect([updated.status, updated.json]).toEqual([409, failure(naming('Product'))]);
       expect((await service.get(`/api/products/${id}`)).json.data.categoryId).toBeNull();
@@ -217,7 +222,8 @@ describe.each(DATABASES)('on %s', (database) => {
       const category = (await service.post('/api/categories', { name: 'Referred' })).json.data as { id: number };
       await service.post('/api/products', { ...pen, size: 8, categoryId: category.id });
       const { status, json } = await service.del(`/api/categories/${category.id}`);
-      expect([status, json]).toEqual([409, failure(naming('Category'))]);
+      const referred = 'Category cannot be deleted: other records refer to it';
+      expect([status, json]).toEqual([409, failure(referred)]);
       expect((await service.get(`/api/categories/${category.id}`)).status).toBe(200);
     });
 
