@@ -31,8 +31,8 @@ import {
   overrideDescription,
 } from 'declarest';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
-import { createDatabase, DATABASES } from '../harness/databases.js';
-import { linesOf, loggedAtBoot, PLATFORMS } from '../harness/platforms.js';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
 import { type CrudParts, failure, naming, startCrud, success, wrongFields } from './service.js';
 
 @Entity()
@@ -252,49 +252,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     },
   );
 
-  const atBoot = async (controller: Type, how: 'forFeature' | 'controllers' = 'forFeature'): Promise<string[]> => {
-    const database = await createDatabase();
-    const { logs, error } = await loggedAtBoot(
-      platform,
-      {
-        imports: [
-          TypeOrmModule.forRoot(database.options),
-          how === 'forFeature' ? CrudModule.forFeature(controller as never) : TypeOrmModule.forFeature([Product]),
-        ],
-        ...(how === 'controllers' && { controllers: [controller] }),
-      },
-      { onClose: database.drop },
-    );
-    if (error) throw error;
-    return logs;
-  };
-
-  it('[4.7] an override inherited from a class between is reachable and no warning', async () => {
-    class Middle extends CrudController(base) {
-      @Get()
-      override async findAll() {
-        return { middle: true } as never;
-      }
-    }
-    class Leaf extends Middle {
-      @Get(':id')
-      override async findById(id: string) {
-        return { leaf: id } as never;
-      }
-    }
-    const service = await started(platform, Leaf);
-    expect((await service.get('/api/products')).json).toEqual({ middle: true });
-    expect((await service.get('/api/products/5')).json).toEqual({ leaf: '5' });
-    expect(linesOf(service.logs, 'warn').filter((line) => /Leaf|Middle/.test(line))).toEqual([]);
-    await service.close();
-  });
-
-  it('[4.7] the description of @CrudOverride stands in the boot log, with controller and operation', async () => {
-    const lines = (await atBoot(InStock)).filter((line) => line.includes('Only what is in stock'));
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^log .*InStock.*findAll/);
-  });
-
   describe('in the `controllers` of a module', () => {
     @Injectable()
     class Prices {
@@ -343,24 +300,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
       expect([broken.status, broken.json]).toEqual([400, failure(expect.any(String))]);
       expect((await service.del('/api/products/1')).json).toEqual(success(naming('Product'), null));
-      await service.close();
-    });
-
-    it('[1] the generated base takes no constructor arguments', async () => {
-      expect(CrudController(base)).toHaveLength(0);
-      class Plain extends CrudController(base) {}
-      const service = await startCrud(platform, { entities: [Product], controllers: [Plain] });
-      expect((await service.get('/api/products')).json.data).toEqual([]);
-      await service.close();
-    });
-
-    it('[1] two generated controllers in one module are two', async () => {
-      const service = await startCrud(platform, {
-        entities: [Product],
-        controllers: [CrudController(base), CrudController({ ...base, endpoint: '/api/others', maxListSize: 1 })],
-      });
-      expect((await service.get('/api/products')).json).not.toHaveProperty('metadata');
-      expect((await service.get('/api/others')).json.metadata).toEqual({ truncated: false });
       await service.close();
     });
 
@@ -473,21 +412,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         expect((await service.send(method, path, { ...body, headers: { 'x-key': 'open' } })).status).toBeLessThan(300);
         await service.close();
       }
-    });
-
-    it('[4.7] a guard on one override covers that operation only', async () => {
-      class Partly extends CrudController(base) {
-        @UseGuards(Closed)
-        @Delete(':id')
-        override async delete(id: string) {
-          return super.delete(id);
-        }
-      }
-      const service = await started(platform, Partly);
-      await service.post('/api/products', { name: 'a' });
-      expect((await service.del('/api/products/1')).status).toBe(403);
-      expect((await service.get('/api/products/1')).status).toBe(200);
-      await service.close();
     });
 
     it('[4.7] a global guard and a global prefix reach overridden and generated operations alike', async () => {
