@@ -1,6 +1,6 @@
 /** Mistakes in generated controllers that show when the application starts. */
 import { Controller, Get, Injectable, Param, Patch, Post, Put, type Type } from '@nestjs/common';
-import { CrudController, CrudModule, CrudOverride, type CrudOptions, type JsonObject } from 'declarest';
+import { CrudController, CrudModule, CrudOverride, type CrudOptions, type JsonObject, type ListQuery } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
 import { crudError, startCrud } from './service.js';
@@ -92,6 +92,20 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
       }
     }
     expect(await warningsOf(Products)).toEqual([]);
+  });
+
+  it('[4.7] logs the description of an override', async () => {
+    class Products extends CrudController(base) {
+      @Get()
+      @CrudOverride('Only what is in stock')
+      override findAll(query: ListQuery) {
+        return super.findAll(query);
+      }
+    }
+    const service = await startCrud(platform, { entities: [Product], controllers: [Products] });
+    const lines = service.logs.filter((line) => line.includes('Only what is in stock'));
+    expect(lines).toEqual(['log [CrudModule] Products.findAll is overridden: Only what is in stock']);
+    await service.close();
   });
 
   it('[4.2] no `:id` hides a path of the subclass, or of its base class', async () => {
