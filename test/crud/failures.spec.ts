@@ -529,6 +529,26 @@ class Ignored {
   name!: string;
 }
 
+@Entity()
+class Fixed {
+  @PrimaryColumn('varchar', { length: 20 })
+  id = 'fixed';
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+it('[4.6] a record that SQLite ignores is a conflict, also where its constructor gives the key of another one', async () => {
+  const resources = [{ entity: Fixed, endpoint: '/fixed', enablePagination: true }];
+  const service = await startCrud('express', { entities: [Fixed], resources, path: 'compiled' });
+  await service.dataSource.query(
+    `CREATE TRIGGER ignores BEFORE INSERT ON fixed WHEN EXISTS (SELECT 1 FROM fixed) BEGIN SELECT RAISE(IGNORE); END`,
+  );
+  expect((await service.post('/fixed', { name: 'first' })).json.data).toEqual({ id: 'fixed', name: 'first' });
+  expect((await service.post('/fixed', { name: 'second' })).status).toBe(409);
+  await service.close();
+});
+
 it('[4.6] a record that SQLite ignores is a conflict, and no other record is taken for it', async () => {
   const service = await startCrud('express', {
     entities: [Ignored],
