@@ -64,19 +64,16 @@ export class CrudModule implements OnModuleInit, OnApplicationBootstrap {
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) {
-    const generated = CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
-    // The application has no other name for it: not importing the module is no mistake.
-    markRegistered(generated);
-    return generated;
-  }
-  if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
-  throw new InvalidOptionError(
-    'CrudModule.forFeature',
-    'CRUD options or a class that extends CrudController(options)',
-    describe(resource),
-    'give one of the two',
-  );
+  const controller = isClass(resource) ? resource : CrudController(resource as CrudOptions);
+  if (!declarationOf(controller))
+    throw new InvalidOptionError(
+      'CrudModule.forFeature',
+      'CRUD options or a class that extends CrudController(options)',
+      describe(resource),
+      'give one of the two',
+    );
+  markRegistered(controller);
+  return controller as Type<GeneratedController<object>>;
 }
 
 /**

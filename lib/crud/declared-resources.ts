@@ -6,7 +6,7 @@ import { compileResource, type Resource } from './resource/resource.js';
 
 const DECLARATION = Symbol('declarest.crud');
 
-/** Classes of `CrudController(…)` that no application has registered yet. */
+/** Classes of `CrudController(…)` that are in no module yet. */
 const unregistered = new Set<object>();
 
 export function rememberDeclaration(controller: object, options: ResolvedCrudOptions): void {
@@ -30,10 +30,10 @@ export function markRegistered(controller: object): void {
 
 /** A warning that names the endpoints of generated controllers that no application has registered, each once. */
 export function findUnregistered(): string | undefined {
-  const endpoints = [...unregistered].flatMap((controller) => declarationOf(controller)?.endpoint ?? []);
+  const endpoints = new Set([...unregistered].flatMap((controller) => declarationOf(controller)?.endpoint ?? []));
   unregistered.clear();
-  if (endpoints.length === 0) return undefined;
-  return `No module registers the generated controllers of ${endpoints.join(', ')}. Add each to CrudModule.forFeature(…) or to the controllers of a module.`;
+  if (endpoints.size === 0) return undefined;
+  return `No module registers the generated controllers of ${[...endpoints].join(', ')}. Add each to CrudModule.forFeature(…) or to the controllers of a module.`;
 }
 
 type Declared = ResolvedCrudOptions<never>;
