@@ -50,9 +50,9 @@ export function compileProjection<T extends ObjectLiteral>(
   };
 }
 
-/** The same without the columns that an entity does not hold: references are read as `{id}` objects. */
-export function recordOfEntity<T extends object>(schema: EntitySchema, prototype: object): (entity: T) => T {
-  const readable = schema.fields.filter((field) => field.readable);
+/** The same of an entity alone, whose references are read as `{id}` objects. */
+export function recordOfEntity<T extends object>({ fields }: EntitySchema, prototype: object): (entity: T) => T {
+  const readable = fields.filter((field) => field.readable);
   return (entity) => {
     const record = Object.create(prototype) as Record<string, unknown>;
     for (const { path, column, kind } of readable) {
