@@ -1,4 +1,4 @@
-/** Mutation tests of what decides: rules, tokens, CORS. Survivors and their reasons: docs/mutation.md. */
+/** Mutation tests of rules, tokens and CORS. docs/mutation.md lists the survivors and their reasons. */
 export default {
   mutate: [
     'lib/access/access.ts',
@@ -26,7 +26,7 @@ export default {
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   jest: { configFile: 'test/mutation/jest.config.js', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
-  // ES modules of finished runs stay in memory for as long as their process lives.
+  // A process never frees the ES modules of finished runs.
   maxTestRunnerReuse: 60,
   concurrency: 3,
   timeoutMS: 20_000,

@@ -6,7 +6,7 @@ import { Order } from './order.js';
 import { Product } from './product.js';
 import { User } from './user.js';
 
-/** A controller of the shop's own; the rules of `ShopSecurity` govern it like the generated ones. */
+/** A controller written by hand. The rules of `ShopSecurity` apply to it as to the generated ones. */
 @Controller('/api/admin')
 export class AdminController {
   constructor(private readonly database: DataSource) {}

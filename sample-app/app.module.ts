@@ -38,7 +38,7 @@ export class AppModule implements NestModule {
 
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** The shop front in the browser may call everything but the admin area. */
+  /** Browsers at the origin of the shop may call everything except the admin area. */
   configure(consumer: MiddlewareConsumer): void {
     const catalogue = [...routesOf(ProductsController), '/api/categories', '/api/categories/*path'];
     const checkout = ['/api/auth/*path', '/api/orders', '/api/orders/*path'];

@@ -1,6 +1,6 @@
 type Article = readonly [name: string, description: string, price: number, stock: number];
 
-/** What the shelves hold on the first start. */
+/** The products that the first start creates, by category. */
 export const CATALOGUE: Readonly<Record<string, readonly Article[]>> = {
   Kitchen: [
     ['Teapot', 'Stoneware, holds one litre', 34.5, 12],

@@ -1,6 +1,6 @@
 import { StartError } from './start-error.js';
 
-/** Everything that can be set from outside. Only this file reads the environment. */
+/** The configuration of the shop. Only this file reads the environment. */
 export interface Config {
   readonly port: number;
   readonly database: string;
@@ -16,80 +16,89 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Variable<T> {
   readonly name: string;
+  /** Completes the sentence "<name> must be …". */
   readonly expected: string;
-  /** The value that the text stands for, or `undefined` when it stands for none. */
+  readonly advice: string;
+  /** @returns the value, or `undefined` when the text is not valid */
   readonly parse: (text: string) => T | undefined;
-  /** How a wrong text is shown. Secrets are described instead. */
+  /** How an invalid text is printed. Secrets are only described. */
   readonly show?: (text: string) => string;
 }
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
-const described = (text: string): string => `one of ${bytesOf(text)} bytes`;
+const describeSecret = (text: string): string => `a text of ${bytesOf(text)} bytes`;
 
 const PORT: Variable<number> = {
   name: 'PORT',
-  expected: 'a whole number from 0 to 65535 (0 takes any free port)',
+  expected: 'a whole number from 0 to 65535',
+  advice: 'Use 0 for any free port.',
   parse: (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
 };
 
 const DATABASE: Variable<string> = {
   name: 'DATABASE',
   expected: 'the path of a file',
+  advice: 'Leave it out to use data/shop.db.',
   parse: (text) => (text.includes('\0') || text.endsWith('/') ? undefined : text),
 };
 
 const JWT_SECRET: Variable<string> = {
   name: 'JWT_SECRET',
-  expected: 'at least 32 bytes, as `openssl rand -base64 48` prints them',
+  expected: 'a text of at least 32 bytes',
+  advice: 'Create one with `openssl rand -base64 48`.',
   parse: (text) => (bytesOf(text) >= 32 ? text : undefined),
-  show: described,
+  show: describeSecret,
 };
 
 const SHOP_ORIGIN: Variable<string> = {
   name: 'SHOP_ORIGIN',
-  expected: 'an origin such as https://shop.example, without path or slash at its end',
+  expected: 'an origin',
+  advice: 'An origin has a scheme and a host but no path, for example https://shop.example.',
   parse: (text) => (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text ? text : undefined),
 };
 
 const ADMIN_EMAIL: Variable<string> = {
   name: 'ADMIN_EMAIL',
   expected: 'an e-mail address',
+  advice: 'Leave it out to use admin@shop.example.',
   parse: (text) => (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && text.length <= 254 ? text : undefined),
 };
 
 const ADMIN_PASSWORD: Variable<string> = {
   name: 'ADMIN_PASSWORD',
-  expected: '8 characters to 72 bytes',
+  expected: 'a text of at least 8 characters and at most 72 bytes',
+  advice: 'Leave it out to get a generated password.',
   parse: (text) => ([...text].length >= 8 && bytesOf(text) <= 72 ? text : undefined),
-  show: described,
+  show: describeSecret,
 };
 
 /**
- * The checked configuration. A variable that is empty counts as not set.
- * In production the two that the world sees or trusts have no default.
+ * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET and SHOP_ORIGIN
+ * have no default.
  *
- * @throws {StartError} naming the variable, what it must be, and what to do.
+ * @throws {StartError} when a variable is not valid
  */
 export function readConfig(environment: Environment): Config {
   const production = environment['NODE_ENV'] === 'production';
-  const read = <T>({ name, expected, parse, show = JSON.stringify }: Variable<T>): T | undefined => {
+  const read = <T>({ name, expected, advice, parse, show = JSON.stringify }: Variable<T>): T | undefined => {
     const text = environment[name];
     if (text === undefined || text === '') return undefined;
     const value = parse(text);
-    if (value === undefined) throw new StartError(`${name}: expected ${expected}, got ${show(text)}.`);
+    if (value === undefined) throw new StartError(`${name} must be ${expected}, got ${show(text)}. ${advice}`);
     return value;
   };
-  const readOrRefuse = <T>(variable: Variable<T>): T | undefined => {
+  const readRequired = <T>(variable: Variable<T>): T | undefined => {
+    const { name, expected, advice } = variable;
     const value = read(variable);
     if (value === undefined && production)
-      throw new StartError(`${variable.name} is not set: with NODE_ENV=production it must be ${variable.expected}.`);
+      throw new StartError(`${name} must be ${expected} when NODE_ENV is production, got nothing. ${advice}`);
     return value;
   };
   return Object.freeze({
     port: read(PORT) ?? 3000,
     database: read(DATABASE) ?? 'data/shop.db',
-    jwtSecret: readOrRefuse(JWT_SECRET),
-    shopOrigin: readOrRefuse(SHOP_ORIGIN) ?? 'http://localhost:5173',
+    jwtSecret: readRequired(JWT_SECRET),
+    shopOrigin: readRequired(SHOP_ORIGIN) ?? 'http://localhost:5173',
     adminEmail: read(ADMIN_EMAIL) ?? 'admin@shop.example',
     adminPassword: read(ADMIN_PASSWORD),
   });

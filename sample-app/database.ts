@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 
 import { reasonOf, StartError } from './start-error.js';
 
-/** The file, as every connection opens it: readers never wait for the writer, and a crash of the process loses nothing. */
+/** In WAL mode readers never wait for the writer, and a crash of the process loses nothing. */
 const embedded = (database: string): DataSourceOptions => ({
   type: 'better-sqlite3',
   database,
@@ -18,7 +18,7 @@ export const databaseOptions = (database: string): TypeOrmModuleOptions => ({
   toRetry: () => false,
 });
 
-/** Writes once, and takes it back, before the application opens the file: SQLite would open a read-only one without a word. */
+/** Writes to the file and rolls back, because SQLite opens a read-only file without an error. */
 export async function assertWritable(database: string): Promise<void> {
   const probe = new DataSource(embedded(database));
   try {

@@ -11,9 +11,12 @@ import { Product } from './product.js';
 import { reasonOf, StartError } from './start-error.js';
 import { User } from './user.js';
 
-/** Fills an empty database: a catalogue, and an administrator. Finds nothing to do on every later start. */
+/** Fills an empty database with a catalogue and an administrator. Later starts change nothing. */
 @Injectable()
 export class FirstStart implements OnApplicationBootstrap {
+  /** The password of an administrator that this start created without ADMIN_PASSWORD. */
+  generatedPassword: string | undefined;
+
   constructor(
     private readonly database: DataSource,
     private readonly accounts: UserAccounts,
@@ -21,12 +24,12 @@ export class FirstStart implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    if (!(await this.database.getRepository(Category).exists())) await this.stockTheShelves();
-    if (!(await this.database.getRepository(User).exists())) await this.appointAdministrator();
+    if (!(await this.database.getRepository(Category).exists())) await this.createCatalogue();
+    if (!(await this.database.getRepository(User).exists())) await this.createAdministrator();
   }
 
-  /** One transaction, so that a start that is cut off leaves no half catalogue. */
-  private stockTheShelves(): Promise<void> {
+  /** Runs in one transaction, so that an interrupted start leaves no half catalogue. */
+  private createCatalogue(): Promise<void> {
     return this.database.transaction(async (manager) => {
       for (const [name, articles] of Object.entries(CATALOGUE)) {
         const category = await manager.save(Category, { name });
@@ -42,14 +45,14 @@ export class FirstStart implements OnApplicationBootstrap {
     });
   }
 
-  private async appointAdministrator(): Promise<void> {
+  private async createAdministrator(): Promise<void> {
     const { adminEmail: email, adminPassword } = this.config;
     const password = adminPassword ?? randomBytes(12).toString('base64url');
-    await this.accounts.create({ email, password, role: 'ADMIN' }).catch((cause: unknown) => {
-      throw new StartError(`ADMIN_EMAIL: cannot create the administrator ${email}: ${reasonOf(cause)}.`, { cause });
-    });
-    const hint =
-      adminPassword === undefined ? ` with the password ${password} (generated, and shown only this once)` : '';
-    console.log(`The administrator is ${email}${hint}`);
+    try {
+      await this.accounts.create({ email, password, role: 'ADMIN' });
+    } catch (cause) {
+      throw new StartError(`ADMIN_EMAIL: cannot create the administrator ${email}: ${reasonOf(cause)}`, { cause });
+    }
+    if (adminPassword === undefined) this.generatedPassword = password;
   }
 }

@@ -7,6 +7,7 @@ import { ExpressAdapter } from 'declarest/express';
 import { AppModule } from './app.module.js';
 import { readConfig } from './config.js';
 import { assertWritable } from './database.js';
+import { FirstStart } from './first-start.js';
 import { assertPortFree } from './port.js';
 import { StartError } from './start-error.js';
 import { welcome } from './welcome.js';
@@ -17,7 +18,7 @@ try {
   await assertWritable(config.database);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new ExpressAdapter(), {
     return503OnClosing: true,
-    // No warnings of shadows: that `search` stands before `:id` is meant so.
+    // Fixed paths such as `search` are routed before `:id` on purpose, so that is no conflict.
     routeConflictPolicy: { duplicate: 'error' },
   });
   app.useSecurityHeaders();
@@ -25,7 +26,8 @@ try {
   await app.listen(config.port);
   const address = new URL(await app.getUrl());
   address.hostname = 'localhost';
-  console.log(welcome(address.origin));
+  const password = app.get(FirstStart).generatedPassword;
+  console.log(welcome(address.origin, password === undefined ? undefined : { email: config.adminEmail, password }));
 } catch (error) {
   console.error(error instanceof StartError ? error.message : error);
   process.exit(1);

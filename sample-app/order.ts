@@ -3,7 +3,7 @@ import { Column, CreateDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } f
 
 import { Product } from './product.js';
 
-/** So many of one product; over HTTP the product is written as `productId`. */
+/** An order of one product, which requests and responses name by `productId`. */
 @Entity('orders')
 export class Order {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 import { reasonOf, StartError } from './start-error.js';
 
-/** Tries the port before anything is created, so that a start in vain leaves nothing behind. */
+/** Tries the port before anything is created, so that a failed start leaves no database behind. */
 export async function assertPortFree(port: number): Promise<void> {
   const probe = createServer().listen(port);
   try {
@@ -11,7 +11,7 @@ export async function assertPortFree(port: number): Promise<void> {
   } catch (cause) {
     const reason =
       (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'another program is using it' : reasonOf(cause);
-    throw new StartError(`PORT: cannot listen on ${port}: ${reason}; set PORT to another one.`, { cause });
+    throw new StartError(`PORT: cannot listen on ${port}: ${reason}. Set PORT to another one.`, { cause });
   }
   await new Promise((closed) => probe.close(closed));
 }

@@ -3,7 +3,7 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 
 import { Category } from './category.js';
 
-/** An article of the catalogue; over HTTP its category is written as `categoryId`. */
+/** A product, whose category requests and responses name by `categoryId`. */
 @Entity('products')
 export class Product {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { CrudController, CrudOverride } from 'declarest';
 
 import { Product } from './product.js';
 
-/** The generated operations of the catalogue, one of them overridden. */
+/** The generated operations of products, with `update` overridden. */
 export class ProductsController extends CrudController({
   entity: Product,
   endpoint: '/api/products',
@@ -13,7 +13,7 @@ export class ProductsController extends CrudController({
   searchableFields: ['name', 'description'],
 }) {
   @Put(':id')
-  @CrudOverride('Says what a price was before it changed')
+  @CrudOverride('Returns the previous price in the message')
   override async update(id: string, fields: Record<string, unknown>) {
     const { data: before } = await super.findById(id);
     const updated = await super.update(id, fields);

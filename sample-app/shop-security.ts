@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SecurityConfig } from 'declarest';
 
-/** Everyone may look at the catalogue, a login opens the rest, and only an ADMIN deletes or enters the admin area. */
+/** Products and categories are public to read. All else needs a login, and deleting and the admin area need ADMIN. */
 @Injectable()
 export class ShopSecurity extends SecurityConfig {
   configure(): void {

@@ -1,8 +1,8 @@
-/** A start that failed for a reason the person at the keyboard can mend: told in one sentence, without a stack trace. */
+/** A failed start that the user can fix. `main.ts` prints its message without a stack trace. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** What went wrong, in the words of whoever noticed it, without the name of an error class. */
+/** The message of an error, without the name of its class. */
 export const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/^\w*Error: /, '');

@@ -1,6 +1,6 @@
 import { AuthUser } from 'declarest';
 import { Entity } from 'typeorm';
 
-/** Whoever registers: a customer, or an administrator by role. */
+/** A customer, or an administrator by role. */
 @Entity('users')
 export class User extends AuthUser {}

@@ -13,7 +13,7 @@ const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'].flatM
 
 const problems = [
   ...packed
-    .filter((path) => !DOCUMENTS.includes(path) && !/^dist\/.+\.(js|d\.ts)$/.test(path))
+    .filter((path) => !DOCUMENTS.includes(path) && !/^dist\/.+\.(js|js\.map|d\.ts)$/.test(path))
     .map((path) => `${path} does not belong into the package`),
   ...[...DOCUMENTS, ...ENTRIES].filter((path) => !packed.includes(path)).map((path) => `${path} is missing`),
 ];

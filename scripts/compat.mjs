@@ -1,5 +1,5 @@
 // Installs the packed package into throw-away applications on other versions of Nest, TypeORM and Node, and runs one
-// black-box suite (test/compat/suite.mjs) against each. Native modules are compiled for each Node, so it takes a while.
+// black-box suite (test/compat/suite.mjs) against each. Native modules are compiled for each Node, which is slow.
 //
 //     node scripts/compat.mjs                         everything, in a temporary folder
 //     node scripts/compat.mjs --only nest11-express   combinations whose name holds this text; may be repeated
@@ -18,7 +18,7 @@ const DOCUMENT = join(ROOT, 'docs', 'compatibility.md');
 const NODES = ['20', '22', '24'];
 const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platform-fastify' };
 
-/** Node's own typings are those of the oldest Node. */
+/** The types of Node are those of the oldest supported version. */
 const COMMON = { rxjs: '7', 'class-transformer': '0.5.1', '@types/node': '20' };
 const nest = (version) => ({ '@nestjs/common': version, '@nestjs/core': version, '@nestjs/typeorm': version });
 const STACKS = {
@@ -46,7 +46,7 @@ const STACKS = {
     typescript: '5.9',
     classValidator: '0.14',
   },
-  /** The lower ends of the ranges, of peers and of dependencies. */
+  /** The lowest versions of peers and dependencies. */
   lowest: {
     module: 'CommonJS',
     driver: 'sqlite3',
@@ -61,7 +61,7 @@ const STACKS = {
       bcrypt: '6.0.0',
       'path-to-regexp': '8.2.0',
     },
-    // The first for Nest 11: those before ask for Nest 10.
+    // The first version for Nest 11.
     platforms: { fastify: '11.0.3' },
     typescript: '5.9',
     classValidator: '0.13.2',
@@ -107,7 +107,7 @@ console.log(`\n${table}`);
 if (flags.write) write(table);
 process.exitCode = results.some(({ checks }) => checks.some(({ error }) => error !== undefined)) ? 1 : 0;
 
-/** Packs what would be published, built outside of the repository: nobody's `dist` is touched. */
+/** Builds and packs the package in another folder, so that `dist` stays as it is. */
 async function pack() {
   const folder = join(work, 'package');
   rmSync(folder, { recursive: true, force: true });
@@ -116,11 +116,8 @@ async function pack() {
     '--project',
     join(ROOT, 'tsconfig.build.json'),
     '--outDir',
-    join(folder, 'build'),
-    '--declarationDir',
     join(folder, 'dist'),
   ]);
-  await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs'), folder]);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     cpSync(join(ROOT, name), join(folder, name));
   const printed = await npm(process.execPath, folder, [
@@ -130,13 +127,13 @@ async function pack() {
     '--pack-destination',
     work,
   ]);
-  // npm takes a file of the same name for the same file.
+  // npm caches a tarball by its name.
   const named = join(work, `declarest-${Date.now()}.tgz`);
   renameSync(join(work, Object.values(JSON.parse(printed))[0].filename), named);
   return named;
 }
 
-/** @returns the versions that were installed, and every check; one that stops the rest is the last */
+/** @returns the installed versions and all checks; a check that stops the others is the last */
 async function tryOut({ stack, node, platform }) {
   const checks = [];
   const folder = join(work, `${stack}-node${node}`);
@@ -181,7 +178,7 @@ async function tryOut({ stack, node, platform }) {
   return { checks, versions };
 }
 
-/** Node of this version from npm, which carries the headers that native modules are compiled with. */
+/** Installs this version of Node from npm, which includes the headers for native modules. */
 async function toolsOf(major, driver) {
   if (!homes.has(major)) homes.set(major, await installNode(major));
   const home = homes.get(major);
@@ -209,7 +206,7 @@ async function installNode(major) {
     return header && join(folder, header, '..', '..', '..');
   };
   mkdirSync(folder, { recursive: true });
-  // The package puts another one beside itself, which a second install would take away.
+  // The package installs a second one, which another install would remove.
   if (!home()) {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
     await npm(process.execPath, folder, ['install', '--force', `node@${major}`]);
@@ -217,7 +214,7 @@ async function installNode(major) {
   return home();
 }
 
-/** Caches in the working folder, too. */
+/** Runs npm with a cache in the working folder. */
 function npm(node, cwd, args, environment = {}) {
   const env = { ...process.env, ...environment, npm_config_cache: join(work, 'npm-cache') };
   return run(node, [npmCommand, ...args, '--no-audit', '--no-fund'], { cwd, env });
@@ -225,7 +222,7 @@ function npm(node, cwd, args, environment = {}) {
 
 /**
  * Writes the application: the same sources for all, as ES modules or as CommonJS. better-sqlite3 12, where TypeORM's
- * range ends, aborts at random when it was compiled on Node 24.19 or later (docs/compatibility.md): 13 stands in for it.
+ * range ends, aborts at random when compiled on Node 24.19 or later, so 13 replaces it (docs/compatibility.md).
  */
 function declare(folder, stack, platform, node) {
   const { module, driver, dependencies, platforms, typescript, classValidator } = STACKS[stack];

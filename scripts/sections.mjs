@@ -1,4 +1,4 @@
-// Holds the contract's sections against the tests that name them, and fails when a section has none.
+// Counts the tests of each section of the contract, and fails when a section has none.
 //
 //     node scripts/sections.mjs                counts the titles written in test/
 //     node scripts/sections.mjs results.json   counts the tests that passed in a run of `jest --json --outputFile=results.json`
@@ -21,6 +21,7 @@ const SECTIONS = new Map([
   ['3.4', 'Rules: routes matched by no rule'],
   ['3.5', 'Rules: bound to the route'],
   ['3.6', 'Rules: unknown paths, HEAD, order of refusals'],
+  ['3.7', 'Rules: contexts other than HTTP'],
   ['4.1', 'CRUD: operations'],
   ['4.2', 'CRUD: options'],
   ['4.3', 'CRUD: envelope'],
@@ -37,7 +38,7 @@ const TAG = String.raw`\[\d(?:\.\d)?(?:, ?\d(?:\.\d)?)*\]`;
 
 const LEADING_TAGS = new RegExp(String.raw`^(?:${TAG}\s*)+`);
 
-/** Titles that begin with a tag; `rows[5]` and the like in the code are none. */
+/** Titles that begin with a tag. `rows[5]` in code is not a tag. */
 function* titlesWritten() {
   for (const name of readdirSync('test', { recursive: true })) {
     if (!name.endsWith('.spec.ts')) continue;
@@ -51,7 +52,7 @@ function* testsPassed(resultsFile) {
   for (const { name, assertionResults } of JSON.parse(readFileSync(resultsFile, 'utf8')).testResults) {
     for (const { ancestorTitles, title, status } of assertionResults) {
       if (status !== 'passed') continue;
-      // What stands in brackets behind the first words is data of a table, and no tag.
+      // Brackets further behind are data of a table.
       const tags = [...ancestorTitles, title].map((each) => LEADING_TAGS.exec(each)?.[0] ?? '');
       yield { file: relative('.', name), title: tags.join(' ') };
     }
@@ -77,6 +78,6 @@ for (const [section, { tests, files }] of found) {
   console.log(`${section.padEnd(4)} ${SECTIONS.get(section).padEnd(46)} ${String(tests).padStart(5)}  ${where}`);
 }
 const missing = [...found].filter(([, { tests }]) => tests === 0).map(([section]) => section);
-if (missing.length > 0) console.error(`No test names section ${missing.join(', ')}.`);
+if (missing.length > 0) console.error(`No test has the section ${missing.join(', ')}.`);
 if (unknown.size > 0) console.error(`There is no section ${[...unknown].join('; ')}.`);
 process.exitCode = missing.length + unknown.size > 0 ? 1 : 0;

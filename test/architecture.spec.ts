@@ -1,94 +1,299 @@
+/** The rules for the sources in lib/: what may import what, which names and sizes files have, and what they leave alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const LIB = join(ROOT, 'lib');
-const MAX_LINES = 250;
+const LIB = fileURLToPath(new URL('../lib', import.meta.url));
+const MAX_LINES_PER_FILE = 250;
+const MAX_LINES = 9_000;
 
-/** The features, and which other features each may import. What several need stands in a folder of its own beside them. */
-const FEATURES: Record<string, string[]> = {
-  auth: ['access'],
-  access: [],
-  crud: [],
-  cors: [],
+/** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  options: [],
+  http: ['options'],
+  entities: ['options', 'http'],
+  routes: ['options', 'http'],
+  access: ['options', 'http', 'routes'],
+  auth: ['options', 'http', 'entities', 'routes', 'access'],
+  crud: ['options', 'http', 'entities', 'routes'],
+  cors: ['options', 'http', 'routes'],
   express: [],
-  testing: ['auth', 'access'],
-  cli: ['access'],
+  cli: ['options', 'http', 'routes', 'access'],
+  testing: ['options', 'http', 'routes', 'access', 'auth'],
 };
+
+/** The only files that may read undocumented members of a platform, and never change them. */
+const PLATFORM_READERS = ['routes/express-routes.ts', 'routes/fastify-routes.ts'];
 
 interface Source {
   /** Relative to lib/, with slashes. */
-  path: string;
-  text: string;
-  /** The specifiers after `from` and in `import(…)` or `import '…'`. */
-  imports: string[];
+  readonly path: string;
+  readonly text: string;
+  readonly tree: ts.SourceFile;
+  /** The specifiers of every import and re-export, of types too, and of `import(…)`. */
+  readonly imports: readonly string[];
 }
 
-const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-
-const onlyExports = (text: string): boolean =>
-  /^\s*(export (type )?(\*|\{[^}]*\}) from '[^']+';\s*)+$/.test(withoutComments(text));
-
-const sources: Source[] = readdirSync(LIB, { recursive: true, encoding: 'utf8' })
+const sources: readonly Source[] = readdirSync(LIB, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => {
     const text = readFileSync(join(LIB, path), 'utf8');
-    const code = withoutComments(text);
-    const imports = [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1]!);
-    return { path: path.split(sep).join('/'), text, imports };
-  });
+    const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    return { path: path.split(sep).join('/'), text, tree, imports: importsOf(tree) };
+  })
+  .toSorted((a, b) => a.path.localeCompare(b.path));
 
 const relativeImports = sources.flatMap(({ path, imports }) =>
   imports
     .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => ({ path, specifier, target: join(dirname(path), specifier).split(sep).join('/') })),
+    .map((specifier) => ({
+      path,
+      specifier,
+      target: join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts'),
+    })),
 );
 
-const folderOf = (path: string): string => path.split('/')[0] ?? '';
+const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
 
-describe('the architecture of lib/', () => {
-  it('has the features', () => {
-    const folders = [...new Set(sources.map(({ path }) => folderOf(path)))];
-    expect(folders).toEqual(expect.arrayContaining(Object.keys(FEATURES)));
+function importsOf(tree: ts.SourceFile): string[] {
+  const found: string[] = [];
+  visit(tree, (node) => {
+    const specifier =
+      ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)
+          ? node.argument.literal
+          : ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+            ? node.arguments[0]
+            : undefined;
+    if (specifier && ts.isStringLiteralLike(specifier)) found.push(specifier.text);
+  });
+  return found;
+}
+
+function visit(node: ts.Node, look: (node: ts.Node) => void): void {
+  look(node);
+  ts.forEachChild(node, (child) => visit(child, look));
+}
+
+/** `folder/file.ts:12 the code`, for every node of lib/ that a rule forbids. */
+function violations(isForbidden: (node: ts.Node, path: string) => boolean): string[] {
+  return sources.flatMap(({ path, tree }) => {
+    const found: string[] = [];
+    visit(tree, (node) => {
+      if (!isForbidden(node, path)) return;
+      const line = tree.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+      found.push(`${path}:${line} ${node.getText().split('\n')[0]}`);
+    });
+    return found;
+  });
+}
+
+/** The groups of files that import each other, directly or through others. */
+function importCycles(): string[][] {
+  const targets = new Map(sources.map(({ path }) => [path, new Set<string>()]));
+  for (const { path, target } of relativeImports) targets.get(path)?.add(target);
+  const reach = (from: string): Set<string> => {
+    const reached = new Set<string>();
+    const queue = [from];
+    for (let path = queue.pop(); path !== undefined; path = queue.pop())
+      for (const target of targets.get(path) ?? []) if (!reached.has(target)) queue.push((reached.add(target), target));
+    return reached;
+  };
+  const reachable = new Map([...targets.keys()].map((path) => [path, reach(path)]));
+  const cycles = new Set<string>();
+  for (const [path, reached] of reachable)
+    if (reached.has(path))
+      cycles.add(
+        [...reached]
+          .filter((other) => reachable.get(other)?.has(path))
+          .toSorted()
+          .join(' '),
+      );
+  return [...cycles].map((cycle) => cycle.split(' '));
+}
+
+describe('imports', () => {
+  it('form no cycle between files, also not by type-only imports', () => {
+    expect(importCycles()).toEqual([]);
   });
 
-  it.each(Object.entries(FEATURES))('%s imports no other feature but: %p', (feature, allowed) => {
-    const foreign = relativeImports.filter(
-      ({ path, target }) =>
-        folderOf(path) === feature && folderOf(target) in FEATURES && ![feature, ...allowed].includes(folderOf(target)),
-    );
+  it('stay within the folders that the table of layers names', () => {
+    expect(
+      sources.map(({ path }) => path).filter((path) => path !== 'index.ts' && !(folderOf(path) in LAYERS)),
+    ).toEqual([]);
+  });
+
+  it.each(Object.entries(LAYERS))('of %s come from no other folder but: %p', (folder, allowed) => {
+    const foreign = relativeImports
+      .filter(({ path, target }) => folderOf(path) === folder && ![folder, ...allowed].includes(folderOf(target)))
+      .map(({ path, target }) => `${path} imports ${target}`);
     expect(foreign).toEqual([]);
   });
 
-  it('keeps what features share free of the features', () => {
-    const upward = relativeImports.filter(
-      ({ path, target }) => path.includes('/') && !(folderOf(path) in FEATURES) && folderOf(target) in FEATURES,
-    );
-    expect(upward).toEqual([]);
-  });
-
-  it('never imports from outside of lib/', () => {
+  it('never leave lib/, and never name the package itself', () => {
     expect(relativeImports.filter(({ target }) => target.startsWith('..'))).toEqual([]);
     expect(sources.filter(({ imports }) => imports.includes('declarest'))).toEqual([]);
   });
 
-  it('writes relative imports with their extension', () => {
+  it('carry their extension when relative', () => {
     expect(relativeImports.filter(({ specifier }) => !specifier.endsWith('.js'))).toEqual([]);
   });
 
-  it('names files after what they hold', () => {
-    const vague = /^(utils?|helpers?|common|misc|shared)\b/;
-    expect(sources.map(({ path }) => path).filter((path) => vague.test(basename(path)))).toEqual([]);
-  });
-
-  it('has an entry for applications, one for their adapter, one for their tests, and no inner barrels', () => {
-    const barrels = sources.filter((source) => basename(source.path) === 'index.ts' || onlyExports(source.text));
-    expect(barrels.map(({ path }) => path).toSorted()).toEqual(['express/index.ts', 'index.ts', 'testing/index.ts']);
-  });
-
-  it(`has no file of more than ${MAX_LINES} lines`, () => {
-    const long = sources.map(({ path, text }) => `${path}: ${text.trimEnd().split('\n').length}`);
-    expect(long.filter((line) => Number(line.split(': ')[1]) > MAX_LINES)).toEqual([]);
+  it('name other packages by their main entry, never by a file inside, such as @nestjs/core/router/…', () => {
+    const publicEntry = /^(node:[\w/]+|@[\w-]+\/[\w-]+|[\w-]+)$/;
+    const deep = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((specifier) => !specifier.startsWith('.') && !publicEntry.test(specifier))
+        .map((specifier) => `${path} imports ${specifier}`),
+    );
+    expect(deep).toEqual([]);
   });
 });
+
+describe('files', () => {
+  it('are named after what they hold, by a word that a stranger understands', () => {
+    const vague = 'common core helper helpers misc shared stuff util utils';
+    const riddles =
+      'alone answers ask asked at-once data-path doubts edge front gate governance heard held kept kinds known later ' +
+      'nests noted readings rehearsal surroundings told twins unread written';
+    const forbidden = new RegExp(`(^|[/.-])(${`${vague} ${riddles}`.replaceAll(' ', '|')})(?=[/.-])`);
+    expect(sources.map(({ path }) => path).filter((path) => forbidden.test(path))).toEqual([]);
+  });
+
+  it('re-export only as the three entries: for applications, for their Express adapter and for their tests', () => {
+    const isReExport = (node: ts.Statement): boolean =>
+      ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
+    const barrels = sources.filter(
+      ({ path, tree }) => basename(path) === 'index.ts' || tree.statements.every((statement) => isReExport(statement)),
+    );
+    expect(barrels.map(({ path }) => path)).toEqual(['express/index.ts', 'index.ts', 'testing/index.ts']);
+  });
+
+  const lengths = sources.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }));
+
+  it(`have at most ${MAX_LINES_PER_FILE} lines each`, () => {
+    expect(lengths.filter(({ lines }) => lines > MAX_LINES_PER_FILE)).toEqual([]);
+  });
+
+  it(`have at most ${MAX_LINES} lines in total`, () => {
+    expect(lengths.reduce((total, { lines }) => total + lines, 0)).toBeLessThanOrEqual(MAX_LINES);
+  });
+});
+
+/** Where a property is defined by a descriptor, and why that changes nothing of another package. */
+const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
+  'access/access-decorators.ts': 'gives a subclass of the application its own method, to carry metadata of its own',
+  'access/security-config.ts': 'a hook on an instance of our own class',
+  'crud/crud-boot.ts': 'orders the methods of a generated controller',
+  'crud/crud-controller.ts': 'names a class that we generate',
+  'crud/entity-values.ts': 'writes values into records that we create',
+};
+
+/** Route options that Fastify documents for its `onRoute` hook to change. */
+const ROUTE_OPTIONS = ['errorHandler', 'onRequest', 'preParsing', 'preValidation'];
+
+describe('objects of other packages', () => {
+  const isNamed = (node: ts.Node, ...names: string[]): boolean => ts.isIdentifier(node) && names.includes(node.text);
+
+  const isCallOf = (node: ts.Node, pattern: RegExp): node is ts.CallExpression =>
+    ts.isCallExpression(node) && pattern.test(node.expression.getText());
+
+  const isAssignment = (node: ts.Node): node is ts.BinaryExpression =>
+    ts.isBinaryExpression(node) &&
+    node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+    node.operatorToken.kind <= ts.SyntaxKind.LastAssignment;
+
+  it('are not wrapped in a Proxy', () => {
+    expect(violations((node) => isNamed(node, 'Proxy'))).toEqual([]);
+  });
+
+  it('are not searched for private symbols', () => {
+    expect(violations((node) => isNamed(node, 'getOwnPropertySymbols'))).toEqual([]);
+  });
+
+  it('get no other prototype; only lib/express derives constructors of messages', () => {
+    const found = violations((node) => isNamed(node, 'setPrototypeOf', '__proto__'));
+    expect(found.filter((line) => !line.startsWith('express/'))).toEqual([]);
+  });
+
+  it('get no other methods by an assignment to a prototype', () => {
+    const found = violations((node) => isAssignment(node) && /\.prototype\b/.test(node.left.getText()));
+    // There the constructors are functions of its own.
+    expect(found.filter((line) => !line.startsWith('express/'))).toEqual([]);
+  });
+
+  it('get no other methods by an assignment of a function', () => {
+    const isFunction = (node: ts.Node): boolean => ts.isArrowFunction(node) || ts.isFunctionExpression(node);
+    const found = violations(
+      (node) =>
+        isAssignment(node) &&
+        ts.isPropertyAccessExpression(node.left) &&
+        node.left.expression.kind !== ts.SyntaxKind.ThisKeyword &&
+        !ROUTE_OPTIONS.includes(node.left.name.text) &&
+        isFunction(node.right),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('get no properties by a descriptor: each file that defines one says why it may', () => {
+    const found = violations(
+      (node) =>
+        isCallOf(node, /^(Object|Reflect)\.define(Property|Properties)$/) ||
+        isCallOf(node, /^Reflect\.(set|deleteProperty)$/) ||
+        (isCallOf(node, /^Object\.assign$/) && /^[\w.]+\.prototype$/.test(node.arguments[0]?.getText() ?? '')),
+    );
+    const files = found.map((line) => line.slice(0, line.indexOf(':')));
+    expect(found.filter((_, index) => !((files[index] ?? '') in DEFINED_PROPERTIES))).toEqual([]);
+    expect(Object.keys(DEFINED_PROPERTIES).filter((path) => !files.includes(path))).toEqual([]);
+  });
+
+  it('are not recognised by the source text of a function', () => {
+    const found = violations(
+      (node) =>
+        (ts.isPropertyAccessExpression(node) && node.getText() === 'Function.prototype.toString') ||
+        isCallOf(node, /\.toString\.call$/) ||
+        (isCallOf(node, /^String$/) &&
+          /(^|\.)(call(back)?|fn|func|function|guard|handle|handler|listener|middleware|use)$/i.test(
+            node.arguments[0]?.getText() ?? '',
+          )),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('are not recognised by the name of a function or class', () => {
+    // The name of a command is a text that the user typed.
+    const own = /^(command)\??\.name$/;
+    const found = violations(
+      (node) =>
+        ts.isBinaryExpression(node) &&
+        /^[!=]==?$/.test(node.operatorToken.getText()) &&
+        ts.isStringLiteralLike(node.right) &&
+        node.right.text !== '' &&
+        node.left.getText().endsWith('.name') &&
+        !own.test(node.left.getText()),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it(`have undocumented members that only ${PLATFORM_READERS.join(' and ')} read`, () => {
+    const undocumented =
+      /\brouters?(\(\))?[?!]?\.stack\b|\b_router\b|\blayers?[?!]?\.(?!js')|\.handle\.stack\b|\[k[A-Z]\w*\]|\bSymbol\.for\(['"](fastify|nest|express)|\.childLoggerFactory\b|\bbuildMetadatas\b/;
+    const found = sources
+      .filter(({ path }) => !PLATFORM_READERS.includes(path))
+      .flatMap(({ path, tree }) =>
+        codeLines(tree).map(({ line, code }) => ({ at: `${path}:${line} ${code.trim()}`, code })),
+      )
+      .filter(({ code }) => undocumented.test(code));
+    expect(found.map(({ at }) => at)).toEqual([]);
+  });
+});
+
+/** The lines of a file without its comments. */
+function codeLines(tree: ts.SourceFile): { line: number; code: string }[] {
+  const code = tree.text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, (comment) =>
+    comment.replaceAll(/[^\n]/g, ' '),
+  );
+  return code.split('\n').map((line, index) => ({ line: index + 1, code: line }));
+}

@@ -100,12 +100,6 @@ class NotAUser {
   id!: number;
 }
 
-@Entity()
-class OtherTable {
-  @PrimaryGeneratedColumn()
-  id!: number;
-}
-
 class UnmappedUser extends AuthUser {}
 
 @Injectable()
@@ -190,12 +184,15 @@ function boundModule(
   return BoundModule;
 }
 
+/** Options are checked before a platform is involved, so those tests use one platform. */
+const platform: Platform = 'express';
+
 afterEach(() => {
   delete process.env['NODE_ENV'];
   process.env['NODE_ENV'] = 'test';
 });
 
-describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
+describe('wrong options of AuthModule', () => {
   it.each<[section: string, what: string, options: Partial<AuthOptions>, sentence: Sentence]>([
     [
       '[1]',
@@ -203,30 +200,20 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { jwtSecrets: SHORT_SECRET } as never,
       { path: 'AuthModule', says: /got "jwtSecrets"/ },
     ],
-    ['[1]', 'two unknown options', { a: 1, b: 2 } as never, { path: 'AuthModule', says: /"a".*"b"/ }],
     ['[1]', 'no userClass', { userClass: anything(undefined) }, { path: auth('userClass'), says: /got undefined/ }],
-    ['[1]', 'userClass null', { userClass: anything(null) }, { path: auth('userClass'), says: /got null/ }],
     ['[1]', 'userClass by name', { userClass: anything('User') }, { path: auth('userClass'), says: /got "User"/ }],
-    ['[1]', 'userClass an instance', { userClass: anything(new User()) }, { path: auth('userClass') }],
-    ['[1]', 'userClass a function', { userClass: anything(() => User) }, { path: auth('userClass') }],
     [
       '[1]',
       'userClass that does not extend AuthUser',
       { userClass: anything(NotAUser) },
       { path: auth('userClass'), says: /extends AuthUser, got `NotAUser`/ },
     ],
-    [
-      '[1]',
-      'an entity that does not extend AuthUser',
-      { userClass: anything(OtherTable) },
-      { path: auth('userClass') },
-    ],
     ['[1]', 'AuthUser itself', { userClass: anything(AuthUser) }, { path: auth('userClass') }],
     [
       '[1]',
       'userClass that is no entity',
       { userClass: anything(UnmappedUser) },
-      { path: auth('userClass'), says: /entity, got `UnmappedUser`; .*@Entity\(\)/ },
+      { path: auth('userClass'), says: /entity, got `UnmappedUser`[;.] .*@Entity\(\)/ },
     ],
     [
       '[1]',
@@ -234,8 +221,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { repositoryClass: anything(SomeService) },
       { path: auth('repositoryClass'), says: /UserRepository, got `SomeService`/ },
     ],
-    ['[1]', 'repositoryClass null', { repositoryClass: anything(null) }, { path: auth('repositoryClass') }],
-    ['[1]', 'repositoryClass an object', { repositoryClass: anything({}) }, { path: auth('repositoryClass') }],
     ['[1]', 'UserRepository itself', { repositoryClass: anything(UserRepository) }, { path: auth('repositoryClass') }],
     [
       '[2.2]',
@@ -243,8 +228,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { loginMethod: anything('email') },
       { path: auth('loginMethod'), says: /got "email"/ },
     ],
-    ['[2.2]', 'loginMethod null', { loginMethod: anything(null) }, { path: auth('loginMethod') }],
-    ['[2.2]', 'loginMethod a number', { loginMethod: anything(1) }, { path: auth('loginMethod') }],
     [
       '[2.2]',
       'jwtExpirationHours 0',
@@ -253,37 +236,24 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
     ],
     [
       '[2.2]',
-      'jwtExpirationHours -1',
-      { jwtExpirationHours: -1 },
-      { path: auth('jwtExpirationHours'), says: /got -1/ },
-    ],
-    [
-      '[2.2]',
       'jwtExpirationHours NaN',
       { jwtExpirationHours: NaN },
       { path: auth('jwtExpirationHours'), says: /got NaN/ },
     ],
-    ['[2.2]', 'jwtExpirationHours Infinity', { jwtExpirationHours: Infinity }, { path: auth('jwtExpirationHours') }],
     [
       '[2.2]',
       'jwtExpirationHours as text',
       { jwtExpirationHours: anything('24') },
       { path: auth('jwtExpirationHours'), says: /got "24"/ },
     ],
-    ['[2.2]', 'jwtExpirationHours null', { jwtExpirationHours: anything(null) }, { path: auth('jwtExpirationHours') }],
     ['[2.2]', 'bcryptRounds 3', { bcryptRounds: 3 }, { path: auth('bcryptRounds'), says: /got 3/ }],
     ['[2.2]', 'bcryptRounds 32', { bcryptRounds: 32 }, { path: auth('bcryptRounds'), says: /got 32/ }],
-    ['[2.2]', 'bcryptRounds 12.5', { bcryptRounds: 12.5 }, { path: auth('bcryptRounds'), says: /got 12\.5/ }],
-    ['[2.2]', 'bcryptRounds as text', { bcryptRounds: anything('12') }, { path: auth('bcryptRounds') }],
-    ['[2.2]', 'bcryptRounds null', { bcryptRounds: anything(null) }, { path: auth('bcryptRounds') }],
     [
       '[2.2]',
       'registration as text',
       { registration: anything('false') },
       { path: auth('registration'), says: /true or false, got "false"/ },
     ],
-    ['[2.2]', 'registration a number', { registration: anything(0) }, { path: auth('registration'), says: /got 0/ }],
-    ['[2.2]', 'registration null', { registration: anything(null) }, { path: auth('registration') }],
     [
       '[2.2]',
       'registrationFields a text',
@@ -292,28 +262,15 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
     ],
     [
       '[2.2]',
-      'registrationFields with a number',
-      { registrationFields: anything([5]) },
-      { path: auth('registrationFields') },
-    ],
-    [
-      '[2.2]',
       'registrationFields with an empty name',
       { registrationFields: [''] },
       { path: auth('registrationFields') },
     ],
-    ['[2.2]', 'registrationFields null', { registrationFields: anything(null) }, { path: auth('registrationFields') }],
     [
       '[2.3]',
       'registrationFields with the role',
       { registrationFields: ['role'] },
       { path: auth('registrationFields'), says: /got "role"/ },
-    ],
-    [
-      '[2.3]',
-      'registrationFields with the password',
-      { registrationFields: ['password'] },
-      { path: auth('registrationFields') },
     ],
     [
       '[2.3]',
@@ -327,8 +284,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { defaultAccess: anything('deny') },
       { path: auth('defaultAccess'), says: /(?=.*authenticated)(?=.*public)(?=.*denied).*got "deny"/ },
     ],
-    ['[3.4]', 'defaultAccess null', { defaultAccess: anything(null) }, { path: auth('defaultAccess') }],
-    ['[3.4]', 'defaultAccess true', { defaultAccess: anything(true) }, { path: auth('defaultAccess') }],
     ['[3.4]', 'defaultAccess toString', { defaultAccess: anything('toString') }, { path: auth('defaultAccess') }],
     [
       '[3.2]',
@@ -336,9 +291,7 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { enforcedRoles: anything('ADMIN') },
       { path: auth('enforcedRoles'), says: /array.*got "ADMIN"/ },
     ],
-    ['[3.2]', 'enforcedRoles with a number', { enforcedRoles: anything([1]) }, { path: auth('enforcedRoles') }],
     ['[3.2]', 'enforcedRoles with an empty name', { enforcedRoles: ['ADMIN', ' '] }, { path: auth('enforcedRoles') }],
-    ['[3.2]', 'enforcedRoles null', { enforcedRoles: anything(null) }, { path: auth('enforcedRoles') }],
     [
       '[2.2]',
       'an empty authBasePath',
@@ -346,8 +299,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { path: auth('authBasePath'), says: /got an empty string/ },
     ],
     ['[2.2]', 'authBasePath /', { authBasePath: '/' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath a number', { authBasePath: anything(5) }, { path: auth('authBasePath'), says: /got 5/ }],
-    ['[2.2]', 'authBasePath null', { authBasePath: anything(null) }, { path: auth('authBasePath'), says: /got null/ }],
     [
       '[2.2]',
       'authBasePath with a wildcard',
@@ -355,17 +306,10 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { path: auth('authBasePath'), says: /got "\/api\/\*"/ },
     ],
     ['[2.2]', 'authBasePath with a parameter', { authBasePath: '/:tenant/auth' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath with a query', { authBasePath: '/auth?a=1' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath with a fragment', { authBasePath: '/auth#a' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath with an escape', { authBasePath: '/a%20b' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath with a blank', { authBasePath: '/a b' }, { path: auth('authBasePath') }],
     ['[2.2]', 'authBasePath with dot segments', { authBasePath: '/api/../auth' }, { path: auth('authBasePath') }],
-    ['[2.2]', 'authBasePath as an address', { authBasePath: 'http://127.0.0.1/auth' }, { path: auth('authBasePath') }],
     ['[2.2]', 'an empty jwtSecret', { jwtSecret: '' }, { path: auth('jwtSecret'), says: /got an empty string/ }],
     ['[2.2]', 'jwtSecret a number', { jwtSecret: anything(4711) }, { path: auth('jwtSecret'), says: /got (?!.*4711)/ }],
-    ['[2.2]', 'jwtSecret null', { jwtSecret: anything(null) }, { path: auth('jwtSecret') }],
     ['[2.2]', 'jwtSecret an object', { jwtSecret: anything({ secret: SHORT_SECRET }) }, { path: auth('jwtSecret') }],
-    ['[2.2]', 'jwtSecret an array', { jwtSecret: anything([SHORT_SECRET]) }, { path: auth('jwtSecret') }],
   ])('%s %s', async (_section, _what, options, sentence) => {
     expectSentence(await shopError(platform, { auth: options }), sentence);
   });
@@ -411,7 +355,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
     ],
     ['no userClass', { userClass: undefined }, { path: auth('userClass') }],
     ['a bad authBasePath', { authBasePath: '/:id' }, { path: auth('authBasePath') }],
-    ['a bad registration', { registration: 'no' }, { path: auth('registration') }],
     [
       'a factory that returns an unknown option',
       { useFactory: () => ({ jwtSecrets: SHORT_SECRET }) },
@@ -427,8 +370,6 @@ describe.each(PLATFORMS)('wrong options of AuthModule on %s', (platform) => {
       { useFactory: () => undefined },
       { path: 'AuthModule', says: /got undefined/ },
     ],
-    ['a factory that returns null', { useFactory: async () => null }, { path: 'AuthModule', says: /got null/ }],
-    ['a factory that returns an array', { useFactory: () => [] }, { path: 'AuthModule', says: /got an array/ }],
     [
       'a factory that returns a bad option',
       { useFactory: async () => ({ jwtExpirationHours: 0 }) },
@@ -592,7 +533,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
+describe('wrong options of a resource', () => {
   it.each<[section: string, what: string, options: Partial<CrudOptions<Product>>, sentence: Sentence]>([
     [
       '[1]',
@@ -601,14 +542,12 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { path: 'CRUD options of Product', says: /got "enabledSearch"/ },
     ],
     ['[4.2]', 'no entity', { entity: anything(undefined) }, { path: 'CRUD option `entity`', says: /got undefined/ }],
-    ['[4.2]', 'entity null', { entity: anything(null) }, { path: 'CRUD option `entity`', says: /got null/ }],
     [
       '[4.2]',
       'entity by name',
       { entity: anything('Product') },
       { path: 'CRUD option `entity`', says: /got "Product"/ },
     ],
-    ['[4.2]', 'entity an instance', { entity: anything(new Product()) }, { path: 'CRUD option `entity`' }],
     [
       '[4.8]',
       'an entity that is not mapped',
@@ -618,7 +557,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
     ['[4.2]', 'no endpoint', { endpoint: anything(undefined) }, { path: crud('endpoint'), says: /got undefined/ }],
     ['[4.2]', 'an empty endpoint', { endpoint: '' }, { path: crud('endpoint'), says: /got an empty string/ }],
     ['[4.2]', 'endpoint /', { endpoint: '/' }, { path: crud('endpoint') }],
-    ['[4.2]', 'endpoint a number', { endpoint: anything(5) }, { path: crud('endpoint'), says: /got 5/ }],
     [
       '[4.2]',
       'endpoint an array',
@@ -626,10 +564,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { path: crud('endpoint'), says: /got an array/ },
     ],
     ['[4.2]', 'endpoint with a wildcard', { endpoint: '/api/*' }, { path: crud('endpoint') }],
-    ['[4.2]', 'endpoint with a query', { endpoint: '/api/products?x=1' }, { path: crud('endpoint') }],
-    ['[4.2]', 'endpoint with a blank', { endpoint: '/api/our products' }, { path: crud('endpoint') }],
-    ['[4.2]', 'endpoint with an escape', { endpoint: '/api/our%20products' }, { path: crud('endpoint') }],
-    ['[4.2]', 'endpoint with dot segments', { endpoint: '/api/../products' }, { path: crud('endpoint') }],
     ['[4.2]', 'endpoint with a method', { endpoint: 'GET /api/products' }, { path: crud('endpoint') }],
     [
       '[4.2]',
@@ -637,8 +571,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { enablePagination: anything('yes') },
       { path: crud('enablePagination'), says: /true or false, got "yes"/ },
     ],
-    ['[4.2]', 'enablePagination null', { enablePagination: anything(null) }, { path: crud('enablePagination') }],
-    ['[4.2]', 'enableSearch a number', { enableSearch: anything(1) }, { path: crud('enableSearch'), says: /got 1/ }],
     ['[4.2]', 'enableSearch as text', { enableSearch: anything('false') }, { path: crud('enableSearch') }],
     [
       '[4.2]',
@@ -646,7 +578,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { enableExists: anything({}) },
       { path: crud('enableExists'), says: /got an object/ },
     ],
-    ['[4.2]', 'enableExists null', { enableExists: anything(null) }, { path: crud('enableExists') }],
     [
       '[4.2]',
       'enableSearch without searchableFields',
@@ -658,13 +589,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       'searchableFields a text',
       { searchableFields: anything('name') },
       { path: crud('searchableFields'), says: /array.*got "name"/ },
-    ],
-    ['[4.2]', 'searchableFields null', { searchableFields: anything(null) }, { path: crud('searchableFields') }],
-    [
-      '[4.2]',
-      'searchableFields with a number',
-      { searchableFields: anything([1]) },
-      { path: crud('searchableFields') },
     ],
     [
       '[4.2]',
@@ -681,13 +605,6 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
     ],
     [
       '[4.2]',
-      'such a field even without enableSearch',
-      { enableSearch: false, searchableFields: ['colour'] },
-      { path: crud('searchableFields') },
-    ],
-    ['[4.2]', 'a searchable field in another case', { searchableFields: ['Name'] }, { path: crud('searchableFields') }],
-    [
-      '[4.2]',
       'a searchable field of every object',
       { searchableFields: ['constructor'] },
       { path: crud('searchableFields') },
@@ -698,9 +615,7 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { entity: anything(Widget), searchableFields: ['hidden'] },
       { path: crud('searchableFields', 'Widget'), says: /got "hidden"/ },
     ],
-    ['[4.2]', 'an empty dataSource', { dataSource: '' }, { path: crud('dataSource') }],
     ['[4.2]', 'dataSource a number', { dataSource: anything(1) }, { path: crud('dataSource'), says: /got 1/ }],
-    ['[4.2]', 'dataSource null', { dataSource: anything(null) }, { path: crud('dataSource') }],
     [
       '[4.2]',
       'a dataSource that does not exist',
@@ -708,11 +623,7 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
       { path: crud('dataSource'), says: /"archive"/ },
     ],
     ['[4.2]', 'maxListSize 0', { maxListSize: 0 }, { path: crud('maxListSize'), says: /got 0/ }],
-    ['[4.2]', 'maxListSize -1', { maxListSize: -1 }, { path: crud('maxListSize') }],
     ['[4.2]', 'maxListSize 1.5', { maxListSize: 1.5 }, { path: crud('maxListSize') }],
-    ['[4.2]', 'maxListSize Infinity', { maxListSize: Infinity }, { path: crud('maxListSize') }],
-    ['[4.2]', 'maxListSize as text', { maxListSize: anything('10') }, { path: crud('maxListSize'), says: /got "10"/ }],
-    ['[4.2]', 'maxListSize null', { maxListSize: anything(null) }, { path: crud('maxListSize') }],
   ])('%s %s', async (_section, _what, options, sentence) => {
     expectSentence(await shopError(platform, { products: options, overridden: false }), sentence);
   });
@@ -734,8 +645,8 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
 
   it.each<[string, Type<object>, RegExp]>([
     ['without a primary key', Keyless, /PrimaryGeneratedColumn/],
-    ['whose primary key has another name', NamedKey, /`id`, got number; .*PrimaryGeneratedColumn/],
-    ['whose id is not generated', GivenKey, /generated.*; .*PrimaryGeneratedColumn/],
+    ['whose primary key has another name', NamedKey, /`id`, got number[;.] .*PrimaryGeneratedColumn/],
+    ['whose id is not generated', GivenKey, /generated.*[;.] .*PrimaryGeneratedColumn/],
     ['with two primary keys', TwoKeys, /got id, shop/],
   ])('[4.8] an entity %s', async (_, entity, says) => {
     // In a data source of its own: TypeORM remembers for each what it is to load.
@@ -811,18 +722,11 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
     ['of the same entity', [{ entity: Product, endpoint: '/api/products' }]],
     ['of two entities', [{ entity: Widget, endpoint: '/api/products' }]],
     ['spelled otherwise', [{ entity: Widget, endpoint: 'api//products/' }]],
-    [
-      'with parameters of two names',
-      [
-        { entity: Widget, endpoint: '/shops/:shop/widgets' },
-        { entity: Category, endpoint: '/shops/:id/widgets' },
-      ],
-    ],
   ])('[4.2] two resources on one endpoint, %s', async (_, resources = []) => {
     const error = await shopError(platform, { resources });
     expectSentence(error, {
-      path: /^CRUD option `endpoint` of (Product|Widget|Category)/,
-      says: /\/(products|widgets)/,
+      path: /^CRUD option `endpoint` of (Product|Widget)/,
+      says: /\/products/,
     });
   });
 
@@ -843,56 +747,7 @@ describe.each(PLATFORMS)('wrong options of a resource on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('wrong rules on %s', (platform) => {
-  const MALFORMED: [string, unknown][] = [
-    ['no leading slash', 'api/products'],
-    ['a leading blank', ' /api/products'],
-    ['a trailing blank', '/api/products '],
-    ['a star inside a level', '/api/pro*ts'],
-    ['a star at the end of a level', '/api/products*'],
-    ['a star in the middle', '/api/*/products'],
-    ['two stars in the middle', '/api/**/products'],
-    ['three stars', '/api/***'],
-    ['a parameter', '/api/products/:id'],
-    ['a query', '/api/products?page=1'],
-    ['a fragment', '/api/products#top'],
-    ['an escape', '/api/%70roducts'],
-    ['an empty level', '/api//products'],
-    ['two slashes in front', '//api/products'],
-    ['two slashes at the end', '/api/products//'],
-    ['a dot segment', '/api/./products'],
-    ['two dots', '/api/../products'],
-    ['two dots at the end', '/api/products/..'],
-    ['nothing', ''],
-    ['a blank', ' '],
-    ['a method only', 'GET'],
-    ['a method without a path', 'GET '],
-    ['a method in lower case', 'get /api/products'],
-    ['an unknown method', 'FETCH /api/products'],
-    ['an empty method in the list', 'GET, /api/products'],
-    ['a path without a slash behind a method', 'GET api/products'],
-    ['undefined', undefined],
-    ['null', null],
-    ['a number', 5],
-    ['an array', ['/api/products']],
-    ['a regular expression', /^\/api/],
-    ['an object', { path: '/api/products' }],
-  ];
-
-  it.each(MALFORMED)('[3.1] a pattern with %s', async (_, pattern) => {
-    const declarations: [string, (rules: Rules) => void][] = [
-      ['publicEndpoints', (rules) => rules.publicEndpoints('/', anything(pattern))],
-      ['requireAuth', (rules) => rules.requireAuth('/', anything(pattern))],
-      ['requireRole', (rules) => rules.requireRole('ADMIN', '/', anything(pattern))],
-    ];
-    for (const [method, rules] of declarations) {
-      const error = await shopError(platform, { rules });
-      expectSentence(error, { path: `ShopSecurity.${method}` });
-      // It names itself.
-      if (typeof pattern === 'string' && pattern !== '') expect(error.message).toContain(JSON.stringify(pattern));
-    }
-  });
-
+describe('wrong rules', () => {
   it.each<[string, (rules: Rules) => void, Sentence]>([
     ['publicEndpoints', (rules) => rules.publicEndpoints(), { path: 'ShopSecurity.publicEndpoints', says: /got none/ }],
     ['requireAuth', (rules) => rules.requireAuth(), { path: 'ShopSecurity.requireAuth', says: /got none/ }],
@@ -987,7 +842,7 @@ describe.each(PLATFORMS)('wrong rules on %s', (platform) => {
     ['and rules that declare nothing', { rules: () => {} }],
   ])('[1] without AuthModule, %s', async (_, options) => {
     const error = await shopError(platform, { auth: false, ...options });
-    expectSentence(error, { path: 'ShopSecurity', says: /AuthModule.*; .*AuthModule\.forRoot/ });
+    expectSentence(error, { path: 'ShopSecurity', says: /AuthModule.*[;.] .*AuthModule\.forRoot/ });
   });
 
   it('[1] an error of configure() itself stops the boot as it is', async () => {
@@ -1000,7 +855,7 @@ describe.each(PLATFORMS)('wrong rules on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('wrong CORS groups on %s', (platform) => {
+describe('wrong CORS groups', () => {
   it.each<[string, () => [cors: Type, ...routes: object[]], Sentence]>([
     [
       'cors(undefined)',

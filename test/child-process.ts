@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 export interface ChildOptions {
   readonly cwd: string;
-  /** Beside `PATH`, the whole environment. */
+  /** The whole environment, except `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -15,13 +15,13 @@ export interface Ended {
 }
 
 export interface Child {
-  /** Waits until the output holds this; rejects when the process ends before. */
+  /** Waits until stdout matches. Rejects when the process ends before. */
   says(what: RegExp): Promise<RegExpExecArray>;
   signal(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
 }
 
-/** A process of its own, killed when the test file is done with it. */
+/** Starts a process, which is killed at the end of the test file. */
 export function startChild(command: string, args: readonly string[], { cwd, env }: ChildOptions): Child {
   const child = spawn(command, args, {
     cwd,
@@ -54,14 +54,14 @@ export function startChild(command: string, args: readonly string[], { cwd, env 
         };
         child.stdout.on('data', look);
         void ended.then((end) =>
-          reject(new Error(`The process ended without ${String(what)}: ${JSON.stringify(end)}`)),
+          reject(new Error(`The process ended before stdout matched ${String(what)}: ${JSON.stringify(end)}`)),
         );
         look();
       }),
   };
 }
 
-/** Runs a line in a shell to its end. */
+/** Runs a line in a shell and waits for its end. */
 export function shell(line: string, options: ChildOptions): Promise<Ended> {
   return startChild('sh', ['-c', line], options).ended;
 }

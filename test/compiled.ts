@@ -1,33 +1,42 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { transform } from '@swc/core';
+import { SWC_OPTIONS } from './harness/swc.js';
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 
-/** Sources that stand in no file, by the path at which they would. */
+const LIB_ENTRIES = ['lib/index.ts', 'lib/express/index.ts', 'lib/testing/index.ts'];
+
+/** Sources in memory, by the path that they would have in the repository. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** The programs of an application, compiled beside a copy of the package that they find under its name. */
+/** Compiled programs, in a folder where `declarest` is the package. */
 export interface Compiled {
   readonly directory: string;
-  /** What the compiler says against them; empty when all is well. */
-  readonly problems: readonly string[];
   remove(): Promise<void>;
 }
 
 /**
- * Compiles files of the repository, or sources that are only in memory, with the options of `tsconfig.test.json`, where
- * `declarest` and its further entries are sources below `lib/`. The output stands below `node_modules`, so that every
- * other package is found too.
+ * Compiles files of the repository, or sources in memory, together with every file that they import, without checking
+ * their types. The output is below `node_modules`, so that the programs find every other package.
  */
 export async function compile(paths: readonly string[], sources: Sources = {}): Promise<Compiled> {
   const cache = join(REPOSITORY, 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'declarest-'));
-  const program = programOf(paths, sources, directory);
-  const problems = ts.getPreEmitDiagnostics(program).map(sentenceOf);
-  program.emit();
+  const queue = [...LIB_ENTRIES, ...paths, ...Object.keys(sources)];
+  const compiled = new Set<string>();
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (compiled.has(path)) continue;
+    compiled.add(path);
+    const { code } = await transform(sources[path] ?? (await readFile(join(REPOSITORY, path), 'utf8')), SWC_OPTIONS);
+    const target = join(directory, path.replace(/\.ts$/, '.js'));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, code);
+    for (const [, specifier = ''] of code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.js['"]/g))
+      queue.push(`${join(dirname(path), specifier)}.ts`);
+  }
   await writeFile(
     join(directory, 'package.json'),
     JSON.stringify({
@@ -36,42 +45,37 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
       exports: { '.': './lib/index.js', './express': './lib/express/index.js', './testing': './lib/testing/index.js' },
     }),
   );
-  return { directory, problems, remove: () => rm(directory, { recursive: true, force: true }) };
+  return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-function programOf(paths: readonly string[], sources: Sources, outDir: string): ts.Program {
+/**
+ * The type errors of files of the repository and of sources in memory, checked with the options of
+ * `tsconfig.test.json`, where `declarest` is the source in `lib/`.
+ *
+ * @returns `path:line message` of each; empty when there is none
+ */
+export async function typeErrors(paths: readonly string[], sources: Sources = {}): Promise<string[]> {
+  const { default: ts } = await import('typescript');
+  const config = join(REPOSITORY, 'tsconfig.test.json');
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(config, ts.sys.readFile).config,
+    ts.sys,
+    REPOSITORY,
+  );
   const inMemory = new Map(Object.entries(sources).map(([path, text]) => [resolve(REPOSITORY, path), text]));
-  const options: ts.CompilerOptions = { ...testOptions(), noEmit: false, rootDir: REPOSITORY, outDir };
   const host = ts.createCompilerHost(options);
-  const { fileExists, readFile } = host;
+  const { fileExists, readFile: readSource } = host;
   host.fileExists = (path) => inMemory.has(path) || fileExists(path);
-  // Without its folder the compiler does not look for a file.
+  // The compiler looks for a file only in folders that exist.
   const folders = new Set([...inMemory.keys()].map(dirname));
   host.directoryExists = (path) => folders.has(resolve(path)) || ts.sys.directoryExists(path);
-  host.readFile = (path) => inMemory.get(path) ?? readFile(path);
-  const files = [
-    join(REPOSITORY, 'lib', 'index.ts'),
-    join(REPOSITORY, 'lib', 'express', 'index.ts'),
-    join(REPOSITORY, 'lib', 'testing', 'index.ts'),
-    ...paths.map((path) => resolve(REPOSITORY, path)),
-    ...inMemory.keys(),
-  ];
-  return ts.createProgram(files, options, host);
-}
-
-function testOptions(): ts.CompilerOptions {
-  const path = join(REPOSITORY, 'tsconfig.test.json');
-  const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(path, ts.sys.readFile).config,
-    ts.sys,
-    dirname(path),
-  );
-  return options;
-}
-
-function sentenceOf({ file, start = 0, messageText }: ts.Diagnostic): string {
-  const text = ts.flattenDiagnosticMessageText(messageText, ' ');
-  if (!file) return text;
-  const { line } = file.getLineAndCharacterOfPosition(start);
-  return `${relative(REPOSITORY, file.fileName)}:${line + 1} ${text}`;
+  host.readFile = (path) => inMemory.get(path) ?? readSource(path);
+  const files = [...LIB_ENTRIES, ...paths].map((path) => join(REPOSITORY, path));
+  const program = ts.createProgram([...files, ...inMemory.keys()], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+    const text = ts.flattenDiagnosticMessageText(messageText, ' ');
+    if (!file) return text;
+    const { line } = file.getLineAndCharacterOfPosition(start);
+    return `${relative(REPOSITORY, file.fileName)}:${line + 1} ${text}`;
+  });
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** As much of curl as the printed lines and the README use. */
+/** The parts of curl that the sample and the README use. */
 const STAND_IN = `#!/usr/bin/env node
 const headers = {};
 let method, body, url, head = false;
@@ -23,7 +23,7 @@ fetch(url, { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, b
 });
 `;
 
-/** A `PATH` on which there is a curl: the one of this machine, or where it has none a stand-in in this directory. */
+/** A `PATH` with curl: the one of this machine, or a replacement that is written into this directory. */
 export function pathWithCurl(directory: string): string {
   const path = process.env['PATH'] ?? '';
   try {

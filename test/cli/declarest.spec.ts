@@ -109,10 +109,6 @@ type Rules = [name: 'publicEndpoints' | 'requireRole', role: string, pattern: st
 const rules = (...all: Rules): { RULES: string } => ({ RULES: JSON.stringify(all) });
 const ADMIN_A = rules(['requireRole', 'ADMIN', '/a/**']);
 
-it('the applications of this suite compile', () => {
-  expect(compiled.problems.filter((problem) => /^(apps|lib\/cli)\//.test(problem))).toEqual([]);
-});
-
 describe('declarest access', () => {
   it('[3.5] prints a table with its columns under each other', async () => {
     const { code, stdout } = await declarest(['access', app('varied')], ADMIN_A);

@@ -108,10 +108,6 @@ describe('in a process of its own', () => {
     }).ended;
   };
 
-  it('the application compiles', () => {
-    expect(compiled.problems.filter((problem) => /^(apps|lib\/cli)\//.test(problem))).toEqual([]);
-  });
-
   it.each(['express', 'fastify'])('tells why on %s, and makes no database', async (platform) => {
     const { code, stdout } = await run(
       'explained',

@@ -6,7 +6,7 @@ import { ExpressAdapter } from 'declarest/express';
 import express from 'express';
 import { request } from '../harness/client.js';
 
-const APPLICATIONS = 60;
+const APPLICATIONS = 20;
 const REQUESTS = 60;
 
 type Random = (below: number) => number;

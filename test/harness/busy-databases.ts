@@ -1,18 +1,18 @@
-/** What keeps a request waiting for a database for longer than the application lets it. */
+/** Cases in which a database makes a request wait longer than the application allows. */
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner } from 'typeorm';
 import { DATABASES, type DatabaseName } from './databases.js';
 
 export interface BusyCase {
   readonly database: DatabaseName;
   readonly what: string;
-  /** Of the pool. */
+  /** Options of the connection pool. */
   readonly extra: object;
-  /** Said to the one connection, or to that of a pool of one. */
+  /** A statement that limits the waiting, run on the only connection. */
   readonly limit?: string;
-  /** What somebody else does meanwhile with the table, on a connection of the same pool, or of another one. */
+  /** The statements with which another connection blocks the table. */
   readonly hold: (table: string) => readonly string[];
   readonly ofSamePool?: boolean;
-  /** Whether somebody waits for a connection already. */
+  /** Whether another request already waits for a connection. */
   readonly isQueued?: boolean;
   readonly release: string;
 }
@@ -54,10 +54,10 @@ const CASES: readonly BusyCase[] = [
   },
 ];
 
-/** Of the databases that are there. */
+/** The cases for the databases that the tests run on. */
 export const BUSY_CASES = CASES.filter(({ database }) => DATABASES.includes(database));
 
-/** Makes the table of an entity busy. @returns what ends it */
+/** Blocks the table of an entity. @returns a function that releases it */
 export async function makeBusy(
   dataSource: DataSource,
   entity: EntityTarget<ObjectLiteral>,

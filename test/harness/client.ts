@@ -15,12 +15,12 @@ export interface Answer {
   /** By lower-case name; repeated headers are joined with a comma. */
   headers: Record<string, string>;
   text: string;
-  /** The parsed body, `undefined` when it is empty or no JSON. */
+  /** The parsed body; `undefined` when it is empty or not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test states what it expects of the body by asserting it
   json: any;
 }
 
-/** One request over its own connection. `node:http` sends the path as given, and HEAD and unusual methods too, which `fetch` does not. */
+/** Sends one request over its own connection. Unlike `fetch`, `node:http` sends any path and method as given. */
 export function request(url: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const body = 'json' in options ? JSON.stringify(options.json) : options.body;

@@ -9,7 +9,7 @@ import { SERVERS } from './servers.js';
 
 export type DatabaseName = 'sqlite' | 'postgres' | 'mariadb';
 
-/** What the suites run on: SQLite always, a server when its variable is set. For `describe.each(DATABASES)`. */
+/** SQLite, and each server whose variable is set. For `describe.each(DATABASES)`. */
 export const DATABASES: readonly DatabaseName[] = [
   'sqlite',
   ...SERVERS.filter(({ variable }) => process.env[variable]).map(({ database }) => database),
@@ -19,11 +19,11 @@ export interface TestDatabase {
   name: DatabaseName;
   /** For `TypeOrmModule.forRoot`. */
   options: TypeOrmModuleOptions;
-  /** Removes the database, whoever is still connected to it. */
+  /** Removes the database, even while connections to it are open. */
   drop: () => Promise<void>;
 }
 
-/** An empty database of its own for one application, so that parallel test files never meet. */
+/** Creates an empty database for one application, so that parallel test files do not share one. */
 export function createDatabase(name: DatabaseName = 'sqlite'): Promise<TestDatabase> {
   return { sqlite, postgres, mariadb }[name]();
 }

@@ -54,7 +54,7 @@ export async function bootError(platform: Platform, root: RootModule, options: S
     running = await startApp(platform, root, options);
   } catch (error) {
     if (error instanceof Error) return error;
-    throw new TypeError(`The boot failed with something that is no Error: ${inspect(error)}`, { cause: error });
+    throw new TypeError(`The boot failed with a value that is not an Error: ${inspect(error)}`, { cause: error });
   }
   await running.close();
   throw new Error('The application was expected to refuse to boot, but it is up.');
@@ -99,7 +99,7 @@ async function start(platform: Platform, root: RootModule, options: StartOptions
     await options.configure?.(app);
     await app.listen(0, '127.0.0.1');
   } catch (error) {
-    // What went wrong first is what the caller wants to see.
+    // The first error is the one to report.
     await close().catch(() => undefined);
     throw error;
   }
@@ -112,7 +112,7 @@ function once(action: () => Promise<void>): () => Promise<void> {
   return () => (done ??= action());
 }
 
-/** A test that fails half-way leaves its application open, which would keep the worker alive and its database on the server. */
+/** A failed test may leave its application open, which would keep the worker and the database alive. */
 const open = new Set<() => Promise<void>>();
 afterAll(async () => {
   await Promise.all([...open].map((close) => close()));
@@ -120,7 +120,7 @@ afterAll(async () => {
 
 function adapterFor(platform: Platform): ExpressAdapter | FastifyAdapter {
   if (platform === 'fastify') return new FastifyAdapter({ forceCloseConnections: true });
-  // Every suite can be run on the package's own adapter instead of Nest's.
+  // CI runs some suites again on the package's own adapter.
   return process.env['TEST_EXPRESS_ADAPTER'] === 'own' ? new OwnExpressAdapter() : new ExpressAdapter();
 }
 
@@ -135,14 +135,14 @@ const LEVELS = ['log', 'error', 'warn', 'debug', 'verbose', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
 /**
- * Keeps what an application logs.
- * Nest has one logger per process for `new Logger(…)`: of two applications in one test file, the one booted last gets those lines.
+ * Stores what an application logs. Nest has one logger per process for `new Logger(…)`: of two applications in one test
+ * file, the one started last gets those lines.
  */
 function capturingLogger(logs: string[]): LoggerService {
   const write =
     (level: Level) =>
     (message: unknown, ...rest: unknown[]): void => {
-      // Nest hands the context over as the last of the parameters, after an error's stack.
+      // Nest passes the context as the last parameter, after the stack of an error.
       const context = typeof rest.at(-1) === 'string' ? `[${rest.pop() as string}] ` : '';
       logs.push(`${level} ${context}${[message, ...rest].map(textOf).join(' ')}`);
     };

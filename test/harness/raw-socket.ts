@@ -14,8 +14,8 @@ export interface RawAnswer {
 }
 
 /**
- * Writes exactly these bytes to the server and collects what comes back until it closes the connection or time is up.
- * A string is written as latin1, so `'\xa0'` is the one byte A0. Send `Connection: close`, or every answer takes the whole time.
+ * Writes exactly these bytes and collects the response until the server closes the connection or time is up.
+ * A string is written as latin1, so `'\xa0'` is the byte A0. Send `Connection: close`, or each response takes all the time.
  */
 export function rawRequest(
   port: number,
@@ -28,7 +28,7 @@ export function rawRequest(
     const timer = setTimeout(() => socket.destroy(), timeoutMs);
     socket.on('data', (chunk) => received.push(chunk));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server may reset the connection after refusing what it was sent; that is an answer too.
+      // A server may reset the connection after it has refused a request.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => {
@@ -53,7 +53,7 @@ export function rawTarget(port: number, target: string, parts: RawRequestParts =
   return rawRequest(port, `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
-/** Reads one HTTP/1.1 answer out of the bytes of a connection. */
+/** Parses one HTTP/1.1 response. */
 export function parseAnswer(raw: Buffer): RawAnswer {
   const end = raw.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = raw

@@ -1,8 +1,7 @@
 /** @typedef {{ database: 'postgres' | 'mariadb', variable: string, example: string }} Server */
 
 /**
- * The database servers that tests use when told where they are.
- * Plain JavaScript, since the reporter reads it too, and Jest does not compile reporters.
+ * The variables with the URLs of database servers. Plain JavaScript, because Jest does not compile reporters.
  * @type {readonly Server[]}
  */
 export const SERVERS = [

@@ -67,7 +67,7 @@ export class Product {
   category!: Category | null;
 }
 
-/** The application's own routes, one for each of the default rules that no generated route falls under. */
+/** Routes of the application itself, one for each default rule that covers no generated route. */
 @Controller()
 class ShopController {
   @Get()
@@ -81,14 +81,14 @@ class ShopController {
   }
 }
 
-/** The declarations a configuration component can make, for rules that a test hands in. */
+/** The methods of a `SecurityConfig`, for rules that a test passes. */
 export interface Rules {
   publicEndpoints: (...patterns: string[]) => void;
   requireAuth: (...patterns: string[]) => void;
   requireRole: (role: string, ...patterns: string[]) => void;
 }
 
-/** What a test changes about the shop; everything left out is as in the shop of the contract. */
+/** The changes that a test makes to the shop of the contract. */
 export interface ShopParts {
   /** `false` leaves the module out. */
   auth?: Partial<AuthOptions> | false;
@@ -96,7 +96,7 @@ export interface ShopParts {
   rules?: ((rules: Rules) => void | Promise<void>) | false;
   products?: Partial<CrudOptions<Product>>;
   categories?: Partial<CrudOptions<Category>>;
-  /** Marks and changes `findAll` of the products: only what is in stock. */
+  /** Whether `findAll` of the products is overridden to return only products in stock. */
   overridden?: boolean;
   /** Further arguments of `CrudModule.forFeature`. */
   resources?: CrudResource[];
@@ -107,7 +107,7 @@ export interface ShopParts {
   providers?: Provider[];
 }
 
-/** The application of the contract's first section, over this database. */
+/** The application of the contract's first section, with this database. */
 export function shopModule(database: TypeOrmModuleOptions, parts: ShopParts = {}): Type {
   const products = productsController(parts);
   const { rules = catalogueRules, auth = {} } = parts;
@@ -162,7 +162,7 @@ export interface ShopOptions extends ShopParts, StartOptions {
 
 export const PASSWORD = 'correct horse battery';
 
-/** The shop on a free port with a database of its own, both gone after `close()`. */
+/** Starts the shop on a free port with a database of its own. `close()` removes both. */
 export async function startShop(platform: Platform, options: ShopOptions = {}): Promise<Shop> {
   const database = await createDatabase(options.database);
   const running = await startApp(platform, await declared(database, options), {
@@ -189,7 +189,7 @@ export async function startShop(platform: Platform, options: ShopOptions = {}): 
   };
 }
 
-/** The error with which the shop refuses to be declared, or to boot. Rejects when it does neither. */
+/** The error that the shop throws when it is declared or started. Rejects when there is none. */
 export async function shopError(platform: Platform, options: ShopOptions = {}): Promise<Error> {
   let shop: Shop;
   try {
@@ -201,7 +201,7 @@ export async function shopError(platform: Platform, options: ShopOptions = {}): 
   throw new Error('The shop was expected to refuse to boot, but it is up.');
 }
 
-/** Some wrong declarations are refused where they are written, before there is an application that would drop the database. */
+/** Some invalid declarations throw before there is an application that would drop the database. */
 async function declared(database: TestDatabase, parts: ShopParts): Promise<Type> {
   try {
     return shopModule(database.options, parts);
@@ -218,7 +218,7 @@ function catalogueRules({ publicEndpoints, requireAuth, requireRole }: Rules): v
 }
 
 function authOptions(changed: Partial<AuthOptions>): AuthOptions {
-  // Four rounds are the fewest bcrypt takes; a suite hashes hundreds of passwords.
+  // The minimum of bcrypt, because a suite hashes hundreds of passwords.
   return { userClass: User, jwtSecret: TEST_SECRET, bcryptRounds: 4, ...changed };
 }
 

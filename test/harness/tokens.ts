@@ -8,7 +8,7 @@ export interface TokenParts {
   /** Replaces the claims; a string is encoded as it is, so that a payload need not be JSON. */
   payload?: unknown;
   secret?: string;
-  /** Written to the header, and the HMAC to sign with; anything that is no HMAC leaves the signature empty. */
+  /** The algorithm in the header, and the HMAC to sign with. Any other algorithm leaves the signature empty. */
   alg?: string;
   /** Replaces the signature, as text of the third part. */
   signature?: string;
@@ -20,7 +20,7 @@ export function claims(changed: Record<string, unknown> = {}): Record<string, un
   return { sub: '1', email: 'ann@example.com', roles: ['USER'], iat, exp: iat + 3600, ...changed };
 }
 
-/** Any token, written by hand so that no library refuses to make it. Without arguments it is a valid one. */
+/** Makes any token, also one that a library refuses to make. Without arguments it is valid. */
 export function makeToken(parts: TokenParts = {}): string {
   const { alg = 'HS256', secret = TEST_SECRET } = parts;
   const header = 'header' in parts ? parts.header : { alg, typ: 'JWT' };

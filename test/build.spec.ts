@@ -1,0 +1,80 @@
+/** What `npm run build` writes, built into a folder of its own and used as an application uses it. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { REPOSITORY } from './compiled.js';
+
+let folder: string;
+
+beforeAll(() => {
+  // Below node_modules, so that the build finds its dependencies.
+  const cache = join(REPOSITORY, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  folder = mkdtempSync(join(cache, 'declarest-build-'));
+  const tsc = join(REPOSITORY, 'node_modules', 'typescript', 'bin', 'tsc');
+  // `npm run typecheck` checks the types.
+  node(tsc, '--noCheck', '--project', join(REPOSITORY, 'tsconfig.build.json'), '--outDir', join(folder, 'dist'));
+  writeFileSync(join(folder, 'package.json'), readFileSync(join(REPOSITORY, 'package.json')));
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @returns what the program printed on stdout */
+function node(...args: string[]): string {
+  return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { NO_COLOR: '1' }, stdio: 'pipe' });
+}
+
+/** Runs a module that imports the build by the name of the package. */
+function run(source: string, ...options: string[]): string {
+  return node(...options, '--input-type=module', '--eval', `import 'reflect-metadata';\n${source}`);
+}
+
+const filesBelow = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(directory.length + 1)
+        .split(sep)
+        .join('/'),
+    );
+
+it('writes a module, its declarations and its source map for each source file, and nothing else', () => {
+  const names = filesBelow(join(REPOSITORY, 'lib')).map((path) => path.replace(/\.ts$/, ''));
+  const expected = names.flatMap((name) => [`${name}.d.ts`, `${name}.js`, `${name}.js.map`]);
+  expect(filesBelow(join(folder, 'dist')).toSorted()).toEqual(expected.toSorted());
+});
+
+it('keeps the class names that Nest logs', () => {
+  const log = run(`
+    import { Module } from '@nestjs/common';
+    import { NestFactory } from '@nestjs/core';
+    import { AuthModule, AuthUser, UserRepository } from 'declarest';
+    class User extends AuthUser {}
+    class Users extends UserRepository {}
+    class AppModule {}
+    Module({ imports: [AuthModule.forRoot({ userClass: User, repositoryClass: Users })] })(AppModule);
+    const app = await NestFactory.create(AppModule, { abortOnError: false });
+    await app.init();
+    await app.close();
+  `);
+  expect(log).toContain(' AuthModule dependencies initialized');
+});
+
+it('names the source file and line in stack traces when Node reads source maps', () => {
+  const stack = run(
+    `
+    import { CrudModule } from 'declarest';
+    try { CrudModule.forFeature() } catch (error) { console.log(error.stack) }
+  `,
+    '--enable-source-maps',
+  );
+  const [, file, line] = /[\\/]lib[\\/](crud[\\/][\w.-]+\.ts):(\d+):\d+/.exec(stack) ?? [stack];
+  const source = readFileSync(join(REPOSITORY, 'lib', file ?? ''), 'utf8').split('\n');
+  expect(source[Number(line) - 1]).toMatch(/throw|InvalidOptionError/);
+});
+
+it('makes the command executable by its first line', () => {
+  expect(readFileSync(join(folder, 'dist', 'cli', 'declarest.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  expect(node(join(folder, 'dist', 'cli', 'declarest.js'), '--help')).toContain('Usage: declarest');
+});
