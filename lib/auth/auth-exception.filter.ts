@@ -9,9 +9,6 @@ export class AuthExceptionFilter implements ExceptionFilter {
   constructor(private readonly host: HttpAdapterHost) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
-    const { retryAfter } = (exception ?? {}) as { readonly retryAfter?: unknown };
-    if (typeof retryAfter === 'number')
-      this.host.httpAdapter.setHeader(host.switchToHttp().getResponse(), 'Retry-After', String(retryAfter));
     replyFailure(
       this.host,
       failureAnswer(exception, ({ message }) => ({ success: false, message })),

@@ -50,13 +50,14 @@ export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new Configurabl
  */
 function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
   const table = getRepositoryToken(userClass);
+  const dataSource = { token: DataSource, optional: true };
   const providers: Provider[] = [];
   if (isEntity(userClass)) {
     TypeOrmModule.forFeature([userClass]);
     providers.push({
       provide: table,
-      inject: [{ token: DataSource, optional: true }],
-      useFactory: (dataSource?: DataSource) => findUserTable(userClass, dataSource),
+      inject: [dataSource],
+      useFactory: (source?: DataSource) => findUserTable(userClass, source),
     });
   }
   if (repositoryClass) return [...providers, { provide: UserRepository, useClass: repositoryClass }];
@@ -64,9 +65,8 @@ function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): P
     ...providers,
     {
       provide: UserRepository,
-      inject: [table, DataSource],
-      useFactory: (...[users, dataSource]: [Repository<AuthUser>, DataSource]) =>
-        new TypeOrmUserRepository(users, dataSource),
+      inject: [table, dataSource],
+      useFactory: (users: Repository<AuthUser>, source: DataSource) => new TypeOrmUserRepository(users, source),
     },
   ];
 }

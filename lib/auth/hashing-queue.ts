@@ -1,4 +1,4 @@
-import { ServiceUnavailableException } from '@nestjs/common';
+import { ServiceUnavailable } from '../http/failure.js';
 
 export interface QueueLimits {
   /** Maximum number of tasks that run at the same time. */
@@ -10,10 +10,10 @@ export interface QueueLimits {
 }
 
 /** 503: the queue is full, or the wait timed out. */
-export class ServerBusy extends ServiceUnavailableException {
+export class ServerBusy extends ServiceUnavailable {
   /** @param retryAfter in seconds, for the `Retry-After` header (RFC 9110 §10.2.3) */
-  constructor(readonly retryAfter: number) {
-    super('The server is busy, try again');
+  constructor(retryAfter: number) {
+    super('The server is busy, try again', retryAfter);
   }
 }
 

@@ -15,110 +15,60 @@ import { AuthUser } from './auth-user.js';
 import { resolveSecret } from './jwt-secret.js';
 import { UserRepository } from './user.repository.js';
 
-interface OptionCheck {
-  readonly option: string;
-  readonly isValid: (value: unknown) => boolean;
-  readonly expected: string;
-  readonly advice: string;
-}
+type OptionCheck = readonly [option: string, isValid: (value: unknown) => boolean, expected: string, advice: string];
 
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-const isSubclass = (value: unknown, base: abstract new () => object): boolean =>
-  isClass(value) && value.prototype instanceof base;
-const isNameList = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((name) => typeof name === 'string' && name.trim() !== '');
-const isIntegerBetween = (value: unknown, min: number, max: number): boolean =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
-
-const segmentsOf = (path: unknown): string[] => (typeof path === 'string' ? path.split('/').filter(Boolean) : []);
-const isPlainSegment = (segment: string): boolean => /^[\w.~-]+$/.test(segment) && !/^\.+$/.test(segment);
-
-const BOOLEAN = { isValid: isBoolean, expected: 'true or false', advice: 'set one of the two' };
-const NAMES = { isValid: isNameList, expected: 'an array of names', advice: 'set an array such as ["ADMIN"]' };
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
+const LOGIN_METHODS: readonly unknown[] = Object.values(LoginMethod);
+const DEFAULT_ACCESS: readonly unknown[] = [undefined, ...Object.keys(ACCESS_BY_NAME)];
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const isLoginMethod = (value: unknown): boolean => LOGIN_METHODS.includes(value);
+const isDefaultAccess = (value: unknown): boolean => DEFAULT_ACCESS.includes(value);
+const isHours = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
+const isRounds = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
+const isName = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+const isNameList = (value: unknown): boolean => Array.isArray(value) && value.every(isName);
+const isOptionalNameList = (value: unknown): boolean => value === undefined || isNameList(value);
+const isUserClass = (value: unknown): boolean => isClass(value) && value.prototype instanceof AuthUser;
+const isRepositoryClass = (value: unknown): boolean =>
+  value === undefined || (isClass(value) && value.prototype instanceof UserRepository);
+const inheritsId = (value: unknown): boolean =>
+  !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
+const segmentsOf = (path: unknown): string[] => (typeof path === 'string' ? path.split('/').filter(Boolean) : []);
+const isPlainSegment = (segment: string): boolean => /^[\w.~-]+$/.test(segment) && !/^\.+$/.test(segment);
+const isBasePath = (path: unknown): boolean => segmentsOf(path).length > 0 && segmentsOf(path).every(isPlainSegment);
 
 const STATIC_CHECKS: readonly OptionCheck[] = [
-  {
-    option: 'userClass',
-    isValid: (value) => isSubclass(value, AuthUser),
-    expected: 'a class that extends AuthUser',
-    advice: 'declare `@Entity() class User extends AuthUser {}` and set it',
-  },
-  {
-    option: 'repositoryClass',
-    isValid: (value) => value === undefined || isSubclass(value, UserRepository),
-    expected: 'a class that extends UserRepository',
-    advice: 'extend it, or remove the option to store users with TypeORM',
-  },
-  {
-    option: 'authBasePath',
-    isValid: (value) => segmentsOf(value).length > 0 && segmentsOf(value).every(isPlainSegment),
-    expected: 'a path of plain segments such as "/api/auth"',
-    advice: 'use letters, digits, "-", "_", "." and "~" between slashes',
-  },
-  { option: 'registration', ...BOOLEAN },
+  ['userClass', isUserClass, 'a class that extends AuthUser', 'set `@Entity() class User extends AuthUser {}`'],
+  ['repositoryClass', isRepositoryClass, 'a class that extends UserRepository', 'extend it, or remove the option'],
+  ['authBasePath', isBasePath, 'a path such as "/api/auth"', 'use letters, digits and any of ".-_~" between "/"'],
+  ['registration', isBoolean, 'true or false', 'set one of the two'],
 ];
 
-/** They concern the TypeORM entity, so they do not apply with a `repositoryClass`. */
+/** These checks concern the TypeORM entity, so they do not apply with a `repositoryClass`. */
 const ENTITY_CHECKS: readonly OptionCheck[] = [
-  {
-    option: 'userClass',
-    isValid: (value) => isEntity(value as Type<AuthUser>),
-    expected: 'a TypeORM entity',
-    advice: 'decorate the class with @Entity(), or set a repositoryClass',
-  },
-  {
-    option: 'userClass',
-    isValid: (value) => !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id'),
-    expected: 'a class that inherits the `id` of AuthUser',
-    advice: 'remove its own `id`: TypeORM keeps the column of the parent class',
-  },
+  ['userClass', (value) => isEntity(value as object), 'a TypeORM entity', 'add @Entity(), or set a repositoryClass'],
+  // TypeORM keeps the column of the parent class.
+  ['userClass', inheritsId, 'a class that inherits the `id` of AuthUser', 'remove its own `id` property'],
 ];
 
 const SETTING_CHECKS: readonly OptionCheck[] = [
-  {
-    option: 'loginMethod',
-    isValid: (value) => Object.values<unknown>(LoginMethod).includes(value),
-    expected: 'LoginMethod.EMAIL or LoginMethod.USERNAME',
-    advice: 'set one of the two',
-  },
-  {
-    option: 'jwtExpirationHours',
-    isValid: (value) => typeof value === 'number' && value > 0 && value <= MAX_HOURS,
-    expected: `a positive number of hours, at most ${MAX_HOURS}`,
-    advice: 'set for example 24',
-  },
-  {
-    option: 'bcryptRounds',
-    isValid: (value) => isIntegerBetween(value, 4, 31),
-    expected: 'an integer from 4 to 31',
-    advice: 'set for example 12',
-  },
-  {
-    option: 'defaultAccess',
-    isValid: (value) => value === undefined || (typeof value === 'string' && Object.hasOwn(ACCESS_BY_NAME, value)),
-    expected: Object.keys(ACCESS_BY_NAME).join(' or '),
-    advice: 'set one of them',
-  },
-  { option: 'registrationFields', ...NAMES, advice: 'set an array such as ["phone"]' },
-  { option: 'enforcedRoles', ...NAMES, isValid: (value) => value === undefined || isNameList(value) },
-  { option: 'strict', ...BOOLEAN },
-  { option: 'explainRefusals', ...BOOLEAN },
+  ['loginMethod', isLoginMethod, 'LoginMethod.EMAIL or LoginMethod.USERNAME', 'set one of the two'],
+  ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24'],
+  ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12'],
+  ['defaultAccess', isDefaultAccess, Object.keys(ACCESS_BY_NAME).join(' or '), 'set one of them'],
+  ['registrationFields', isNameList, 'an array of names', 'set an array such as ["phone"]'],
+  ['enforcedRoles', isOptionalNameList, 'an array of names', 'set an array such as ["ADMIN"]'],
+  ['strict', isBoolean, 'true or false', 'set one of the two'],
+  ['explainRefusals', isBoolean, 'true or false', 'set one of the two'],
 ];
 
-const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(({ option }) => option);
+const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
 const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
 export const OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...SETTING_NAMES];
-export const ASYNC_OPTION_NAMES = [
-  ...namesOf(STATIC_CHECKS),
-  'imports',
-  'inject',
-  'useFactory',
-  'useClass',
-  'useExisting',
-  'provideInjectionTokensFrom',
-];
+const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
+export const ASYNC_OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...FACTORY_NAMES];
 
 /** Columns that the package checks or sets itself, so `registrationFields` cannot name them. */
 const PACKAGE_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstName', 'lastName', 'active'];
@@ -126,7 +76,7 @@ const PACKAGE_FIELDS = ['id', 'email', 'username', 'password', 'role', 'firstNam
 const pathOf = (option: string): string => `AuthModule option \`${option}\``;
 
 function assertValid(checks: readonly OptionCheck[], options: object): void {
-  for (const { option, isValid, expected, advice } of checks) {
+  for (const [option, isValid, expected, advice] of checks) {
     const value = (options as Record<string, unknown>)[option];
     if (!isValid(value)) throw new InvalidOptionError(pathOf(option), expected, describe(value), advice);
   }

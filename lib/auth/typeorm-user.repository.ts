@@ -12,23 +12,15 @@ const ALIAS = 'record';
 
 /** @throws InvalidOptionError without a data source, or when it does not know the user class */
 export function findUserTable(userClass: Type<AuthUser>, dataSource: DataSource | undefined): Repository<AuthUser> {
-  const option = 'AuthModule option `userClass`';
-  const expected = 'an entity of the default TypeORM data source';
-  if (!dataSource)
-    throw new InvalidOptionError(
-      option,
-      expected,
-      `\`${userClass.name}\` without a data source`,
-      'import TypeOrmModule.forRoot(…) in the root module, or set a repositoryClass and remove @Entity()',
-    );
-  if (!dataSource.hasMetadata(userClass))
-    throw new InvalidOptionError(
-      option,
-      expected,
-      `\`${userClass.name}\`, which the data source does not know`,
-      'set `autoLoadEntities: true` in TypeOrmModule.forRoot, or add the class to its `entities`',
-    );
-  return dataSource.getRepository(userClass);
+  if (dataSource?.hasMetadata(userClass)) return dataSource.getRepository(userClass);
+  throw new InvalidOptionError(
+    'AuthModule option `userClass`',
+    'an entity of the default TypeORM data source',
+    `\`${userClass.name}\` ${dataSource ? 'that the data source does not know' : 'without a data source'}`,
+    dataSource
+      ? 'set `autoLoadEntities: true` in TypeOrmModule.forRoot, or add the class to its `entities`'
+      : 'import TypeOrmModule.forRoot(…) in the root module, or set a repositoryClass and remove @Entity()',
+  );
 }
 
 /** Stores users in the table of the application's user entity. */

@@ -1,174 +1,206 @@
-import { createHook } from 'node:async_hooks';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
+import { UserAccounts } from 'declarest';
 import { HashingQueue, ServerBusy } from '../../lib/auth/hashing-queue.js';
-import { hashConcurrency } from '../../lib/auth/passwords.js';
+import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';
 
-const hash = (): Promise<string> => bcrypt.hash('correct horse battery', 4);
-const queue = (limits: Partial<ConstructorParameters<typeof HashingQueue>[0]> = {}): HashingQueue =>
-  new HashingQueue({ concurrency: 1, maxQueued: 1_000, timeoutMs: 30_000, ...limits });
+const LOGIN = '/api/auth/login';
+const MAX_QUEUED = 1_000;
+const CONCURRENCY = hashConcurrency(availableParallelism(), process.env['UV_THREADPOOL_SIZE']);
 
-/** Work that goes on until it is told to end. */
-function held(): { work: () => Promise<void>; end: () => void } {
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  return { work: () => ended, end };
+const newQueue = (limits: Partial<ConstructorParameters<typeof HashingQueue>[0]> = {}): HashingQueue =>
+  new HashingQueue({ concurrency: 1, maxQueued: MAX_QUEUED, timeoutMs: 30_000, ...limits });
+
+/** A task that runs until `finish` is called. */
+function blockingTask(): { task: () => Promise<void>; finish: () => void } {
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  return { task: () => finished, finish };
 }
 
-/** What became of each, in short. */
-const outcomes = async (jobs: Promise<unknown>[]): Promise<string[]> =>
+const outcomesOf = async (jobs: Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(jobs)).map((job) =>
     job.status === 'fulfilled' ? 'done' : job.reason instanceof ServerBusy ? 'busy' : String(job.reason),
   );
 
-describe('hashing in a queue', () => {
-  it.each([1, 2, 3])('[2.4] runs %d at a time and no more, until all are done', async (atOnce) => {
-    const hashing = queue({ atOnce });
-    const state = { running: 0, most: 0 };
-    const jobs = Array.from({ length: 40 }, () =>
-      hashing.run(async () => {
-        state.running += 1;
-        state.most = Math.max(state.most, state.running);
-        const made = await hash();
-        state.running -= 1;
-        return made;
-      }),
-    );
-    for (const made of await Promise.all(jobs)) expect(made).toHaveLength(60);
-    expect(state).toEqual({ running: 0, most: atOnce });
-  });
-
-  it('[2.4] starts them in the order in which they came', async () => {
-    const hashing = queue({ concurrency: 3 });
+describe('HashingQueue', () => {
+  it.each([1, 3])('[2.4] runs at most %d tasks concurrently, first in, first out', async (concurrency) => {
+    const queue = newQueue({ concurrency });
     const started: number[] = [];
-    const jobs = Array.from({ length: 200 }, (_, n) =>
-      hashing.run(() => {
-        started.push(n);
-        return hash();
-      }),
-    );
-    await Promise.all(jobs);
-    expect(started).toEqual(Array.from({ length: 200 }, (_, n) => n));
+    const state = { running: 0, most: 0 };
+    const run = async (n: number): Promise<void> => {
+      started.push(n);
+      state.running += 1;
+      state.most = Math.max(state.most, state.running);
+      await delay(1);
+      state.running -= 1;
+    };
+    await Promise.all(Array.from({ length: 40 }, (_, n) => queue.run(() => run(n))));
+    expect(state).toEqual({ running: 0, most: concurrency });
+    expect(started).toEqual(Array.from({ length: 40 }, (_, n) => n));
   });
 
-  it('[2.4] lets nobody who comes while a place changes hands be before who has waited', async () => {
-    const hashing = queue();
+  it('[2.4] lets no new task overtake a waiting one while a slot changes hands', async () => {
+    const queue = newQueue();
     const started: string[] = [];
-    const start = (name: string) =>
-      hashing.run(() => {
-        started.push(name);
-        return hash();
-      });
-    const { work, end } = held();
-    const jobs: Promise<unknown>[] = [hashing.run(work), start('waited')];
-    end();
+    const start = (name: string) => queue.run(async () => started.push(name));
+    const { task, finish } = blockingTask();
+    const jobs: Promise<unknown>[] = [queue.run(task), start('waiting')];
+    finish();
     for (let turn = 0; turn < 10; turn += 1) {
       await Promise.resolve();
-      jobs.push(start('came'));
+      jobs.push(start('new'));
     }
     await Promise.all(jobs);
-    expect(started).toEqual(['waited', ...Array<string>(10).fill('came')]);
+    expect(started).toEqual(['waiting', ...Array<string>(10).fill('new')]);
   });
 
-  it('[2.4] hands over what the work returns, and how it fails, and goes on after that', async () => {
-    const hashing = queue();
+  it('[2.4] returns the result or the error of a task, and continues after both', async () => {
+    const queue = newQueue();
     const failure = new Error('no such salt');
-    const jobs = [hashing.run(() => Promise.reject(failure)), hashing.run(hash)];
+    const jobs = [queue.run(() => Promise.reject(failure)), queue.run(async () => 7)];
     await expect(jobs[0]).rejects.toBe(failure);
-    await expect(jobs[1]).resolves.toHaveLength(60);
-    await expect(hashing.run(hash)).resolves.toHaveLength(60);
+    await expect(jobs[1]).resolves.toBe(7);
   });
 
-  it('[2.4] has room for 1,000 that wait; the next is refused at once, and the others keep their places', async () => {
-    const hashing = queue({ concurrency: 2 });
-    const { work, end } = held();
-    const jobs = Array.from({ length: 1_002 }, () => hashing.run(work));
-    const refused = hashing.run(hash);
-    await expect(refused).rejects.toBeInstanceOf(ServerBusy);
-    await expect(refused).rejects.toMatchObject({ retryAfter: 30, status: 503 });
-    end();
-    expect(new Set(await outcomes(jobs))).toEqual(new Set(['done']));
-    await expect(hashing.run(hash)).resolves.toHaveLength(60);
+  it('[2.4] refuses a task beyond the limit at once with 503, and the waiting tasks still run', async () => {
+    const queue = newQueue({ concurrency: 2 });
+    const { task, finish } = blockingTask();
+    const jobs = Array.from({ length: MAX_QUEUED + 2 }, () => queue.run(task));
+    await expect(queue.run(task)).rejects.toMatchObject({ retryAfter: 30, status: 503 });
+    finish();
+    expect(new Set(await outcomesOf(jobs))).toEqual(new Set(['done']));
   });
 
-  it('[2.4] refuses who has waited too long, whose work is never begun, and gives the place to another', async () => {
-    const hashing = queue({ maxQueued: 2, timeoutMs: 40 });
-    const { work, end } = held();
-    const running = hashing.run(work);
-    const begun: string[] = [];
-    const waiting = ['first', 'second'].map((name) => hashing.run(async () => begun.push(name)));
-    expect(await outcomes([...waiting, hashing.run(hash)])).toEqual(['busy', 'busy', 'busy']);
-    const later = hashing.run(hash);
-    end();
-    expect(await outcomes([running, later])).toEqual(['done', 'done']);
-    expect(begun).toEqual([]);
-    expect(await outcomes([hashing.run(hash)])).toEqual(['done']);
+  it('[2.4] refuses a task that waited too long, never starts it, and frees its place', async () => {
+    const queue = newQueue({ maxQueued: 2, timeoutMs: 40 });
+    const { task, finish } = blockingTask();
+    const running = queue.run(task);
+    const started: string[] = [];
+    const waiting = ['first', 'second'].map((name) => queue.run(async () => started.push(name)));
+    expect(await outcomesOf([...waiting, queue.run(task)])).toEqual(['busy', 'busy', 'busy']);
+    const later = queue.run(task);
+    finish();
+    expect([await outcomesOf([running, later]), started]).toEqual([['done', 'done'], []]);
   });
 
-  it('[2.4] counts the time of waiting only: work may take longer than anybody waits', async () => {
-    const hashing = queue({ timeoutMs: 30 });
-    const slow = () => delay(90);
-    expect(await outcomes([hashing.run(slow)])).toEqual(['done']);
-    const [first, second] = [hashing.run(hash), hashing.run(slow)];
-    expect(await outcomes([first, second])).toEqual(['done', 'done']);
+  it('[2.4] limits the time of waiting, not of running, and keeps no timer', async () => {
+    const queue = newQueue({ timeoutMs: 30 });
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const { task, finish } = blockingTask();
+    const jobs = [queue.run(task), queue.run(async () => undefined)];
+    // A timer that is not unref'd would keep the process alive.
+    expect(timers()).toBe(before);
+    finish();
+    expect(await outcomesOf([...jobs, queue.run(() => delay(90))])).toEqual(['done', 'done', 'done']);
   });
 
-  it('[2.4] says in whole seconds when to try again, one at least', async () => {
-    for (const [patience, retryAfter] of [
-      [30_000, 30],
+  it('[2.4] reports whole seconds, at least one, to wait before a retry', async () => {
+    for (const [timeoutMs, retryAfter] of [
       [1_500, 2],
       [40, 1],
     ] as const)
-      await expect(queue({ concurrency: 0, maxQueued: 0, patience }).run(hash)).rejects.toMatchObject({ retryAfter });
+      await expect(newQueue({ concurrency: 0, maxQueued: 0, timeoutMs }).run(delay)).rejects.toMatchObject({
+        retryAfter,
+      });
   });
 
-  it('[2.4] keeps no process alive by what waits', async () => {
-    // Those that do keep it alive.
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    const hashing = queue();
-    const { work, end } = held();
-    const jobs = [hashing.run(work), hashing.run(hash), hashing.run(hash)];
-    expect(timers()).toBe(before);
-    end();
-    await Promise.all(jobs);
-  });
-
-  it('[2.4] leaves no timer behind of who had a turn', async () => {
-    const timers = new Set<number>();
-    const watch = createHook({
-      init: (id, type) => void (type === 'Timeout' && timers.add(id)),
-      destroy: (id) => void timers.delete(id),
-    }).enable();
-    const hashing = queue();
-    const { work, end } = held();
-    const jobs = [hashing.run(work), hashing.run(hash), hashing.run(hash)];
-    expect(timers.size).toBe(2);
-    end();
-    await Promise.all(jobs);
-    // What is gone is told a turn of the event loop later.
-    await nextTurn();
-    await nextTurn();
-    watch.disable();
-    expect(timers.size).toBe(0);
-  });
-});
-
-describe('how many hash at a time', () => {
   it.each<[cores: number, threads: string | undefined, concurrency: number]>([
     [1, undefined, 1],
     [2, undefined, 1],
-    [4, undefined, 3],
     [16, undefined, 3],
     [16, '16', 15],
     [8, '64', 7],
-    [8, '2', 1],
-    [8, '1', 1],
     [8, '0', 1],
-    [8, '', 1],
     [8, 'many', 1],
     [8, '-1', 1],
-  ])('[2.4] with %d cores and UV_THREADPOOL_SIZE=%s it is %d', (cores, threads, atOnce) => {
-    expect(hashConcurrency(cores, threads)).toBe(atOnce);
+  ])('[2.4] with %d cores and UV_THREADPOOL_SIZE=%s, %d hashes run concurrently', (cores, threads, concurrency) => {
+    expect(hashConcurrency(cores, threads)).toBe(concurrency);
+  });
+});
+
+describe.each(PLATFORMS)('with the queue of the process on %s', (platform) => {
+  let app: AuthApp;
+  let release: () => Promise<void> = async () => undefined;
+  beforeAll(async () => {
+    app = await startAuth(platform);
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await release();
+  });
+  afterAll(() => app.close());
+  const login = (email: string, password = PASSWORD) => app.post(LOGIN, { email, password });
+  /** Occupies running and waiting slots of the queue until `release` is called. */
+  const occupy = (slots: number): void => {
+    const { task, finish } = blockingTask();
+    const jobs = Array.from({ length: slots }, () => hashingQueue.run(task));
+    release = async () => {
+      finish();
+      await Promise.all(jobs);
+    };
+  };
+
+  it('[2.4] 300 parallel logins are all answered, and no more than the limit hash concurrently', async () => {
+    const email = uniqueEmail();
+    await app.register({ email });
+    const state = { running: 0, most: 0 };
+    const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
+    jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
+      state.running += 1;
+      state.most = Math.max(state.most, state.running);
+      const isEqual = await compare(password, hash);
+      state.running -= 1;
+      return isEqual;
+    }) as never);
+    const send = [() => login(email), () => login(email, 'not the password'), () => login('nobody@example.com')];
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => send[n % 3]!()));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, n) => (n % 3 === 0 ? 200 : 401)));
+    expect(state).toEqual({ running: 0, most: CONCURRENCY });
+  });
+
+  it('[2.4] a login that waits is answered when a slot is free, and requests without a hash do not wait', async () => {
+    const email = uniqueEmail();
+    const { token } = await app.register({ email });
+    occupy(CONCURRENCY);
+    const compare = jest.spyOn(bcrypt, 'compare');
+    const waiting = login(email);
+    expect((await app.get('/api/auth/me', { token })).status).toBe(200);
+    expect(compare).not.toHaveBeenCalled();
+    await release();
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('[2.4] when the queue is full every login is the same 503 with Retry-After, known user or not', async () => {
+    const [email, inactive] = [uniqueEmail(), uniqueEmail()];
+    await app.register({ email });
+    const { user } = await app.register({ email: inactive });
+    const accounts = app.app.get(UserAccounts, { strict: false });
+    await accounts.setActive(user['id'] as number, false);
+    occupy(CONCURRENCY + MAX_QUEUED);
+    const answer = await login(email);
+    expectFailure(answer, 503);
+    expect(answer.headers['retry-after']).toBe('30');
+    for (const other of [
+      await login(email, 'not the password'),
+      await login(email, 'x'.repeat(73)),
+      await login('nobody@example.com'),
+      await login(inactive),
+    ])
+      expect(whole(other)).toEqual(whole(answer));
+    expectFailure(await app.post(LOGIN, { email }));
+    const body = { email: uniqueEmail(), password: PASSWORD };
+    const refused = await app.post('/api/auth/register', body);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30']);
+    await expect(accounts.create(body)).rejects.toMatchObject({ status: 503 });
+    expect(await app.users().countBy({ email: body.email })).toBe(0);
+    await release();
+    expect((await login(email)).status).toBe(200);
+    expect((await app.post('/api/auth/register', body)).status).toBe(201);
   });
 });

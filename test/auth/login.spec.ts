@@ -220,16 +220,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       () => app.post(LOGIN, { ...body, email: 'nobody@example.com' }),
     ];
     for (const send of work) {
-      let isRunning = true;
-      let answered = 0;
-      const job = send().finally(() => (isRunning = false));
-      while (isRunning) {
+      const state = { isRunning: true, answered: 0 };
+      const job = send().finally(() => (state.isRunning = false));
+      while (state.isRunning) {
         expect((await app.get('/who')).status).toBe(200);
-        if (isRunning) answered += 1;
+        if (state.isRunning) state.answered += 1;
         await delay(1);
       }
       await job;
-      expect(answered).toBeGreaterThanOrEqual(5);
+      expect(state.answered).toBeGreaterThanOrEqual(5);
     }
     await app.close();
   });

@@ -1,18 +1,15 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
 import { BearerAuthenticator } from '../../lib/auth/bearer-authenticator.js';
-import { TextCache } from '../../lib/http/text-cache.js';
-import { claimsOf, Tokens } from '../../lib/auth/tokens.js';
+import { createJwtService, readClaims, Tokens } from '../../lib/auth/tokens.js';
+import type { ResolvedAuthOptions } from '../../lib/auth/auth.options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 
-const options = (jwtExpirationHours: number, tokenCacheSize = 0) =>
-  ({ jwtSecret: TEST_SECRET, jwtExpirationHours, tokenCacheSize, idOf: Number }) as unknown as ConstructorParameters<
-    typeof Tokens
-  >[0];
+const options = (jwtExpirationHours: number, jwtSecret = TEST_SECRET): ResolvedAuthOptions =>
+  ({ jwtSecret, jwtExpirationHours, parseId: Number }) as unknown as ResolvedAuthOptions;
 
-const tokens = (jwtExpirationHours = 24): Tokens => new Tokens(options(jwtExpirationHours));
-const keeping = (tokenCacheSize: number): Tokens => new Tokens(options(24, tokenCacheSize));
+const tokens = (jwtExpirationHours = 24): Tokens => new Tokens(createJwtService(options(jwtExpirationHours)));
 const ANN = { sub: '1', email: 'ann@example.com', roles: ['USER'] };
 const parts = (token: string): Record<string, unknown>[] =>
   token
@@ -29,8 +26,8 @@ describe('tokens that are signed', () => {
     [0.0005, 2],
     [0.0004, 1],
     [0.000_001, 1],
-  ])('[2.5] hold the claims and no more, for %d hours', async (hours, valid) => {
-    const token = await tokens(hours).sign({ ...ANN, password: 'x' } as typeof ANN);
+  ])('[2.5] hold the claims and no more, for %d hours', (hours, valid) => {
+    const token = tokens(hours).sign({ ...ANN, password: 'x' } as typeof ANN);
     const [header, payload] = parts(token);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
     expect(payload).toEqual({ ...ANN, iat: expect.any(Number) as number, exp: (payload?.['iat'] as number) + valid });
@@ -46,8 +43,6 @@ describe('tokens that are verified', () => {
     ['with a critical word among the claims', () => makeToken({ payload: claims({ crit: ['x'] }) })],
   ])('[2.5] %s is accepted', (_, token) => {
     expect(tokens().verify(token())).toEqual(ANN);
-    const cached = keeping(10);
-    for (let round = 0; round < 3; round += 1) expect(cached.verify(token())).toEqual(ANN);
   });
 
   it.each<[what: string, token: () => string]>([
@@ -86,93 +81,19 @@ describe('tokens that are verified', () => {
     ['no claims', () => makeToken({ payload: 'null' })],
   ])('[2.5] %s is none', (_, token) => {
     expect(tokens().verify(token())).toBeUndefined();
-    const cached = keeping(10);
-    expect(cached.verify(makeToken())).toEqual(ANN);
-    for (let round = 0; round < 2; round += 1) expect(cached.verify(token())).toBeUndefined();
   });
 
-  it.each<[what: string, kept: Tokens]>([
-    ['without a cache', tokens()],
-    ['with one', keeping(10)],
-  ])('[2.5] %s a token is valid from its nbf until its exp, to the second', (_, verifier) => {
+  it('[2.5] a token is valid from its nbf until its exp, to the second', () => {
     const nbf = 1_900_000_000;
     const token = makeToken({ payload: claims({ nbf, exp: nbf + 10 }) });
     const at = (milliseconds: number): unknown => {
       const clock = jest.spyOn(Date, 'now').mockReturnValue(milliseconds);
-      const verified = verifier.verify(token);
+      const verified = tokens().verify(token);
       clock.mockRestore();
       return verified;
     };
     const times = [nbf * 1000 - 1, nbf * 1000, nbf * 1000 + 9_999, nbf * 1000 + 10_000, nbf * 1000 - 1, nbf * 1000];
     expect(times.map(at)).toEqual([undefined, ANN, ANN, undefined, undefined, ANN]);
-  });
-});
-
-describe('tokens that are kept', () => {
-  const tokenOf = (sub: number): string => makeToken({ payload: claims({ sub: String(sub) }) });
-  /** What was made anew is equal, and another object. */
-  const isKept = (verifier: Tokens, token: string): boolean => verifier.verify(token) === verifier.verify(token);
-
-  it('[2.5] are none without the option', () => {
-    expect(isKept(tokens(), makeToken())).toBe(false);
-    expect(isKept(keeping(0), makeToken())).toBe(false);
-    expect(isKept(keeping(1), makeToken())).toBe(true);
-  });
-
-  it('[2.5] cannot be changed by who gets them', () => {
-    const verified = keeping(1).verify(makeToken());
-    expect(Object.isFrozen(verified)).toBe(true);
-    expect(Object.isFrozen(verified?.roles)).toBe(true);
-  });
-
-  it('[2.5] belong to one key', () => {
-    const [one, other] = [keeping(10), new Tokens({ ...options(24, 10), jwtSecret: 'another' })];
-    const token = makeToken();
-    expect(one.verify(token)).toEqual(ANN);
-    expect(other.verify(token)).toBeUndefined();
-  });
-
-  it.each([1, 2, 3, 7])('[2.5] are %d at most: who came first makes room, and may come again', (size) => {
-    const verifier = keeping(size);
-    const all = Array.from({ length: size + 1 }, (_, sub) => tokenOf(sub));
-    const first = all.map((token) => verifier.verify(token));
-    // Those that are kept, asked for in this order, are handed out as they are; asking does not move them.
-    for (let sub = 1; sub <= size; sub += 1) expect(verifier.verify(all[sub]!)).toBe(first[sub]);
-    const again = verifier.verify(all[0]!);
-    expect(again).toEqual(first[0]);
-    expect(again).not.toBe(first[0]);
-    expect(verifier.verify(all[0]!)).toBe(again);
-    expect(verifier.verify(all[1]!)).not.toBe(first[1]);
-  });
-
-  it('[2.5] stay as many as the cache has places, round after round', () => {
-    const cache = new TextCache<number>(5);
-    const names = Array.from({ length: 23 }, (_, n) => `token ${n}`);
-    names.forEach((name, n) => cache.set(name, n));
-    expect(names.map((name) => cache.get(name))).toEqual(names.map((_, n) => (n < 18 ? undefined : n)));
-  });
-
-  it('[2.5] have 1,024 letters at most', () => {
-    const cache = new TextCache<number>(5);
-    const [longest, tooLong] = ['a'.repeat(1_024), 'a'.repeat(1_025)];
-    cache.set(longest, 1);
-    cache.set(tooLong, 2);
-    expect([cache.get(longest), cache.get(tooLong)]).toEqual([1, undefined]);
-    const token = makeToken({ payload: claims({ aud: 'x'.repeat(1_000) }) });
-    expect(keeping(5).verify(token)).toEqual(ANN);
-    expect(isKept(keeping(5), token)).toBe(false);
-  });
-
-  it('[2.5] include no refusal', () => {
-    const verifier = keeping(2);
-    const token = makeToken();
-    const verified = verifier.verify(token);
-    for (let n = 0; n < 5; n += 1) {
-      expect(verifier.verify(makeToken({ secret: `wrong ${n}` }))).toBeUndefined();
-      expect(verifier.verify(makeToken({ payload: claims({ exp: seconds() - 1 - n }) }))).toBeUndefined();
-      expect(verifier.verify(makeToken({ payload: claims({ nbf: seconds() + 60 + n }) }))).toBeUndefined();
-    }
-    expect(verifier.verify(token)).toBe(verified);
   });
 });
 
@@ -185,11 +106,11 @@ describe('the claims of a token', () => {
     ['no e-mail', { ...ANN, exp, email: undefined }, ''],
     ['an e-mail that is no text', { ...ANN, exp, email: 7 }, ''],
   ])('[2.5] %s are taken', (_, payload, email) => {
-    expect(claimsOf(payload)).toEqual({ ...ANN, email });
+    expect(readClaims(payload)).toEqual({ ...ANN, email });
   });
 
   it('[2.5] a user may have no role', () => {
-    expect(claimsOf({ ...ANN, exp, roles: [] })?.roles).toEqual([]);
+    expect(readClaims({ ...ANN, exp, roles: [] })?.roles).toEqual([]);
   });
 
   it.each<[what: string, payload: unknown]>([
@@ -209,7 +130,7 @@ describe('the claims of a token', () => {
     ['a role that is no text', { ...ANN, exp, roles: ['USER', 7] }],
     ['roles in an object', { ...ANN, exp, roles: { every: () => true } }],
   ])('[2.5] %s are none', (_, payload) => {
-    expect(claimsOf(payload)).toBeUndefined();
+    expect(readClaims(payload)).toBeUndefined();
   });
 });
 
