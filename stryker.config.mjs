@@ -1,4 +1,4 @@
-/** Mutation tests of rules, tokens and CORS. docs/mutation.md lists the survivors and their reasons. */
+/** Mutation tests of what decides: rules, tokens, CORS. Survivors and their reasons: docs/internals/mutation-testing.md. */
 export default {
   mutate: [
     'lib/access/access.ts',
@@ -26,7 +26,7 @@ export default {
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   jest: { configFile: 'test/mutation/jest.config.js', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
-  // A process never frees the ES modules of finished runs.
+  // ES modules of finished runs stay in memory for as long as their process lives.
   maxTestRunnerReuse: 60,
   concurrency: 3,
   timeoutMS: 20_000,

@@ -17,13 +17,13 @@ export { InvalidUserError } from './auth/user-checks.js';
 // Rules
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';
-export { CurrentUser } from './access/principal.js';
+export { CurrentUser } from './access/current-user.js';
 export type { Principal } from './access/principal.js';
 export type { DefaultAccess } from './access/access.js';
 export { Authenticated, Public, Roles } from './access/access-decorators.js';
 export { AccessReport } from './access/access-report.js';
 export type { AccessRow } from './access/access-rows.js';
-export type { PolicyFunction } from './access/policy.js';
+export type { PolicyFunction } from './access/rule.js';
 export type { HttpRequest } from './http/request-facts.js';
 export type { RoleHierarchy } from './access/role-hierarchy.js';
 

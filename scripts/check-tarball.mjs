@@ -1,21 +1,30 @@
-// What is published: the build and the documents, and nothing else.
+// Checks the list of published files: the build and the documents, nothing else, and no link to a file that is missing.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
-const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'];
+const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'];
+const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
+const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md)$/;
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
 const packed = Object.values(JSON.parse(output))[0].files.map(({ path }) => path);
 
-const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'].flatMap((name) => [
-  `${name}.js`,
-  `${name}.d.ts`,
-]);
+const deadLinks = packed
+  .filter((path) => path.endsWith('.md'))
+  .flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+      .map(([, target]) => ({ path, target, file: posix.join(posix.dirname(path), target) }))
+      .filter(({ file }) => !packed.includes(file)),
+  );
 
 const problems = [
   ...packed
-    .filter((path) => !DOCUMENTS.includes(path) && !/^dist\/.+\.(js|js\.map|d\.ts)$/.test(path))
-    .map((path) => `${path} does not belong into the package`),
-  ...[...DOCUMENTS, ...ENTRIES].filter((path) => !packed.includes(path)).map((path) => `${path} is missing`),
+    .filter((path) => !REQUIRED.includes(path) && !ALLOWED.test(path))
+    .map((path) => `${path} must not be published`),
+  ...REQUIRED.filter((path) => !packed.includes(path)).map((path) => `${path} is missing`),
+  ...deadLinks.map(({ path, target }) => `${path} links to ${target}, which is not published`),
 ];
 for (const problem of problems) console.error(problem);
 console.log(`The package holds ${packed.length} files, ${problems.length} problems.`);

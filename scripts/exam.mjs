@@ -3,7 +3,7 @@
 //
 //     npm run exam                   every hole
 //     npm run exam -- --only 07,12   some of them
-//     npm run exam -- --docs         writes what came out into docs/exam.md
+//     npm run exam -- --docs         writes what came out into docs/internals/seeded-vulnerabilities.md
 //
 // A failure counts only where the same test fails twice, and is green without the hole. The suite runs on SQLite, without coverage.
 import { execFile } from 'node:child_process';
@@ -23,7 +23,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const HOLES = 'test/exam/holes';
-const DOCS = 'docs/exam.md';
+const DOCS = 'docs/internals/seeded-vulnerabilities.md';
 const SURVIVED = '**survived**';
 /** The holes that the issue asks for; those behind them are further ones. */
 const ASKED_FOR = 20;
@@ -222,16 +222,18 @@ async function writeDocs() {
     rows.set(number, `| ${number} | ${cell(hole)} | ${cell(source)} | ${answer} |`);
   }
   const all = [...rows].toSorted(([a], [b]) => Number(a) - Number(b));
-  const text = `# An exam for the tests
+  const text = `# Seeded vulnerabilities
 
-Each hole is a small patch in \`${HOLES}\` that re-creates a published advisory, or a mistake of another project, in \`lib/\`.
-They were written by someone who had read the sources and not the tests. \`npm run exam\` applies each to a copy, which still has
-to pass the type-check, and runs the suite on SQLite, which has to go red; a failure counts only where the same test fails
-twice, and is green without the hole. Written by \`npm run exam -- --docs\`.
+Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\`.
+Their author had read the sources and not the tests.
 
-**${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Those after number ${ASKED_FOR} are further ones.
+\`npm run exam\` applies each patch to a copy of the repository, which must still pass the type check, and runs the tests on
+SQLite: at least one must fail. A failure counts only if the same test fails twice with the patch and passes without it.
+\`npm run exam -- --docs\` writes this page.
 
-| # | hole | source | the first test that went red |
+**${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Numbers above ${ASKED_FOR} are additional patches.
+
+| # | vulnerability | source | first failing test |
 |---|---|---|---|
 ${all.map(([, row]) => row).join('\n')}
 `;

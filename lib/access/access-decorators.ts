@@ -2,7 +2,7 @@
  * Rules on controllers and handlers. They apply after every URL rule: those of the class first, then those of the method.
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
-import type { Effect } from './rules.js';
+import type { Effect } from './rule.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
 

@@ -11,7 +11,8 @@ import { compileAccess, type CompiledAccess } from './compiled-access.js';
 import { findUndecoratedHandlers } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
-import { asEnforced, describeRule, isEnforced, refuseContradictions, type Rule } from './rules.js';
+import { asEnforced, describeRule, isEnforced, refuseContradictions } from './rules.js';
+import type { Rule } from './rule.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
 export interface AccessOptions {

@@ -1,6 +1,6 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
-import type { Policy } from './policy.js';
-import type { Rule } from './rules.js';
+import type { Policy } from './rule.js';
+import type { Rule } from './rule.js';
 
 /** What a valid token must have. */
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };

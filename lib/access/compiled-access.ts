@@ -7,7 +7,8 @@ import { decoratedEffects } from './access-decorators.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
 import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
-import { fold, type Rule } from './rules.js';
+import { fold } from './rules.js';
+import type { Rule } from './rule.js';
 import type { ConcretePath } from './path-readings.js';
 
 export interface AccessPolicy extends RulePolicy {

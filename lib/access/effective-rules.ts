@@ -1,7 +1,8 @@
 /** What the rules of one method of one route come to: its access, and what depends on the concrete path. */
 import type { Access } from './access.js';
 import type { OverlappingRule } from './overlapping-rules.js';
-import { broadestFirst, fold, type Rule } from './rules.js';
+import { broadestFirst, fold } from './rules.js';
+import type { Rule } from './rule.js';
 
 export interface EffectiveRules {
   /** The access where only rules for the whole route match. */

@@ -10,7 +10,7 @@ import { compileMatching } from './matching-rules.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { foldWidely } from './pattern.js';
 import { compileRouteAccess, governs, type RouteAccess } from './route-access.js';
-import { restricts, type Rule } from './rules.js';
+import { restricts, type Rule } from './rule.js';
 
 export interface OutsideAccess {
   /** The known routes and mounts, for reports. */

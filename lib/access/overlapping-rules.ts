@@ -3,7 +3,7 @@ import { LevelTrie } from '../routes/level-trie.js';
 import type { RouteShape } from '../routes/route-shape.js';
 import type { RouterReading } from '../routes/router-reading.js';
 import { exactly, foldAscii, foldWidely, relationTo } from './pattern.js';
-import { restricts, type Rule } from './rules.js';
+import { restricts, type Rule } from './rule.js';
 
 export interface OverlappingRule {
   readonly rule: Rule;

@@ -2,15 +2,6 @@ import type { HttpRequest } from '../http/request-facts.js';
 import type { Refusal, Requirement } from './access.js';
 import type { Principal } from './principal.js';
 
-/** Decides on a request. Only the boolean `true` gives access; an exception refuses it. */
-export type PolicyFunction = (principal: Principal, request: HttpRequest) => boolean | Promise<boolean>;
-
-export interface Policy {
-  /** For the refusal and the access report: `owner` → `{error: "Owner access required"}`. */
-  readonly name: string;
-  readonly allows: PolicyFunction;
-}
-
 /** Calls the policies in turn. The first that does not return `true` refuses. */
 export async function checkPolicies(
   requirements: readonly Requirement[],

@@ -1,6 +1,4 @@
-import { createParamDecorator } from '@nestjs/common';
 import type { HttpRequest } from '../http/request-facts.js';
-import { requestOf } from './other-contexts.js';
 
 /** The user of a request, as its token says. */
 export interface Principal {
@@ -42,19 +40,6 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
 export const authenticationOf = (authenticator: Authenticator, request: AuthenticatedRequest): Authentication =>
   request[AUTHENTICATION] ?? authenticate(authenticator, request);
 
-/**
- * The parameter of a handler that receives the user of the request: `{ id, email, roles }` of the token. It is `undefined`
- * where no valid token was sent, which only public routes accept.
- *
- * @example
- * ```ts
- * @Get('orders')
- * orders(@CurrentUser() user: Principal) {
- *   return this.ordersOf(user.id);
- * }
- * ```
- */
-export const CurrentUser = createParamDecorator((_: unknown, context): Principal | undefined => {
-  const request = context.getType() === 'http' ? context.switchToHttp().getRequest<HttpRequest>() : requestOf(context);
-  return (request as AuthenticatedRequest | undefined)?.[AUTHENTICATION]?.principal;
-});
+/** The principal of a request that was authenticated. */
+export const principalOf = (request: AuthenticatedRequest | undefined): Principal | undefined =>
+  request?.[AUTHENTICATION]?.principal;

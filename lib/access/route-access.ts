@@ -13,7 +13,8 @@ import { compileMatching } from './matching-rules.js';
 import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
 import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
 import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
-import { assertNotOpened, restricts, type Rule } from './rules.js';
+import { assertNotOpened } from './rules.js';
+import { restricts, type Rule } from './rule.js';
 
 /** The access to a concrete path that a route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;

@@ -5,7 +5,8 @@ import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteAccess, RouteEntry } from './route-access.js';
-import { describeRule, restricts } from './rules.js';
+import { describeRule } from './rules.js';
+import { restricts } from './rule.js';
 
 /** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
 export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {

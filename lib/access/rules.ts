@@ -4,26 +4,8 @@
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access, Refusal, Requirement } from './access.js';
-import { byBreadth, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
-import type { Policy } from './policy.js';
-
-export type Effect =
-  | { readonly kind: 'public' }
-  | { readonly kind: 'authenticated' }
-  | { readonly kind: 'roles'; readonly anyOf: readonly string[] }
-  | { readonly kind: 'policy'; readonly policy: Policy }
-  | { readonly kind: 'denied' };
-
-export interface Rule {
-  readonly pattern: Pattern;
-  readonly effect: Effect;
-  /** The declared effect, where `enforcedRoles` reduces it. */
-  readonly written?: Effect;
-  /** Where it is declared: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
-  readonly declaredBy: string;
-}
-
-export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
+import { byBreadth, foldWidely, pathOfPattern } from './pattern.js';
+import { restricts, type Effect, type Rule } from './rule.js';
 
 /** Whether the roles of a rule are enforced. Without a list, every role is. */
 export const isEnforced = ({ effect }: Rule, enforcedRoles: readonly string[] | undefined): boolean =>

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { parsePattern } from './pattern.js';
-import type { PolicyFunction } from './policy.js';
-import type { Effect, Rule } from './rules.js';
+import type { PolicyFunction } from './rule.js';
+import type { Effect, Rule } from './rule.js';
 
 /** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];

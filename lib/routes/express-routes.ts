@@ -7,8 +7,15 @@ import { RequestMethod } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
-import { ANY_PATH, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
-import type { RouteReader } from './route-table.js';
+import {
+  ANY_PATH,
+  levelsOf,
+  makeRoute,
+  servesMethod,
+  type Route,
+  type RouteReader,
+  type ServedRoute,
+} from './route.js';
 
 type Handler = ((...args: unknown[]) => unknown) & { readonly version?: unknown };
 type Match = { readonly params?: Readonly<Record<string, unknown>> };

@@ -4,9 +4,8 @@
  */
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
-import { levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { levelsOf, makeRoute, servesMethod, type Route, type RouteReader, type ServedRoute } from './route.js';
 import { withoutOptionals } from './route-shape.js';
-import type { RouteReader } from './route-table.js';
 
 interface RouteOptions {
   readonly method: string | readonly string[];

@@ -3,23 +3,10 @@ import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nest
 import { markControllerMethods } from './controller-methods.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
-import type { Route, ServedRoute } from './route.js';
+import type { Route, RouteReader, ServedRoute } from './route.js';
 import { readingOf, type RouterReading } from './router-reading.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
-
-/** How one platform tells its routes. */
-export interface RouteReader {
-  readonly routes: readonly Route[];
-  /** Called when Nest begins to bind middleware and routes. */
-  beginRouting(): void;
-  /** Whether a route of any method serves a path. */
-  hasRoute(path: string): boolean;
-  /** The route that serves a request. */
-  find(method: string, path: string): ServedRoute | undefined;
-  /** The route or mount outside Nest's routes that serves a request, where no guard runs. */
-  findPlatformRoute(method: string, path: string): ServedRoute | undefined;
-}
 
 export class RouteTable {
   private static readonly tables = new WeakMap<HttpAdapter, RouteTable>();

@@ -1,11 +1,11 @@
 /** `declarest explain`, as it is typed: on compiled applications, in a process of its own. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCommand, usageOf } from '../../lib/cli/arguments.js';
 import { type Ended, startChild } from '../child-process.js';
-import { type Compiled, compile, REPOSITORY } from '../compiled.js';
+import { type Compiled, compile } from '../compiled.js';
 
 const APPLICATION = `
 import 'reflect-metadata';
@@ -143,15 +143,6 @@ describe('in a process of its own', () => {
       '',
       `--as: no rule and no hierarchy names "editor"; known are USER, EDITOR, AUDITOR, CHIEF, CLERK.\n${usageOf(['explain'])}\n`,
     ]);
-  });
-
-  it('prints what the README shows', async () => {
-    const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8');
-    const [shown, ...more] = [...readme.matchAll(/^```text\n(?<text>.*?)^```$/gms)].map(
-      ({ groups }) => groups?.['text'],
-    );
-    const { stdout } = await run('../sample-app/access', 'GET', '/api/products/7', '--as', 'USER');
-    expect([stdout, more]).toEqual([shown, []]);
   });
 
   it('refuses a module that is not there', async () => {

@@ -1,0 +1,21 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { HttpRequest } from '../http/request-facts.js';
+import { requestOf } from './other-contexts.js';
+import { principalOf, type Principal } from './principal.js';
+
+/**
+ * The parameter of a handler that receives the user of the request: `{ id, email, roles }` of the token. It is `undefined`
+ * where no valid token was sent, which only public routes accept.
+ *
+ * @example
+ * ```ts
+ * @Get('orders')
+ * orders(@CurrentUser() user: Principal) {
+ *   return this.ordersOf(user.id);
+ * }
+ * ```
+ */
+export const CurrentUser = createParamDecorator((_: unknown, context): Principal | undefined => {
+  const request = context.getType() === 'http' ? context.switchToHttp().getRequest<HttpRequest>() : requestOf(context);
+  return principalOf(request);
+});

@@ -1,0 +1,279 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { Script } from 'node:vm';
+import { type Child, shell, startChild } from './child-process.js';
+import { type Compiled, compile, REPOSITORY, typeErrors } from './compiled.js';
+import { pathWithCurl } from './curl.js';
+import {
+  anchorsOf,
+  type Block,
+  blocksOf,
+  exchangeOf,
+  linksOf,
+  masked,
+  NEIGHBOURS,
+  type Page,
+  withoutBlocks,
+} from './docs-blocks.js';
+import { type Answer, request } from './harness/client.js';
+
+const SHOP = 'http://localhost:3000';
+const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
+
+const read = (path: string): Promise<string> => readFile(join(REPOSITORY, path), 'utf8');
+
+const paths = (await readdir(join(REPOSITORY, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md'));
+const pages: Page[] = await Promise.all(
+  ['README.md', 'SECURITY.md', ...paths.map((path) => join('docs', path))].map(async (path) => ({
+    path,
+    text: await read(path),
+  })),
+);
+const pageAt = (path: string): Page => pages.find((page) => page.path === path)!;
+const readme = pageAt('README.md');
+const blocks = pages.flatMap(blocksOf);
+const inLanguage = (language: string): Block[] => blocks.filter((block) => block.language === language);
+const rowsOf = (language: string) => inLanguage(language).map((block) => [block.title, block] as const);
+
+const OPTIONS_CHECK = 'docs-blocks/listed-options.ts';
+
+let compiled: Compiled;
+let problems: readonly string[];
+let folder: string;
+
+beforeAll(async () => {
+  const sources = {
+    ...NEIGHBOURS,
+    ...Object.fromEntries(inLanguage('ts').map(({ file, text }) => [file, text])),
+  };
+  const programs = ['lib/cli/declarest.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
+  compiled = await compile(programs, sources);
+  problems = await typeErrors([], { ...sources, [OPTIONS_CHECK]: listedOptions() });
+  folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
+}, 60_000);
+
+afterAll(async () => {
+  await compiled.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const compiledFile = (file: string): string => join(compiled.directory, file.replace(/\.ts$/, '.js'));
+const start = (file: string, env: Record<string, string>): Child =>
+  startChild(process.execPath, [compiledFile(file)], { cwd: folder, env });
+
+describe('the pages', () => {
+  it('have only blocks that are tried here', () => {
+    const known = ['ts', 'sh', 'http', 'json', 'js', 'text'];
+    expect(blocks.filter(({ language }) => !known.includes(language)).map(({ title }) => title)).toEqual([]);
+    expect(known.filter((language) => inLanguage(language).length === 0)).toEqual([]);
+  });
+
+  it('link to pages, headings and files that exist', async () => {
+    const dead = pages.flatMap((page) =>
+      linksOf(page)
+        .map((target) => ({ target, ...resolved(page, target) }))
+        .filter(({ file, anchor }) => {
+          const target = pageAt(file);
+          return target === undefined || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+        })
+        .map(({ target, file }) => ({ page: page.path, target, file })),
+    );
+    // The changelog is published too, but has no blocks.
+    expect(dead.filter(({ file }) => file !== 'CHANGELOG.md')).toEqual([]);
+  });
+
+  it('are published with the package', async () => {
+    const { files } = JSON.parse(await read('package.json')) as { files: string[] };
+    expect(files).toEqual(expect.arrayContaining(['docs', 'SECURITY.md', 'CHANGELOG.md']));
+  });
+
+  it('are all linked from the README', () => {
+    const linked = linksOf(readme).map((target) => resolved(readme, target).file);
+    expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([]);
+  });
+
+  it('name only npm scripts that exist', async () => {
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: object };
+    const text = [...pages.map((page) => page.text), await read('CONTRIBUTING.md')].join('\n');
+    const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(test|start))/g)].map(([, run, short]) => run ?? short!);
+    expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'test:coverage']));
+  });
+
+  it.each([
+    ['README.md', 300],
+    ['docs/performance.md', 80],
+  ])('%s has at most %d lines', (path, most) => {
+    expect(pageAt(path).text.split('\n').length - 1).toBeLessThanOrEqual(most);
+  });
+
+  it('[1] explain every name that the package exports', async () => {
+    const entries = ['lib/index.ts', 'lib/express/index.ts', 'lib/testing/index.ts'];
+    const exports = (await Promise.all(entries.map(read))).join('\n');
+    const names = [...exports.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
+      ([, list = '']) => list.match(/\w+/g) ?? [],
+    );
+    expect(names).toEqual(expect.arrayContaining(['CrudController', 'accessMatrix', 'ExpressAdapter']));
+    const text = pages.map(withoutBlocks).join('\n');
+    expect(names.filter((name) => !new RegExp(`\`[^\`\n]*\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
+  it('[1] list exactly the options that exist', () => {
+    expect(problemsOf(OPTIONS_CHECK)).toEqual([]);
+  });
+});
+
+describe('the ts blocks', () => {
+  it.each(rowsOf('ts'))('[1] %s compiles as strictly as the package', (_title, { file }) => {
+    expect(problemsOf(file)).toEqual([]);
+  });
+
+  it('[1] the application of the README starts and responds', async () => {
+    const [main] = inLanguage('ts').filter(({ page }) => page === readme);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const app = start(main!.file, { PORT: String(port), JWT_SECRET: 'x'.repeat(48) });
+    await app.says(/Nest application successfully started/);
+    const registered = await untilItListens(() =>
+      request(url, 'POST', '/api/auth/register', { json: { email: 'ann@shop.example', password: 'correct horse' } }),
+    );
+    expect(registered.status).toBe(201);
+    const token = registered.json.data.token as string;
+    const statusOf = async (method: string, path: string, options: object = {}): Promise<number> =>
+      (await request(url, method, path, options)).status;
+    const json = { name: 'Lamp', price: 12.5 };
+    expect(await statusOf('GET', '/api/products')).toBe(200);
+    expect(await statusOf('POST', '/api/products', { json })).toBe(401);
+    expect(await statusOf('POST', '/api/products', { json, token })).toBe(201);
+    expect(await statusOf('DELETE', '/api/products/1', { token })).toBe(403);
+    app.signal('SIGKILL');
+  });
+
+  it('the README says what the application needs in package.json and tsconfig.json', () => {
+    const before = readme.text.slice(0, readme.text.indexOf('```ts'));
+    for (const setting of ['"type": "module"', '"experimentalDecorators": true', '"emitDecoratorMetadata": true'])
+      expect(before).toContain(setting);
+  });
+
+  it('[1] the tests with declarest/testing pass', async () => {
+    const block = inLanguage('ts').find(({ text }) => text.includes('node:test'))!;
+    const { code, stdout } = await start(block.file, {}).ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('# pass 3')]);
+  });
+});
+
+describe('the other blocks', () => {
+  it.each(rowsOf('json'))('%s is JSON', (_title, { text }) => {
+    expect(JSON.parse(text)).toEqual(expect.any(Object));
+  });
+
+  it.each(rowsOf('js'))('%s is JavaScript', (title, { text }) => {
+    expect(new Script(text, { filename: title })).toBeDefined();
+  });
+});
+
+/** One shop for each page, so that the records of a page do not depend on other pages. */
+describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ page }) => page.path))])(
+  'against the sample shop, %s',
+  (path) => {
+    const ofPage = (language: string) => rowsOf(language).filter(([, { page }]) => page.path === path);
+    let shop: Child | undefined;
+    let url = '';
+    let token = '';
+
+    const lines = ofPage('sh').flatMap(([title, block]) =>
+      block.text
+        .trim()
+        .split('\n')
+        .map((line) => [title, line, block] as const),
+    );
+    const needsShop = ofPage('http').length > 0 || lines.some(([, line]) => line.startsWith('curl'));
+
+    beforeAll(async () => {
+      if (!needsShop) return;
+      const database = join(folder, `${path.replaceAll(/\W/g, '-')}.db`);
+      shop = start('sample-app/main.ts', { PORT: '0', DATABASE: database, ...ADMIN });
+      [, url = ''] = await shop.says(/(http:\/\/localhost:\d+)/);
+      const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = ADMIN;
+      const login = await request(url, 'POST', '/api/auth/login', { json: { email, password } });
+      token = login.json.data.token as string;
+    });
+    afterAll(() => {
+      shop?.signal('SIGINT');
+      return shop?.ended;
+    });
+
+    if (lines.length > 0)
+      it.each(lines)('%s: %s', async (_title, line, block) => {
+        const command = line
+          .replace(SHOP, url)
+          .replace('npx declarest', `${process.execPath} ${compiledFile('lib/cli/declarest.ts')}`)
+          .replace('dist/app.module.js', compiledFile('sample-app/access.ts'));
+        const { code, stdout } = await shell(command, { cwd: folder, env: { PATH: pathWithCurl(folder) } });
+        expect(code).toBe(0);
+        const output = outputShownAfter(block);
+        if (line.startsWith('curl')) expect(JSON.parse(stdout)).toMatchObject({ success: true });
+        else if (output === undefined) expect(stdout).toContain('/api/products');
+        else expect(stdout).toBe(output);
+      });
+
+    if (ofPage('http').length > 0)
+      it.each(ofPage('http'))('%s is what is sent and received', async (_title, { text }) => {
+        const { request: sent, response } = exchangeOf(text.replaceAll('$TOKEN', token));
+        const answer = await request(url, sent.method, sent.path, {
+          headers: sent.headers,
+          ...(sent.body !== '' && { body: sent.body }),
+        });
+        token = (answer.json?.data?.token as string | undefined) ?? token;
+        expect(answer.status).toBe(response.status);
+        expect(answer.headers).toMatchObject(response.headers);
+        if (response.body === '') expect(answer.text).toBe('');
+        else expect(masked(answer.json)).toEqual(masked(JSON.parse(response.body)));
+      });
+  },
+);
+
+const problemsOf = (file: string): string[] => problems.filter((problem) => problem.startsWith(file));
+
+/** The file that a link leads to, relative to the repository, and the heading in it. */
+function resolved(page: Page, target: string): { readonly file: string; readonly anchor: string | undefined } {
+  const [file = '', anchor] = target.split('#');
+  return { file: file === '' ? page.path : normalize(join(dirname(page.path), file)), anchor };
+}
+
+/** The `text` block right after a block: what its command prints. */
+function outputShownAfter(block: Block): string | undefined {
+  const next = blocks[blocks.indexOf(block) + 1];
+  if (next?.language !== 'text' || next.page !== block.page) return undefined;
+  const between = block.page.text.split(block.text)[1]?.split(next.text)[0] ?? '';
+  return /^```\s+```text\n$/.test(between) ? next.text : undefined;
+}
+
+/** A program that compiles only if docs/options.md lists every option of the two types, and no other name. */
+function listedOptions(): string {
+  const [, auth = '', crud = ''] = pageAt('docs/options.md').text.split(/^## (?:AuthModule|CrudController).*$/m);
+  const record = (section: string): string =>
+    [...section.split('\n## ')[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => `${name}: true`).join(', ');
+  return `
+    import type { AuthOptions, CrudOptions } from 'declarest';
+    export const auth: Record<keyof AuthOptions, true> = { ${record(auth)} };
+    export const crud: Record<keyof CrudOptions, true> = { ${record(crud)} };`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/** Nest logs that it has started just before it listens. */
+async function untilItListens(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send().catch(() => undefined);
+    if (answer) return answer;
+    await new Promise((later) => setTimeout(later, 50));
+  }
+}
