@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
 import { RouteTable, whenAdapterIsReady, type HttpAdapter } from '../routes/route-table.js';
 import { AccessDecision } from './access-decision.js';
@@ -60,7 +60,7 @@ export class AccessMiddleware {
 
   private decideOutside(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
     this.enforce(adapter, request, response, next, (compiled) =>
-      compiled.ofRequestOutside(request.method, pathOf(request)),
+      compiled.ofRequestOutside(request.method, routedPathOf(request)),
     );
   }
 
