@@ -30,10 +30,19 @@ interface AuthenticatedRequest extends HttpRequest {
 
 /** Authenticates a request once, before any guard, and sets `request.user`. */
 export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Authentication {
-  const authentication = authenticator.authenticate(request);
+  const authentication = readToken(authenticator, request);
   request[AUTHENTICATION] = authentication;
   if (authentication.principal) request.user = authentication.principal;
   return authentication;
+}
+
+/** A token that cannot be read authenticates nobody. */
+function readToken(authenticator: Authenticator, request: HttpRequest): Authentication {
+  try {
+    return authenticator.authenticate(request);
+  } catch {
+    return { bearerWasSent: true };
+  }
 }
 
 /** What the first middleware found; read now where that has not run. */

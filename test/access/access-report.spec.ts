@@ -1,7 +1,6 @@
 /** The access report, rule warnings, explained refusals, and the rules beyond roles. */
 import { jest } from '@jest/globals';
 import {
-  All,
   ConsoleLogger,
   Controller,
   Delete,
