@@ -11,6 +11,7 @@ import {
   routesOf,
 } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { takeReturnedPaths } from '../../lib/cors/routes-of.js';
 import { request } from '../harness/client.js';
 import { createDatabase } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type Platform, type RunningApp, startApp } from '../harness/platforms.js';
@@ -233,6 +234,9 @@ describe('routesOf', () => {
 });
 
 describe.each(PLATFORMS)('a group of routesOf on %s', (platform) => {
+  // The tests above called routesOf outside of an application.
+  beforeAll(() => void takeReturnedPaths());
+
   it.each<[string, Type<never>, readonly [method: string, path: string][], readonly string[]]>([
     [
       'a generated controller',
