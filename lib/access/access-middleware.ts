@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { probeOf, stopsProbe } from '../http/probe.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
 import { RouteTable, whenAdapterIsReady, type HttpAdapter } from '../routes/route-table.js';
 import { AccessDecision } from './access-decision.js';
@@ -65,7 +65,7 @@ export class AccessMiddleware {
     const enter: Next = (error) =>
       error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
     this.enforce(adapter, request, response, enter, (compiled) =>
-      compiled.ofRequestOutside(request.method, pathOf(request)),
+      compiled.ofRequestOutside(request.method, routedPathOf(request)),
     );
   }
 

@@ -25,7 +25,8 @@ export function markControllerMethods(modules: ModulesContainer): void {
 }
 
 export function markControllerMethod(method: object): void {
-  if (Reflect.hasOwnMetadata(CONTROLLER_METHOD, method)) return;
+  // A decorator that wraps a method copies its metadata, this mark included.
+  if (controllerMethodOf(method) === method) return;
   const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG, method) as object | undefined;
   Reflect.defineMetadata(CONTROLLER_METHOD, method, method);
   Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
