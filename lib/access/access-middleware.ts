@@ -93,7 +93,7 @@ export class AccessMiddleware {
     if (access === undefined) return next();
     const decide = async (): Promise<void> => {
       const authentication = authenticationOf(this.authenticator, request);
-      const refused = await this.decision.refusalOf(request, authentication, () => access);
+      const refused = await this.decision.databaseFailureOf(request, authentication, () => access);
       if (!refused) return next();
       for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
       adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());

@@ -31,11 +31,15 @@ export class SecurityRulesGuard implements CanActivate {
     if (context.getType() !== 'http') return this.admitToHandler(context, target);
     const http = context.switchToHttp();
     const request = http.getRequest<HttpRequest>();
-    const refused = await this.decision.refusalOf(request, authenticationOf(this.authenticator, request), () => {
-      const { method, params = {} } = request;
-      const route = { template: templateOf(request), method, path: pathOf(request), params };
-      return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
-    });
+    const refused = await this.decision.databaseFailureOf(
+      request,
+      authenticationOf(this.authenticator, request),
+      () => {
+        const { method, params = {} } = request;
+        const route = { template: templateOf(request), method, path: pathOf(request), params };
+        return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
+      },
+    );
     if (!refused) return true;
     // Set here, because the application's own filters write the response on its own routes.
     for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
@@ -49,7 +53,7 @@ export class SecurityRulesGuard implements CanActivate {
       this.authenticator,
       request,
     );
-    const refused = await this.decision.refusalOf(
+    const refused = await this.decision.databaseFailureOf(
       request,
       authentication,
       () => this.rules.compiled?.ofHandler(target) ?? DENIED,

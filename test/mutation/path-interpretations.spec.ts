@@ -1,4 +1,4 @@
-import { cleanLevels, readingsOf } from '../../lib/access/path-readings.js';
+import { cleanLevels, readingsOf } from '../../lib/access/path-interpretations.js';
 
 describe('clean paths', () => {
   it.each<[path: string, levels: string[]]>([
