@@ -1,6 +1,6 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
-import { describeConflict, findConflict, type FailedWrite } from '../entities/conflict.js';
-import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../entities/database-error.js';
+import { describeConflict, findConflict, type FailedWrite } from '../entities/conflicts.js';
+import { DatabaseUnavailable, databaseFailureOf, type DatabaseFailure } from '../entities/database-errors.js';
 import { orElse, type Answer } from '../http/at-once.js';
 
 /**
@@ -11,7 +11,7 @@ import { orElse, type Answer } from '../http/at-once.js';
  */
 export function askDatabase<R>(name: string, ask: () => Answer<R>, write?: FailedWrite): Answer<R> {
   return orElse(ask, (error) => {
-    const refusal = refusalOf(error);
+    const refusal = databaseFailureOf(error);
     if (refusal === undefined) throw error;
     if (refusal !== 'conflict' || !write) throw ANSWERS[refusal](name, error);
     return findConflict(error, write).then((conflict): never => {
@@ -20,10 +20,11 @@ export function askDatabase<R>(name: string, ask: () => Answer<R>, write?: Faile
   });
 }
 
-const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {
+const ANSWERS: Readonly<Record<DatabaseFailure, (name: string, cause: unknown) => HttpException>> = {
   conflict: (name, cause) => new ConflictException(`${name} conflicts with other records`, { cause }),
   invalid: (name, cause) =>
     new BadRequestException(`${name} is not valid: the database does not take one of its values`, { cause }),
-  fixed: (name, cause) => new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
-  busy: (_name, cause) => new DatabaseBusy({ cause }),
+  'read-only': (name, cause) =>
+    new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
+  unavailable: (_name, cause) => new DatabaseUnavailable({ cause }),
 };

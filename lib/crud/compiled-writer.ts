@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
 import { after, type Answer } from '../http/at-once.js';
-import type { ColumnMetadata } from '../entities/column-kind.js';
+import type { ColumnMetadata } from '../entities/column-types.js';
 import type { Values } from '../entities/record-input.js';
 import type { RecordWriter, Written } from './record-store.js';
 import type { Resource } from './resource.js';

@@ -3,10 +3,10 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
-import { classValidationOf } from '../entities/class-validation.js';
-import type { FailedWrite } from '../entities/conflict.js';
-import type { ColumnMetadata } from '../entities/column-kind.js';
-import type { EntitySchema, Field } from '../entities/entity-schema.js';
+import { loadClassValidation } from '../entities/class-validation.js';
+import type { FailedWrite } from '../entities/conflicts.js';
+import type { ColumnMetadata } from '../entities/column-types.js';
+import type { EntityDescription, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
 import { askDatabase } from './ask-database.js';
@@ -23,7 +23,7 @@ export class Operations<T extends object> {
   private readonly readBody: ReturnType<typeof compileInput>;
   /** The places of those fields that no replacement changes. */
   private readonly fixed: readonly number[];
-  private classValidation: Answer<Awaited<ReturnType<typeof classValidationOf>>>;
+  private classValidation: Answer<Awaited<ReturnType<typeof loadClassValidation>>>;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -34,7 +34,7 @@ export class Operations<T extends object> {
     this.store = new RecordStore(resource, dataSource);
     this.readBody = compileInput(schema);
     this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
-    this.classValidation = classValidationOf(options.entity);
+    this.classValidation = loadClassValidation(options.entity);
     void after(this.classValidation, (validate) => {
       this.classValidation = validate;
     });
@@ -159,7 +159,7 @@ export class Operations<T extends object> {
   }
 
   private readId(text: string): unknown {
-    const reading = this.resource.schema.id.kind.readText(text);
+    const reading = this.resource.schema.id.type.readText(text);
     if ('value' in reading) return reading.value;
     throw new BadRequestException({
       message: `${this.name} id is not valid`,
@@ -205,7 +205,7 @@ export class Operations<T extends object> {
 /** What class-validator says of fields that nothing else is said of. */
 function unnamed(
   found: readonly FieldError[],
-  { fields }: EntitySchema,
+  { fields }: EntityDescription,
   values: Values,
   known: readonly FieldError[],
 ): FieldError[] {

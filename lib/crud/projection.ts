@@ -1,6 +1,6 @@
 /** From a row of the database to the record a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import type { EntitySchema, Field } from '../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../entities/entity-schema.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map. */
 export interface Row<T> {
@@ -17,7 +17,10 @@ export interface Projection<T extends ObjectLiteral> {
   recordOf(row: Row<T>): T;
 }
 
-export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema, prototype: object): Projection<T> {
+export function compileProjection<T extends ObjectLiteral>(
+  schema: EntityDescription,
+  prototype: object,
+): Projection<T> {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
     readable
@@ -28,7 +31,7 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntitySchema,
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
     const alias = aliases.get(field);
     const value: unknown = alias === undefined ? field.column.getEntityValue(entity) : raw[alias];
-    return value == null ? null : field.kind.write(value);
+    return value == null ? null : field.type.write(value);
   };
   return {
     select(query) {

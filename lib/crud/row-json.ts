@@ -3,7 +3,7 @@
  * written at once; any other, and any value that is not what its column declares, as its reading is written.
  */
 import type { DataSource } from 'typeorm';
-import type { ColumnMetadata } from '../entities/column-kind.js';
+import type { ColumnMetadata } from '../entities/column-types.js';
 import { isSqlite } from '../entities/database-family.js';
 import type { RawRow } from './statement.js';
 

@@ -29,7 +29,7 @@ export function compileRow<T extends object>(
   const columns = schema.fields
     .filter((field) => field.readable)
     .map((field, index) => ({ ...field, alias: aliasOf(index), name: field.path[0] ?? '' }));
-  const readers = columns.map(({ alias, name, column, kind, reference, readsAsText }) => {
+  const readers = columns.map(({ alias, name, column, type, reference, readsAsText }) => {
     // What no entity holds is not hydrated on the other path either.
     const hydrates = !reference && !readsAsText;
     return {
@@ -39,7 +39,7 @@ export function compileRow<T extends object>(
       read: (raw: unknown): unknown => {
         if (raw === null || raw === undefined) return null;
         const value: unknown = hydrates ? driver.prepareHydratedValue(raw, column) : raw;
-        return value == null ? null : kind.write(value);
+        return value == null ? null : type.write(value);
       },
     };
   });
