@@ -68,9 +68,9 @@ export class Registration implements OnModuleInit {
   }
 }
 
-function columnCheck({ kind }: Field): Check {
+function columnCheck({ type }: Field): Check {
   return (value) => {
-    const reading = kind.read(value);
+    const reading = type.read(value);
     return 'value' in reading ? reading : { problem: `expected ${reading.expected}` };
   };
 }

@@ -1,7 +1,7 @@
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
-import { DatabaseBusy, refusalOf } from '../entities/database-error.js';
+import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { describeEntity } from '../entities/entity-schema.js';
-import type { ValueKind } from '../entities/value-kinds.js';
+import type { ValueType } from '../entities/value-types.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
@@ -11,7 +11,7 @@ const RECORD = 'record';
 /** Keeps users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
   private readonly users: Repository<AuthUser>;
-  private readonly key: ValueKind;
+  private readonly key: ValueType;
 
   constructor(
     private readonly userClass: new () => AuthUser,
@@ -19,7 +19,7 @@ export class TypeOrmUserRepository extends UserRepository {
   ) {
     super();
     this.users = dataSource.getRepository(userClass);
-    this.key = describeEntity(this.users.metadata, dataSource).id.kind;
+    this.key = describeEntity(this.users.metadata, dataSource).id.type;
   }
 
   async findById(id: string): Promise<AuthUser | null> {
@@ -66,7 +66,7 @@ export class TypeOrmUserRepository extends UserRepository {
   /** Some drivers give every 64-bit integer as text. */
   private async one(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
     const user = await query.getOne().catch((error: unknown) => {
-      throw refusalOf(error) === 'busy' ? new DatabaseBusy() : error;
+      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable() : error;
     });
     return user && Object.assign(user, { id: this.key.write(user.id) });
   }
@@ -76,11 +76,11 @@ export class TypeOrmUserRepository extends UserRepository {
     try {
       return await write();
     } catch (error) {
-      const refusal = refusalOf(error);
+      const refusal = databaseFailureOf(error);
       if (refusal === 'conflict') await this.refuseTaken(fields, id);
       if (refusal === 'conflict' || refusal === 'invalid')
         throw new InvalidUserError(['the database does not take these values']);
-      if (refusal === 'busy') throw new DatabaseBusy();
+      if (refusal === 'unavailable') throw new DatabaseUnavailable();
       // The error of TypeORM holds the parameters, and so the hash of the password: it goes no further.
       // oxlint-disable-next-line preserve-caught-error -- as a cause it would go further
       throw new Error(`Users cannot be stored: ${error instanceof Error ? error.message : String(error)}`);
@@ -106,6 +106,6 @@ export class TypeOrmUserRepository extends UserRepository {
 }
 
 function unlessBusy(error: unknown): null {
-  if (error instanceof DatabaseBusy) return null;
+  if (error instanceof DatabaseUnavailable) return null;
   throw error;
 }
