@@ -116,10 +116,6 @@ export interface GeneratedController<T extends object> {
    *
    * @param query texts by the names of searchable fields; `q` searches in all of them
    * @throws BadRequestException for an unknown parameter, or an empty or too long text
-   * @example
-   * ```ts
-   * const { data } = await this.search({ name: 'lamp' });
-   * ```
    */
   search<R = Envelope<T[]>>(query: ListQuery): Promise<NoInfer<R>>;
   search<R = Envelope<T[]>>(query: ListQuery): Promise<NoInfer<R>>;
@@ -129,11 +125,6 @@ export interface GeneratedController<T extends object> {
    *
    * @param id as sent in the path
    * @throws BadRequestException for a malformed id
-   * @example
-   * ```ts
-   * const { data } = await this.exists('7');
-   * if (data.exists) …
-   * ```
    */
   exists<R = Envelope<{ exists: boolean }>>(id: string): Promise<NoInfer<R>>;
   exists<R = Envelope<{ exists: boolean }>>(id: string): Promise<NoInfer<R>>;
