@@ -1,21 +1,21 @@
-/** Mutation tests of what decides: rules, tokens, CORS. Survivors and their reasons: docs/internals/mutation-testing.md. */
+/** Mutation tests of rules, tokens and CORS. docs/internals/mutation-testing.md lists the survivors and their reasons. */
 export default {
   mutate: [
     'lib/access/access.ts',
     'lib/access/access-decorators.ts',
     'lib/access/access-rows.ts',
-    'lib/access/governance.ts',
-    'lib/access/path-readings.ts',
+    'lib/access/effective-rules.ts',
+    'lib/access/matching-rules.ts',
+    'lib/access/overlapping-rules.ts',
+    'lib/access/path-interpretations.ts',
     'lib/access/pattern.ts',
     'lib/access/policy.ts',
-    'lib/access/related-rules.ts',
     'lib/access/role-hierarchy.ts',
     'lib/access/route-access.ts',
-    'lib/access/rule-doubts.ts',
+    'lib/access/rule.ts',
+    'lib/access/rule-warnings.ts',
     'lib/access/rules.ts',
     'lib/auth/bearer-authenticator.ts',
-    'lib/auth/signed-token.ts',
-    'lib/http/text-cache.ts',
     'lib/auth/tokens.ts',
     'lib/cors/cors-headers.ts',
     'lib/cors/cors.middleware.ts',
@@ -26,7 +26,7 @@ export default {
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   jest: { configFile: 'test/mutation/jest.config.js', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
-  // ES modules of finished runs stay in memory for as long as their process lives.
+  // A process never frees the ES modules of finished runs.
   maxTestRunnerReuse: 60,
   concurrency: 3,
   timeoutMS: 20_000,

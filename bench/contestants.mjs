@@ -1,20 +1,16 @@
-/**
- * Who is measured: each a process of its own, from the files in contestants/.
- *
- * `routes` are its paths, and `dataOf` finds the records in its answers, where they differ from declarest's.
- */
-import { hasAuthOption, hasEntryPoint } from './prepare.mjs';
+/** The contestants: each is a process of its own that runs a file of contestants/. */
 
-/** The hand-written Nest controller on Express: all ratios are to it. */
+/** The hand-written controller on Express; all ratios are to it. */
 export const BASE = 'nest-express';
-/** The limit. */
-export const LIMIT = 'raw';
-/** The limit on a platform: Nest with everything compiled by hand for this one table. */
-export const prototypeOf = ({ env }) => `nest-compiled-${env?.BENCH_PLATFORM === 'fastify' ? 'fastify' : 'express'}`;
+
+const NEST = { file: 'nest.js', platform: 'express', base: BASE };
+const COMPILED = { file: 'compiled.js', platform: 'own-express' };
+const DECLAREST = { file: 'declarest.js', platform: 'express', base: BASE };
+const FASTIFY = { platform: 'fastify', base: 'nest-fastify' };
 
 const ROUTES = {
+  path: '/api/products',
   updateMethod: 'PUT',
-  byId: (id) => `/api/products/${id}`,
   page: (page, size) => `/api/products?page=${page}&size=${size}`,
   search: (word) => `/api/products/search?name=${word}&page=1&size=20`,
 };
@@ -25,55 +21,56 @@ const DATAUI_ROUTES = {
 };
 
 const FEATHERS_ROUTES = {
-  // Its PUT would set the generated columns, too.
+  // PUT of Feathers would also set the generated columns.
   updateMethod: 'PATCH',
   page: (page, size) => `/api/products?$skip=${(page - 1) * size}&$limit=${size}&$sort[id]=1`,
   search: (word) => `/api/products?name[$like]=%25${word}%25&$skip=0&$limit=20&$sort[id]=1`,
 };
 
-const HAND_WRITTEN = { file: 'nest.js', role: 'hand-written', postgres: true };
-const COMPILED = { file: 'compiled.js', role: 'prototype', postgres: true };
-const DECLAREST = { file: 'declarest.js', role: 'declarest', postgres: true };
-const FASTIFY = { BENCH_PLATFORM: 'fastify' };
-/** What a variant does otherwise; elsewhere it is what it is a variant of. */
-const WITH_TOKENS = { role: 'variant', postgres: false, operations: ['protected', 'expired'] };
-const dataOf = (body) => (Array.isArray(body?.data) ? body.data : body);
-
+/**
+ * `base` is the hand-written controller with which start times are compared, `prototype` the one that sets the floor.
+ * Peers have an envelope of their own, and take part with `--peers`.
+ */
 export const CONTESTANTS = [
-  { name: LIMIT, file: 'raw.js', role: 'limit', postgres: true },
-  { name: BASE, ...HAND_WRITTEN },
-  { name: 'nest-express-keyobject', ...HAND_WRITTEN, ...WITH_TOKENS, env: { BENCH_KEY_OBJECT: '1' } },
-  { name: 'nest-fastify', ...HAND_WRITTEN, env: FASTIFY },
-  { name: 'nest-compiled-express', ...COMPILED },
-  { name: 'nest-compiled-fastify', ...COMPILED, env: FASTIFY },
-  { name: 'dataui-crud', file: 'dataui-crud.js', role: 'peer', routes: DATAUI_ROUTES, dataOf },
-  { name: 'feathers', file: 'feathers.js', role: 'peer', routes: FEATHERS_ROUTES, dataOf },
-  { name: 'declarest-express', ...DECLAREST },
+  { name: BASE, title: 'hand-written, Express', ...NEST },
+  { name: 'nest-fastify', title: 'hand-written, Fastify', ...NEST, ...FASTIFY },
+  { name: 'nest-compiled-express', title: 'ordinary prototype, own Express adapter', ...COMPILED },
+  { name: 'nest-compiled-fastify', title: 'ordinary prototype, Fastify', ...COMPILED, ...FASTIFY },
   {
-    name: 'declarest-express-own',
+    name: 'declarest-own-express',
+    title: 'declarest, own Express adapter',
     ...DECLAREST,
-    env: { BENCH_PLATFORM: 'declarest/express' },
-    missing: () => !hasEntryPoint('./express') && 'there is no declarest/express in this version',
+    platform: 'own-express',
+    prototype: 'nest-compiled-express',
   },
-  { name: 'declarest-fastify', ...DECLAREST, env: FASTIFY },
   {
-    name: 'declarest-fastify-token-cache',
+    name: 'declarest-fastify',
+    title: 'declarest, Fastify',
     ...DECLAREST,
-    ...WITH_TOKENS,
-    env: { ...FASTIFY, BENCH_TOKEN_CACHE: '1000' },
-    missing: () => !hasAuthOption('tokenCacheSize') && 'this version has no option tokenCacheSize',
+    ...FASTIFY,
+    prototype: 'nest-compiled-fastify',
   },
-].map((contestant) => ({ ...contestant, routes: { ...ROUTES, ...contestant.routes } }));
+  { name: 'declarest-express', title: "declarest, Nest's Express adapter", ...DECLAREST },
+  { name: 'dataui-crud', title: '@dataui/crud, Express', file: 'dataui-crud.js', isPeer: true, routes: DATAUI_ROUTES },
+  {
+    name: 'feathers',
+    title: 'Feathers, Koa',
+    file: 'feathers.js',
+    isPeer: true,
+    routes: FEATHERS_ROUTES,
+    // What surrounds the handlers as deployed is made of Nest's parts.
+    settings: ['bare'],
+  },
+].map((contestant) => ({ settings: ['deployed', 'bare'], ...contestant, routes: { ...ROUTES, ...contestant.routes } }));
 
-/** Those that are asked for and that this version has; the others are told. */
-export function chosenContestants(names) {
+export const isDeclarest = ({ file }) => file === DECLAREST.file;
+export const isHandWritten = ({ file }) => file === NEST.file;
+
+export function chooseContestants({ contestants: names, peers }) {
+  if (!names) return CONTESTANTS.filter(({ isPeer }) => peers || !isPeer);
   const known = CONTESTANTS.map(({ name }) => name);
-  const unknown = names?.filter((name) => !known.includes(name)) ?? [];
-  if (unknown.length > 0) throw new Error(`No contestant ${unknown.join(', ')}; there are ${known.join(', ')}`);
-  return CONTESTANTS.filter(({ name, missing }) => {
-    if (names && !names.includes(name)) return false;
-    const reason = missing?.();
-    if (reason) console.log(`Left out: ${name}, ${reason}`);
-    return !reason;
-  });
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`--contestants must be some of ${known.join(', ')}, got ${unknown.join(', ')}.`);
+  return CONTESTANTS.filter(({ name }) => names.includes(name));
 }

@@ -1,25 +1,31 @@
-/** What is asked: for each operation the requests that are sent in turn, and the status of their answers. */
-import { RESERVE_FROM, ROWS, SEARCHED_WORD } from './data.mjs';
-import { token } from './token.mjs';
+/** The operations: the requests, sent in turn, and the check of a response before anything is measured. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { ROWS, SEARCHED_WORD } from './data.mjs';
+import { SECRET } from './dist/settings.js';
 
-const JSON_BODY = { 'Content-Type': 'application/json' };
 const DISTINCT = 1_000;
-/** More than anybody deletes in a second. */
-const DELETED_PER_SECOND = 60_000;
+const JSON_BODY = { 'Content-Type': 'application/json' };
+const FIELDS = ['active', 'createdAt', 'description', 'id', 'name', 'price', 'stock'];
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-const valid = { Authorization: `Bearer ${token(24)}` };
-const expired = { Authorization: `Bearer ${token(-1)}` };
-const preflight = {
-  Origin: 'https://shop.example',
-  'Access-Control-Request-Method': 'PUT',
-  'Access-Control-Request-Headers': 'content-type',
-};
+const bearer = { Authorization: `Bearer ${makeToken()}` };
+
+/** A token as declarest issues it, valid for a day. */
+function makeToken() {
+  const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { sub: '1', email: 'ann@shop.example', roles: ['USER'], iat, exp: iat + 86_400 };
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
+  return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
+}
 
 const times = (count, request) => Array.from({ length: count }, (_, index) => request(index));
-/** Records from all over the table. */
+/** Identifiers from the whole table. */
 const id = (index) => 1 + ((index * 7_919) % ROWS);
+const protectedById = (index, headers) => ({ method: 'GET', path: `/api/protected/products/${id(index)}`, headers });
 
-export const product = (index) =>
+const product = (index) =>
   JSON.stringify({
     name: `Desk lamp no. ${index}`,
     description: 'Turns and tilts, and is bright enough to read by',
@@ -28,83 +34,96 @@ export const product = (index) =>
     active: true,
   });
 
+function checkProduct(data, expected) {
+  assert.deepEqual(Object.keys(data).toSorted(), FIELDS);
+  assert.match(data.createdAt, DATE);
+  assert.deepEqual({ ...data, ...expected }, data);
+}
+
+/** A page of 20 records with these identifiers; peers have the total elsewhere. */
+const checkPage = (page, total, idOf) => (data, body) => {
+  assert.equal(data.length, 20);
+  data.forEach((each, index) => checkProduct(each, { id: idOf(index) }));
+  if (body.metadata) assert.deepEqual(body.metadata.pagination, { page, size: 20, total, totalPages: total / 20 });
+  else assert.equal(body.total, total);
+};
+
+/** `check(data, body)` receives the record or records and the whole body. */
 export const OPERATIONS = {
   findById: {
     title: 'findById',
     status: 200,
-    requests: ({ byId }) => times(DISTINCT, (index) => ({ method: 'GET', path: byId(id(index)) })),
+    requests: ({ path }) => times(DISTINCT, (index) => ({ method: 'GET', path: `${path}/${id(index)}` })),
+    check: (data) => checkProduct(data, { id: 1, name: 'oak table no. 1', active: true }),
   },
   protected: {
-    title: 'findById with a token and 100 rules',
+    title: 'protected findById, 100 rules',
     status: 200,
-    requests: () => times(DISTINCT, (index) => protectedById(id(index), valid)),
-  },
-  anonymous: {
-    title: '401: no token',
-    status: 401,
-    requests: () => times(DISTINCT, (index) => protectedById(id(index), {})),
-  },
-  expired: {
-    title: '401: expired token',
-    status: 401,
-    requests: () => times(DISTINCT, (index) => protectedById(id(index), expired)),
-  },
-  preflight: {
-    title: 'preflight',
-    status: 204,
-    requests: ({ byId }) => [{ method: 'OPTIONS', path: byId(1), headers: preflight }],
+    requests: () => times(DISTINCT, (index) => protectedById(index, bearer)),
+    check: (data) => checkProduct(data, { id: 1, name: 'oak table no. 1', active: true }),
   },
   page: {
-    title: 'page of 20 with total, offset 500',
+    title: 'page of 20 + total',
     status: 200,
     requests: ({ page }) => [{ method: 'GET', path: page(26, 20) }],
+    check: checkPage(26, ROWS, (index) => 501 + index),
   },
-  deep: {
-    title: 'page of 20 with total, offset 90,000',
+  deepPage: {
+    title: 'page of 20 + total, offset 90,000',
     status: 200,
     requests: ({ page }) => [{ method: 'GET', path: page(4_501, 20) }],
+    check: checkPage(4_501, ROWS, (index) => 90_001 + index),
   },
   search: {
     title: 'search: contains, with total',
     status: 200,
     requests: ({ search }) => [{ method: 'GET', path: search(SEARCHED_WORD) }],
+    check: checkPage(1, ROWS / 200, (index) => 200 * (index + 1)),
+  },
+  anonymous: {
+    title: '401 without a token',
+    status: 401,
+    requests: () => times(DISTINCT, (index) => protectedById(index, {})),
+    check: () => {},
   },
   update: {
     title: 'update',
     status: 200,
-    /** Whenever a record's turn comes it gets other values, so that nobody finds that there is nothing to write. */
-    requests: ({ byId, updateMethod }) =>
+    /** A record gets other values whenever its turn comes, so that TypeORM always has something to write. */
+    requests: ({ path, updateMethod }) =>
       times(10 * DISTINCT, (index) => ({
         method: updateMethod,
-        path: byId(id(index % DISTINCT)),
+        path: `${path}/${id(index % DISTINCT)}`,
         headers: JSON_BODY,
         body: product(index),
       })),
+    check: (data) => checkProduct(data, { id: 1, ...JSON.parse(product(0)) }),
   },
-  delete: {
-    title: 'delete',
-    status: 200,
-    /** Rows to be deleted are put there before each load. */
-    reserve: (seconds) => Math.ceil(DELETED_PER_SECOND * seconds),
-    requests: ({ byId }, seconds) =>
-      times(OPERATIONS.delete.reserve(seconds), (index) => ({ method: 'DELETE', path: byId(RESERVE_FROM + index) })),
-  },
-  // The last: it makes the tables grow, each at the speed of its contestant.
+  // Measured last, because the tables grow with the speed of each contestant.
   create: {
     title: 'create',
     status: 201,
-    /** What the database makes up. */
-    generated: ['id', 'createdAt'],
-    requests: ({ byId }) => {
-      const path = byId('').slice(0, -1);
-      return times(DISTINCT, (index) => ({ method: 'POST', path, headers: JSON_BODY, body: product(index) }));
-    },
+    requests: ({ path }) =>
+      times(DISTINCT, (index) => ({ method: 'POST', path, headers: JSON_BODY, body: product(index) })),
+    check: (data) => checkProduct(data, JSON.parse(product(0))),
   },
 };
 
-/** On a server the database limits pages and searches, not the framework. */
-export const POSTGRES_OPERATIONS = ['findById', 'update', 'create'];
-
-export function protectedById(key, headers = valid) {
-  return { method: 'GET', path: `/api/protected/products/${key}`, headers };
+/** Sends one request of the operation and checks status and shape of the response. */
+export async function checkResponse({ contestant, origin }, { title, status, requests, check }) {
+  const [{ method, path, headers, body: sent }] = requests(contestant.routes);
+  const response = await fetch(origin + path, { method, headers, body: sent ?? null });
+  const text = await response.text();
+  try {
+    assert.equal(response.status, status);
+    const body = JSON.parse(text);
+    if (status < 400 && !contestant.isPeer) {
+      assert.deepEqual([body.success, typeof body.message, typeof body.timestamp], [true, 'string', 'string']);
+      assert.notEqual(body.data, undefined);
+    }
+    check(Array.isArray(body.data) || !contestant.isPeer ? body.data : body, body);
+    return response;
+  } catch (error) {
+    throw new Error(`${contestant.name}: ${title}: unexpected response ${response.status} ${text}`, { cause: error });
+  }
 }

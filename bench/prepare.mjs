@@ -1,10 +1,11 @@
-/** What has to be there before anything is measured: the peers, the packed package among them, the compiled contestants. */
+/** Installs the dependencies of the benchmark, builds and unpacks the package as published, and compiles the contestants. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { BENCH, DECLAREST } from './paths.mjs';
+import { join, resolve } from 'node:path';
 
+const BENCH = import.meta.dirname;
+const DECLAREST = resolve(process.env.DECLAREST_DIR ?? join(BENCH, '..'));
 const MODULES = join(BENCH, 'node_modules');
 const PACKAGE = join(MODULES, 'declarest');
 
@@ -22,7 +23,7 @@ function needsInstall() {
   return !existsSync(installed) || statSync(installed).mtimeMs < statSync(join(BENCH, 'package-lock.json')).mtimeMs;
 }
 
-/** As npm would install it, beside its peers, so that there is one Nest and one TypeORM for all. */
+/** Into node_modules, beside its dependencies, so that all contestants share one Nest and one TypeORM. */
 function unpack() {
   const folder = mkdtempSync(join(tmpdir(), 'declarest-bench-'));
   try {
@@ -34,21 +35,15 @@ function unpack() {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const { dependencies } = installedPackage();
-  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(MODULES, name)));
-  if (missing.length > 0) throw new Error(`bench/package.json lacks what declarest depends on: ${missing.join(', ')}`);
+  const missing = Object.keys(packageJson('declarest').dependencies).filter((name) => !existsSync(join(MODULES, name)));
+  if (missing.length > 0) throw new Error(`bench/package.json lacks dependencies of declarest: ${missing.join(', ')}`);
 }
 
-export function installedPackage(name = 'declarest') {
-  return JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8'));
-}
+const packageJson = (name) => JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8'));
 
-/** Whether the measured version has an entry point, or an option of `AuthModule`. */
-export const hasEntryPoint = (entry) => entry in installedPackage().exports;
-export const hasAuthOption = (name) =>
-  readFileSync(join(PACKAGE, 'dist/auth/auth.options.d.ts'), 'utf8').includes(`${name}?`);
+export const installedVersions = (names) => Object.fromEntries(names.map((name) => [name, packageJson(name).version]));
 
-/** Compilers complain on stdout: it is shown where they fail. */
+/** Compilers print errors to stdout, which is shown only when they fail. */
 function run(command, args, cwd) {
   try {
     execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });

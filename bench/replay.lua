@@ -1,5 +1,5 @@
--- Sends the requests of a file (the first argument), one after the other and again from the start, and writes what it
--- measured as JSON. They are separated by a line that no request holds.
+-- Sends the requests of a file (the first argument) one after the other, again and again, and prints the results as JSON.
+-- A line that no request contains separates them.
 local requests, count, current = {}, 0, 0
 
 function init(args)
@@ -24,7 +24,7 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50":%.3f,"p99":%.3f,"max":%.3f}\n',
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50":%.3f,"p99":%.3f}\n',
     summary.requests, summary.duration / 1e6, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3))
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
 end

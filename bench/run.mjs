@@ -1,26 +1,51 @@
-/**
- * `npm run bench`: declarest beside what one would take instead. `npm run bench -- --help` names the options.
- *
- * Every contestant is a process of its own on one core, and is asked over 48 kept connections from another core. Answers
- * are held against each other before they are timed. Nothing is asserted: the numbers depend on the machine, and even
- * the ratios move. The package is built, packed and installed beside its peers in bench/node_modules, so that what is
- * measured is what is published.
- */
-import { machine } from './machine.mjs';
+/** `npm run bench`: measures declarest against hand-written Nest controllers. `npm run bench -- --help` lists the options. */
 import { readOptions } from './options.mjs';
-import { prepare } from './prepare.mjs';
+import { installedVersions, prepare } from './prepare.mjs';
+
+const VERSIONS = ['declarest', '@nestjs/core', 'express', 'fastify', 'typeorm', 'better-sqlite3', 'helmet', 'morgan'];
 
 const options = readOptions();
-prepare();
-// These import what has just been installed and compiled.
-const { chosenContestants } = await import('./contestants.mjs');
-const { measureAll } = await import('./sections.mjs');
-const { summaryTable } = await import('./report.mjs');
-const { checkResults, writeResults } = await import('./results.mjs');
+if (options.report) {
+  const { readResults, writeReports } = await import('./report.mjs');
+  writeReports(readResults());
+  process.exit(0);
+}
 
-console.log(machine());
-const results = await measureAll(chosenContestants(options.contestants), options);
-if (results.operations.length > 0) console.log(`\n${summaryTable(results.operations)}`);
-if (options.check) checkResults(results);
+prepare();
+// These import dependencies that prepare() installs and files that it compiles.
+const { chooseContestants } = await import('./contestants.mjs');
+const { makeData } = await import('./data.mjs');
+const { CONNECTIONS, describeMachine } = await import('./load.mjs');
+const { measureLastResource, measureOperations, measureRules, measureStart } = await import('./measure.mjs');
+const { findBusyMachine, summarizeFloors, toMarkdown, writeResults } = await import('./report.mjs');
+
+makeData();
+const contestants = chooseContestants(options);
+const { parts, rounds, seconds } = options;
+const start = performance.now();
+const progress = (part) => console.log(`${Math.round((performance.now() - start) / 1000)} s: ${part}`);
+
+const results = {
+  date: new Date().toISOString().slice(0, 10),
+  machine: describeMachine(),
+  versions: { Node: process.versions.node, ...installedVersions(VERSIONS) },
+  rounds,
+  seconds,
+  connections: CONNECTIONS,
+  settings: {},
+};
+for (const setting of ['deployed', 'bare'].filter((part) => parts.includes(part))) {
+  progress(setting);
+  results.settings[setting] = await measureOperations(contestants, setting, options);
+}
+for (const [part, measure] of Object.entries({ rules: measureRules, start: measureStart, last: measureLastResource })) {
+  if (!parts.includes(part)) continue;
+  progress(part);
+  results[part] = await measure(contestants, options);
+}
+progress('done');
+console.log(`\n${toMarkdown(results)}\n${summarizeFloors(results)}`);
+const warning = findBusyMachine(results);
+if (warning) console.log(warning);
 if (options.write) writeResults(results);
 process.exit(0);

@@ -1,9 +1,10 @@
-/** One contestant, started, measured from outside, and ended. */
+/** Starts a contestant as a process, and reads its processor time and memory. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pinned, SERVER_CORE } from './machine.mjs';
-import { BENCH } from './paths.mjs';
+import { copyData } from './data.mjs';
+import { onServerCore } from './load.mjs';
 
 const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 60_000;
@@ -12,41 +13,51 @@ const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-/** Resolves as soon as it listens. */
-export async function startServer(contestant, env, cores = SERVER_CORE) {
-  const started = performance.now();
-  const [command, ...args] = pinned(cores, [process.execPath, join(BENCH, 'dist', contestant.file)]);
+/** Resolves when the contestant listens. */
+export async function startServer(contestant, { setting = 'deployed', ...env } = {}) {
+  const database = copyData(`${contestant.name}-${setting}-${Object.values(env).join('-')}`);
+  const start = performance.now();
+  const [command, ...args] = onServerCore([process.execPath, join(import.meta.dirname, 'dist', contestant.file)]);
   const child = spawn(command, args, {
-    env: { ...process.env, NODE_ENV: 'production', ...contestant.env, ...env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      BENCH_PLATFORM: contestant.platform,
+      BENCH_DEPLOYED: setting === 'deployed' ? '1' : '0',
+      BENCH_DATABASE: database,
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   running.add(child);
-  let complaint = '';
-  child.stderr.on('data', (text) => (complaint += text));
-  const port = await new Promise((resolve, reject) => {
-    const fail = (reason) => reject(new Error(`${contestant.name} ${reason}\n${complaint}`));
+  let errors = '';
+  child.stderr.on('data', (text) => (errors += text));
+  const { port } = await new Promise((resolve, reject) => {
+    const fail = (reason) => reject(new Error(`${contestant.name} ${reason}\n${errors}`));
     const timer = setTimeout(() => fail(`does not listen after ${START_LIMIT_MS} ms`), START_LIMIT_MS);
-    child.once('message', (message) => resolve(message.port));
-    child.once('exit', (code) => fail(`ended with code ${code}`));
+    child.once('message', resolve).once('message', () => clearTimeout(timer));
+    child.once('exit', (code) => fail(`exited with code ${code}`));
     child.once('error', (error) => fail(error.message));
-    child.once('message', () => clearTimeout(timer));
   });
-  child.removeAllListeners('exit');
   return {
     contestant,
-    port,
     origin: `http://127.0.0.1:${port}`,
-    started,
-    /** Microseconds of processor time so far, of all its threads. */
+    start,
+    /** Processor time of all threads so far, in microseconds. */
     cpu: () => processorTime(child.pid),
-    /** Bytes in memory. */
+    /** Resident memory, in bytes. */
     rss: () => residentSize(child.pid),
-    stop: () =>
-      new Promise((resolve) => {
-        running.delete(child);
-        child.once('exit', resolve);
-        child.kill('SIGKILL');
-      }),
+    /** Requests that the access log and the interceptor have seen so far. */
+    async counts() {
+      child.send('counts');
+      const [counts] = await once(child, 'message');
+      return counts;
+    },
+    async stop() {
+      running.delete(child);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
   };
 }
 

@@ -35,6 +35,7 @@ export type { GeneratedController, GeneratedControllerClass } from './crud/crud-
 export type { CrudOptions } from './crud/crud-options.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata } from './crud/envelope.js';
+export type { CrudData, CrudRecord, FieldName } from './crud/record-types.js';
 export type { ListQuery } from './crud/query/list-query.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';

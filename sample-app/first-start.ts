@@ -49,7 +49,7 @@ export class FirstStart implements OnApplicationBootstrap {
     const { adminEmail: email, adminPassword } = this.config;
     const password = adminPassword ?? randomBytes(12).toString('base64url');
     try {
-      await this.accounts.create({ email, password, role: 'ADMIN' });
+      await this.accounts.ensure({ email, password, role: 'ADMIN' });
     } catch (cause) {
       throw new StartError(`ADMIN_EMAIL: cannot create the administrator ${email}: ${reasonOf(cause)}`, { cause });
     }

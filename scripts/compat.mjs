@@ -4,7 +4,7 @@
 //     node scripts/compat.mjs                         everything, in a temporary folder
 //     node scripts/compat.mjs --only nest11-express   combinations whose name holds this text; may be repeated
 //     node scripts/compat.mjs --work <folder>         works there and leaves it, so that the next run installs less
-//     node scripts/compat.mjs --write                 puts the results into docs/compatibility.md
+//     node scripts/compat.mjs --write                 puts the results into docs/internals/compatibility.md
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { parseArgs, promisify } from 'node:util';
 import { runSuite, SECRET } from '../test/compat/suite.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENT = join(ROOT, 'docs', 'compatibility.md');
+const DOCUMENT = join(ROOT, 'docs', 'internals', 'compatibility.md');
 const NODES = ['20', '22', '24'];
 const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platform-fastify' };
 
@@ -118,7 +118,7 @@ async function pack() {
     '--outDir',
     join(folder, 'dist'),
   ]);
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md'])
     cpSync(join(ROOT, name), join(folder, name));
   const printed = await npm(process.execPath, folder, [
     'pack',
@@ -222,7 +222,7 @@ function npm(node, cwd, args, environment = {}) {
 
 /**
  * Writes the application: the same sources for all, as ES modules or as CommonJS. better-sqlite3 12, where TypeORM's
- * range ends, aborts at random when compiled on Node 24.19 or later, so 13 replaces it (docs/compatibility.md).
+ * range ends, aborts at random when compiled on Node 24.19 or later, so 13 replaces it (docs/internals/compatibility.md).
  */
 function declare(folder, stack, platform, node) {
   const { module, driver, dependencies, platforms, typescript, classValidator } = STACKS[stack];

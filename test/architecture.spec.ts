@@ -184,11 +184,10 @@ describe('files', () => {
 
 /** Where a property is defined by a descriptor, and why that changes nothing of another package. */
 const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
-  'access/access-decorators.ts': 'gives a subclass of the application its own method, to carry metadata of its own',
   'access/security-config.ts': 'a hook on an instance of our own class',
-  'crud/crud-boot.ts': 'orders the methods of a generated controller',
+  'crud/controller-preparation.ts': 'orders the methods of a controller that extends a generated one',
   'crud/crud-controller.ts': 'names a class that we generate',
-  'crud/entity-values.ts': 'writes values into records that we create',
+  'crud/store/entity-values.ts': 'writes values into records that we create',
 };
 
 /** Route options that Fastify documents for its `onRoute` hook to change. */
@@ -220,8 +219,9 @@ describe('objects of other packages', () => {
 
   it('get no other methods by an assignment to a prototype', () => {
     const found = violations((node) => isAssignment(node) && /\.prototype\b/.test(node.left.getText()));
-    // There the constructors are functions of its own.
-    expect(found.filter((line) => !line.startsWith('express/'))).toEqual([]);
+    // There the constructors are functions that the file itself declares.
+    const ownConstructors = /^(express\/|crud\/store\/row-projection\.ts)/;
+    expect(found.filter((line) => !ownConstructors.test(line))).toEqual([]);
   });
 
   it('get no other methods by an assignment of a function', () => {

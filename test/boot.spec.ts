@@ -130,7 +130,7 @@ interface Sentence {
 function expectSentence(error: Error, { path, says = /./ }: Sentence): void {
   expect(`${error.name}: ${error.message}`).toMatch(/^InvalidOptionError: /);
   expect(error.message).not.toMatch(/[\r\n]/);
-  expect(error.message).toMatch(/: expected .+, got .+; .+\.$/);
+  expect(error.message).toMatch(/ must be .+, got .+\. .+\.$/);
   if (typeof path === 'string') expect(error.message.slice(0, path.length)).toBe(path);
   else expect(error.message).toMatch(path);
   expect(error.message).toMatch(says);
@@ -213,7 +213,7 @@ describe('wrong options of AuthModule', () => {
       '[1]',
       'userClass that is no entity',
       { userClass: anything(UnmappedUser) },
-      { path: auth('userClass'), says: /entity, got `UnmappedUser`[;.] .*@Entity\(\)/ },
+      { path: auth('userClass'), says: /entity, got `UnmappedUser`\. .*@Entity\(\)/ },
     ],
     [
       '[1]',
@@ -471,7 +471,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
         AuthModule.forRoot(withSecret({ jwtExpirationHours: 1 })),
       ],
     }));
-    expectSentence(error, { path: auth('authBasePath') });
+    expectSentence(error, { path: /^AuthModule / });
   });
 
   it('[2.2] with a second AuthModule elsewhere, whose guard would refuse the tokens of the first', async () => {
@@ -534,7 +534,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
 });
 
 describe('wrong options of a resource', () => {
-  it.each<[section: string, what: string, options: Partial<CrudOptions<Product>>, sentence: Sentence]>([
+  it.each<[section: string, what: string, options: Partial<CrudOptions>, sentence: Sentence]>([
     [
       '[1]',
       'an unknown option',
@@ -645,8 +645,8 @@ describe('wrong options of a resource', () => {
 
   it.each<[string, Type<object>, RegExp]>([
     ['without a primary key', Keyless, /PrimaryGeneratedColumn/],
-    ['whose primary key has another name', NamedKey, /`id`, got number[;.] .*PrimaryGeneratedColumn/],
-    ['whose id is not generated', GivenKey, /generated.*[;.] .*PrimaryGeneratedColumn/],
+    ['whose primary key has another name', NamedKey, /`id`, got number\. .*PrimaryGeneratedColumn/],
+    ['whose id is not generated', GivenKey, /generated.*\. .*PrimaryGeneratedColumn/],
     ['with two primary keys', TwoKeys, /got id, shop/],
   ])('[4.8] an entity %s', async (_, entity, says) => {
     // In a data source of its own: TypeORM remembers for each what it is to load.
@@ -749,9 +749,21 @@ describe('wrong options of a resource', () => {
 
 describe('wrong rules', () => {
   it.each<[string, (rules: Rules) => void, Sentence]>([
-    ['publicEndpoints', (rules) => rules.publicEndpoints(), { path: 'ShopSecurity.publicEndpoints', says: /got none/ }],
-    ['requireAuth', (rules) => rules.requireAuth(), { path: 'ShopSecurity.requireAuth', says: /got none/ }],
-    ['requireRole', (rules) => rules.requireRole('ADMIN'), { path: 'ShopSecurity.requireRole', says: /got none/ }],
+    [
+      'publicEndpoints',
+      (rules) => rules.publicEndpoints(),
+      { path: 'The arguments of ShopSecurity.publicEndpoints', says: /got none/ },
+    ],
+    [
+      'requireAuth',
+      (rules) => rules.requireAuth(),
+      { path: 'The arguments of ShopSecurity.requireAuth', says: /got none/ },
+    ],
+    [
+      'requireRole',
+      (rules) => rules.requireRole('ADMIN'),
+      { path: 'The arguments of ShopSecurity.requireRole', says: /got none/ },
+    ],
   ])('[3.1] no pattern for %s', async (_, rules, sentence) => {
     expectSentence(await shopError(platform, { rules }), sentence);
   });
@@ -785,7 +797,10 @@ describe('wrong rules', () => {
     ],
   ])('[3.3] the same pattern %s', async (_, rules) => {
     const error = await shopError(platform, { rules });
-    expectSentence(error, { path: 'ShopSecurity.', says: /publicEndpoints.*require|require.*publicEndpoints/ });
+    expectSentence(error, {
+      path: 'The pattern of ShopSecurity.',
+      says: /publicEndpoints.*require|require.*publicEndpoints/,
+    });
   });
 
   it('[3.3] the same pattern both ways in two configurations', async () => {
@@ -796,7 +811,7 @@ describe('wrong rules', () => {
       }
     }
     const error = await shopError(platform, { providers: [MoreSecurity] });
-    expectSentence(error, { path: /^(ShopSecurity|MoreSecurity)\./, says: /\/api\/admin\/\*\*/ });
+    expectSentence(error, { path: /^The pattern of (ShopSecurity|MoreSecurity)\./, says: /\/api\/admin\/\*\*/ });
   });
 
   @Injectable({ scope: Scope.REQUEST })
@@ -842,7 +857,7 @@ describe('wrong rules', () => {
     ['and rules that declare nothing', { rules: () => {} }],
   ])('[1] without AuthModule, %s', async (_, options) => {
     const error = await shopError(platform, { auth: false, ...options });
-    expectSentence(error, { path: 'ShopSecurity', says: /AuthModule.*[;.] .*AuthModule\.forRoot/ });
+    expectSentence(error, { path: 'ShopSecurity', says: /AuthModule.*\. .*AuthModule\.forRoot/ });
   });
 
   it('[1] an error of configure() itself stops the boot as it is', async () => {
@@ -860,17 +875,17 @@ describe('wrong CORS groups', () => {
     [
       'cors(undefined)',
       () => [cors(undefined), ...routesOf(PlainController)],
-      { path: 'cors(allowedOrigin)', says: /got undefined/ },
+      { path: 'The argument of cors()', says: /got undefined/ },
     ],
     [
       'a missing environment variable',
       () => [cors(process.env['NO_SUCH_VARIABLE']), ...routesOf(PlainController)],
-      { path: 'cors(allowedOrigin)', says: /got undefined/ },
+      { path: 'The argument of cors()', says: /got undefined/ },
     ],
     [
       'an origin with a path',
       () => [cors('https://shop.example/'), ...routesOf(PlainController)],
-      { path: 'cors(allowedOrigin)', says: /"https:\/\/shop\.example"/ },
+      { path: 'The argument of cors()', says: /"https:\/\/shop\.example"/ },
     ],
   ])('[5] %s', async (_, bind, sentence) => {
     expectSentence(await errorOf(platform, () => boundModule([], bind)), sentence);
@@ -880,12 +895,12 @@ describe('wrong CORS groups', () => {
     [
       'a class that is no controller',
       () => [cors(), ...routesOf(SomeService)],
-      { path: 'routesOf', says: /SomeService/ },
+      { path: /^The first argument of routesOf/, says: /SomeService/ },
     ],
     [
       'an unknown operation',
       () => [cors(), ...routesOf(PlainController, 'findAll')],
-      { path: 'routesOf(PlainController)', says: /"findAll"/ },
+      { path: 'The operation of routesOf(PlainController)', says: /"findAll"/ },
     ],
   ])('[1] routesOf with %s', async (_, bind, sentence) => {
     expectSentence(await errorOf(platform, () => boundModule([], bind)), sentence);
@@ -902,7 +917,9 @@ async function booted(
     ...options,
     onClose: database.drop,
   });
-  return { logs, error, warnings: linesOf(logs, 'warn'), errors: linesOf(logs, 'error') };
+  // Other cases of this file declare controllers that this application does not have.
+  const warnings = linesOf(logs, 'warn').filter((line) => !line.includes('No module registers'));
+  return { logs, error, warnings, errors: linesOf(logs, 'error') };
 }
 
 describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
@@ -981,12 +998,6 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
       'an overridden operation without a route',
       { resources: [Unreachable] },
       /Unreachable\.findAll.*@Get\(\)/,
-    ],
-    [
-      '[5]',
-      'app.enableCors() beside a group',
-      { origin: 'https://shop.example', configure: (app) => app.enableCors() },
-      /enableCors/,
     ],
   ])('%s one, for %s', async (_section, _what, options, warning) => {
     const { error, warnings } = await booted(platform, options);

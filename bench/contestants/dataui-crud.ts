@@ -1,6 +1,6 @@
-/** @dataui/crud, declared as its documentation does. */
+/** @dataui/crud, as in its documentation, on Nest's Express adapter. */
 import 'reflect-metadata';
-import { Controller, Injectable, Module, UseGuards, ValidationPipe } from '@nestjs/common';
+import { Controller, Injectable, Module, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { JwtModule } from '@nestjs/jwt';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -11,7 +11,8 @@ import { AuthGuard } from './nest/auth.guard.js';
 import { databaseOptions } from './nest/database.js';
 import { ProductDto } from './nest/product.dto.js';
 import { Product } from './nest/product.entity.js';
-import { ORIGIN, PRODUCTS, PROTECTED, ready, SECRET } from './settings.js';
+import { serve, validationPipe } from './serve.js';
+import { DEPLOYED, PRODUCTS, PROTECTED, SECRET } from './settings.js';
 
 @Injectable()
 class ProductsService extends TypeOrmCrudService<Product> {
@@ -51,7 +52,5 @@ class ProtectedProductsController implements CrudController<Product> {
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, { logger: ['error'] });
-app.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true }));
-app.enableCors({ origin: ORIGIN, methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'], maxAge: 600 });
-await app.listen(0, '127.0.0.1');
-ready((app.getHttpServer().address() as { port: number }).port);
+if (!DEPLOYED) app.useGlobalPipes(validationPipe());
+await serve(app);

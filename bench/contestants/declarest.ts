@@ -1,17 +1,19 @@
-/** The same service, declared: on Express as it is, on Express with the package's own adapter, and on Fastify. */
+/** The same service with declarest: on Nest's Express adapter, on the package's own Express adapter and on Fastify. */
 import 'reflect-metadata';
+import { Injectable, type INestApplication, Module } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
-import { Injectable, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, cors, CrudController, CrudModule, routesOf, SecurityConfig } from 'declarest';
+import { AuthModule, AuthUser, CrudController, CrudModule, SecurityConfig } from 'declarest';
+import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import { Entity } from 'typeorm';
 import { databaseOptions } from './nest/database.js';
 import { furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { rules } from './rules.js';
-import { ORIGIN, PLATFORM, PRODUCTS, PROTECTED, ready, SECRET } from './settings.js';
+import { serve } from './serve.js';
+import { PLATFORM, PRODUCTS, PROTECTED, SECRET } from './settings.js';
 
 @Entity('users')
 class User extends AuthUser {}
@@ -34,18 +36,10 @@ class ProductsController extends CrudController({
   searchableFields: ['name'],
 }) {}
 
-/** Not every version of the package has it. */
-const tokenCacheSize = Number(process.env['BENCH_TOKEN_CACHE'] ?? 0);
-
 @Module({
   imports: [
     TypeOrmModule.forRoot(databaseOptions),
-    AuthModule.forRoot({
-      userClass: User,
-      jwtSecret: SECRET,
-      bcryptRounds: 10,
-      ...((tokenCacheSize > 0 && { tokenCacheSize }) as object),
-    }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: SECRET }),
     CrudModule.forFeature(
       ProductsController,
       { entity: Product, endpoint: PROTECTED, enablePagination: true },
@@ -54,19 +48,14 @@ const tokenCacheSize = Number(process.env['BENCH_TOKEN_CACHE'] ?? 0);
   ],
   providers: [Security],
 })
-class AppModule implements NestModule {
-  configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(ProductsController));
-  }
-}
+class AppModule {}
 
-async function adapterOf(platform: string): Promise<AbstractHttpAdapter> {
-  if (platform === 'fastify') return new FastifyAdapter() as unknown as AbstractHttpAdapter;
-  if (platform === 'express') return new ExpressAdapter() as unknown as AbstractHttpAdapter;
-  const own = (await import(platform)) as { ExpressAdapter: new () => AbstractHttpAdapter };
-  return new own.ExpressAdapter();
-}
+const ADAPTERS: Record<string, new () => object> = {
+  express: ExpressAdapter,
+  'own-express': OwnExpressAdapter,
+  fastify: FastifyAdapter,
+};
 
-const app = await NestFactory.create(AppModule, await adapterOf(PLATFORM), { logger: ['error'] });
-await app.listen(0, '127.0.0.1');
-ready((app.getHttpServer().address() as { port: number }).port);
+const Adapter = ADAPTERS[PLATFORM] ?? ExpressAdapter;
+const adapter = new Adapter() as AbstractHttpAdapter;
+await serve(await NestFactory.create<INestApplication>(AppModule, adapter, { logger: ['error'] }));

@@ -1,13 +1,14 @@
-/** Feathers on Koa with Knex, declared as its documentation does. */
+/** Feathers on Koa with Knex, as in its documentation. */
 import { authenticate, AuthenticationService, JWTStrategy } from '@feathersjs/authentication';
 import { Forbidden } from '@feathersjs/errors';
 import { feathers, type HookContext } from '@feathersjs/feathers';
-import { bodyParser, cors, errorHandler, koa, parseAuthentication, rest } from '@feathersjs/koa';
+import { bodyParser, errorHandler, koa, parseAuthentication, rest } from '@feathersjs/koa';
 import { KnexService } from '@feathersjs/knex';
 import { Ajv, getValidator, hooks } from '@feathersjs/schema';
 import knex from 'knex';
 import { regexRules } from './rules.js';
-import { DATABASE, ORIGIN, PRODUCTS, PROTECTED, ready, SECRET } from './settings.js';
+import { reportPort } from './serve.js';
+import { DATABASE, PRODUCTS, PROTECTED, SECRET } from './settings.js';
 
 const validator = getValidator(
   {
@@ -42,7 +43,6 @@ const database = knex({
 });
 
 const app = koa(feathers());
-app.use(cors({ origin: ORIGIN, allowMethods: 'GET, POST, PUT, DELETE, OPTIONS, PATCH', maxAge: 600 }));
 app.use(errorHandler());
 app.use(parseAuthentication());
 app.use(bodyParser());
@@ -67,7 +67,7 @@ function read({ result }: HookContext): void {
   }
 }
 
-/** SQLite's driver takes no booleans either. */
+/** The driver of SQLite refuses booleans. */
 function write(context: HookContext): void {
   context.data = { ...context.data, active: context.data.active ? 1 : 0 };
 }
@@ -93,4 +93,4 @@ app
   .hooks({ before: { all: [authenticate('jwt'), applyRules] }, after: { all: [read] } } as never);
 
 const server = await app.listen(0, '127.0.0.1');
-server.once('listening', () => ready((server.address() as { port: number }).port));
+server.once('listening', () => reportPort((server.address() as { port: number }).port));

@@ -8,7 +8,7 @@ import { RouteTable } from '../routes/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
 import { compileAccess, type CompiledAccess } from './compiled-access.js';
-import { findUndecoratedHandlers } from './other-contexts.js';
+import { findHandlers, undecoratedHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
 import { asEnforced, describeRule, isEnforced, refuseContradictions } from './rules.js';
@@ -90,11 +90,13 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       fallback: this.fallback,
       roleHierarchy: this.options.roleHierarchy,
     });
+    const handlers = findHandlers(this.discovery);
+    for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
-    this.report(declared, compiled);
+    this.report(declared, compiled, handlers);
   }
 
-  private report(declared: readonly Rule[], compiled: CompiledAccess): void {
+  private report(declared: readonly Rule[], compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
     const { strict, enforcedRoles, defaultAccess } = this.options;
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
@@ -106,7 +108,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = this.fallback.kind === 'public' ? [] : findUndecoratedHandlers(this.discovery);
+    const undecorated = this.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
     if (undecorated.length > 0)
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,

@@ -7,9 +7,9 @@ import { decoratedEffects } from './access-decorators.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
 import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
-import { fold } from './rules.js';
+import { assertNotOpened, fold } from './rules.js';
 import type { Rule } from './rule.js';
-import type { ConcretePath } from './path-readings.js';
+import type { ConcretePath } from './path-interpretations.js';
 
 export interface AccessPolicy extends RulePolicy {
   readonly roleHierarchy: RoleHierarchy;
@@ -63,10 +63,16 @@ export class CompiledAccess {
       : this.outside.ofUnroutedPath(method, path);
   }
 
-  /** The access of a WebSocket, GraphQL or microservice handler: decorators over the default. */
+  /**
+   * The access of a WebSocket, GraphQL or microservice handler: its decorators apply to the default access.
+   *
+   * @throws InvalidOptionError for a `@Public()` that opens `@Roles()` of its class
+   */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
-    const rules = decoratedEffects(controller as unknown as object, method).map((each) => ({ ...each, pattern }));
+    const rules = decoratedEffects(controller, method).map((each) => ({ ...each, pattern }));
+    for (const [index, rule] of rules.entries())
+      assertNotOpened(rule, rules.slice(0, index), `a handler of ${controller.name}`);
     return fold(this.fallback, rules);
   }
 

@@ -2,83 +2,110 @@
  * WebSocket gateways, GraphQL resolvers and microservice handlers. URL rules do not apply to them: `@Public()`,
  * `@Authenticated()` and `@Roles()` decide, and the default access without one (contract 3.7).
  */
-import type { ExecutionContext, HttpException } from '@nestjs/common';
-import type { DiscoveryService } from '@nestjs/core';
+import { ForbiddenException, UnauthorizedException, type ExecutionContext, type HttpException } from '@nestjs/common';
+import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
 import type { HttpRequest } from '../http/request-facts.js';
+import { isClass } from '../options/invalid-option.js';
+import type { ControllerMethod } from '../routes/controller-methods.js';
 import { decoratedEffects } from './access-decorators.js';
 
-interface Handshake {
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly auth?: { readonly token?: unknown };
+interface Socket {
+  readonly handshake?: { readonly headers: HttpRequest['headers']; readonly auth?: { readonly token?: unknown } };
+  /** The request that opened the connection. */
+  readonly request?: { readonly rawHeaders?: readonly string[] };
 }
 
-/**
- * The request that carries the token: that of a socket.io handshake, or of a GraphQL context. `undefined` elsewhere.
- * socket.io sends the token as `auth.token`, with or without the scheme, or in the `Authorization` header.
- */
+type GraphqlContext = { readonly req?: Partial<HttpRequest>; readonly request?: Partial<HttpRequest> } | undefined;
+
+/** The request that carries the token: a socket.io handshake, or the request of a GraphQL context. `undefined` elsewhere. */
 export function requestOf(context: ExecutionContext): HttpRequest | undefined {
   const type = context.getType<string>();
-  if (type === 'ws') return handshakeRequest(context.switchToWs().getClient<{ handshake?: Handshake }>()?.handshake);
+  if (type === 'ws') return handshakeRequest(context.switchToWs().getClient<Socket>());
   if (type !== 'graphql') return undefined;
-  const { req, request } = context.getArgByIndex<{ req?: HttpRequest; request?: HttpRequest } | undefined>(2) ?? {};
-  return req ?? request;
+  // The reference resolver of a federated graph has no arguments in front of the context.
+  const { req, request } = context.getArgByIndex<GraphqlContext>(context.getArgs().length === 3 ? 1 : 2) ?? {};
+  return [req, request].find((each): each is HttpRequest => typeof each?.headers === 'object');
 }
 
-/** One request for each connection, which keeps the authentication of the last message. */
-const handshakes = new WeakMap<Handshake, HttpRequest>();
+/** Whether a request opened a connection, which outlives its token: each message is authenticated. */
+export const opensConnection = (context: ExecutionContext, { headers }: HttpRequest): boolean =>
+  context.getType<string>() === 'ws' || headers.upgrade !== undefined;
 
-function handshakeRequest(handshake: Handshake | undefined): HttpRequest | undefined {
+/** One request for each connection: it keeps the authentication of the last message for `@CurrentUser()`. */
+const handshakeRequests = new WeakMap<object, HttpRequest>();
+
+/** socket.io sends the token as `auth.token`, with or without `Bearer`, or in the `Authorization` header. */
+function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest | undefined {
   if (!handshake) return undefined;
-  const known = handshakes.get(handshake);
-  if (known) return known;
-  const { headers = {}, auth } = handshake;
-  const token = auth?.token;
-  const bearer = typeof token === 'string' && (/^Bearer /i.test(token) ? token : `Bearer ${token}`);
-  const request: HttpRequest = { method: 'GET', headers: bearer ? { authorization: bearer } : headers };
-  handshakes.set(handshake, request);
+  const token = handshake.auth?.token;
+  // Read for each message: the application may replace the token of a connection.
+  const sent =
+    typeof token === 'string'
+      ? { headers: { authorization: /^Bearer /i.test(token) ? token : `Bearer ${token}` }, rawHeaders: [] }
+      : { headers: handshake.headers, rawHeaders: opening?.rawHeaders ?? [] };
+  const request = Object.assign(handshakeRequests.get(handshake) ?? { method: 'GET' }, sent);
+  handshakeRequests.set(handshake, request);
   return request;
 }
 
-/** A refusal as an exception that the context's own filters report with its message. */
+type ExceptionClass = new (message: string) => Error;
+
+/** The refusal as an exception whose message the exception filters of the context send to the client. */
 export async function refusalIn(context: ExecutionContext, refusal: HttpException): Promise<Error> {
-  const wrap = EXCEPTIONS[context.getType<string>()];
-  // Without the package there are no such contexts.
-  return wrap ? wrap(refusal).catch(() => refusal) : refusal;
+  const Exception = await exceptionClassOf(context.getType<string>(), refusal);
+  return Exception ? new Exception(refusal.message) : refusal;
 }
 
-type ExceptionClass = new (error: string | object) => Error;
-
-/** The packages are installed only where the application has such handlers, so they are loaded with the first refusal. */
-const EXCEPTIONS: Readonly<Record<string, (refusal: HttpException) => Promise<Error>>> = {
-  ws: async (refusal) => new (await loadClass('@nestjs/websockets', 'WsException'))(refusal.message),
-  rpc: async (refusal) => new (await loadClass('@nestjs/microservices', 'RpcException'))(refusal.message),
-};
-
-async function loadClass(packageName: string, name: string): Promise<ExceptionClass> {
-  return ((await import(packageName)) as Record<string, ExceptionClass>)[name] as ExceptionClass;
+async function exceptionClassOf(type: string, refusal: HttpException): Promise<ExceptionClass | undefined> {
+  if (type === 'ws') return loadClass('@nestjs/websockets', 'WsException');
+  if (type === 'rpc') return loadClass('@nestjs/microservices', 'RpcException');
+  // Their body has a status code, from which @nestjs/graphql sets the error code UNAUTHENTICATED or FORBIDDEN.
+  return refusal.getStatus() === 401 ? UnauthorizedException : ForbiddenException;
 }
 
-/** The keys of the decorators of @nestjs/websockets and @nestjs/graphql. */
-const GATEWAY = 'websockets:is_gateway';
+/** These packages are optional: they are loaded with the first refusal. */
+async function loadClass(packageName: string, name: string): Promise<ExceptionClass | undefined> {
+  try {
+    return ((await import(packageName)) as Record<string, ExceptionClass>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ContextHandler extends ControllerMethod {
+  /** `OrdersGateway.create` */
+  readonly name: string;
+  readonly isMicroservice: boolean;
+}
+
+/** The metadata keys of `@SubscribeMessage()`, and of `@Query()`, `@Mutation()` and `@Subscription()`. */
 const GATEWAY_HANDLER = 'websockets:message_mapping';
-const RESOLVER_TYPE = 'graphql:resolver_type';
+const RESOLVER = 'graphql:resolver_type';
+/** Of `@MessagePattern()` and `@EventPattern()`. */
+const MICROSERVICE_HANDLER = 'microservices:pattern';
 
-/** `OrdersGateway.create`: handlers of gateways and resolvers for which only the default access decides. */
-export function findUndecoratedHandlers(discovery: DiscoveryService): string[] {
-  const classes = discovery
-    .getProviders()
-    .flatMap(({ metatype }) => (typeof metatype === 'function' ? [metatype] : []));
-  return [...new Set(classes)].flatMap((type) => {
-    const isGateway = Reflect.hasMetadata(GATEWAY, type);
-    const handlers = Object.entries(Object.getOwnPropertyDescriptors((type.prototype as object) ?? {})).filter(
-      ([, { value }]) =>
-        typeof value === 'function' &&
-        (isGateway
-          ? Reflect.hasMetadata(GATEWAY_HANDLER, value as object)
-          : Reflect.hasMetadata(RESOLVER_TYPE, value as object)),
-    );
-    return handlers
-      .filter(([, { value }]) => decoratedEffects(type, value as object).length === 0)
-      .map(([name]) => `${type.name}.${name}`);
-  });
+/** The handlers of all gateways, resolvers and microservices, inherited ones included. */
+export function findHandlers(discovery: DiscoveryService): ContextHandler[] {
+  const scanner = new MetadataScanner();
+  const classes = [...discovery.getProviders(), ...discovery.getControllers()].map(
+    ({ instance, metatype }) => (instance as object | null | undefined)?.constructor ?? metatype,
+  );
+  return [...new Set(classes)].filter(isClass).flatMap((controller) =>
+    scanner.getAllMethodNames(controller.prototype as object).flatMap((name): ContextHandler[] => {
+      const method = Reflect.get(controller.prototype as object, name) as object;
+      const isMicroservice = Reflect.hasMetadata(MICROSERVICE_HANDLER, method);
+      const isHandler = [GATEWAY_HANDLER, RESOLVER].some((key) => Reflect.hasMetadata(key, method));
+      return isHandler || isMicroservice
+        ? [{ controller, method, name: `${controller.name}.${name}`, isMicroservice }]
+        : [];
+    }),
+  );
 }
+
+/** The handlers of gateways and resolvers for which only the default access decides. */
+export const undecoratedHandlers = (handlers: readonly ContextHandler[]): string[] =>
+  handlers
+    .filter(
+      ({ controller, method, isMicroservice }) => !isMicroservice && decoratedEffects(controller, method).length === 0,
+    )
+    .map(({ name }) => name);

@@ -7,7 +7,7 @@ import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
 import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
-import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
+import { cleanLevels, readingsOf, type ConcretePath } from './path-interpretations.js';
 import { foldWidely } from './pattern.js';
 import { compileRouteAccess, governs, type RouteAccess } from './route-access.js';
 import { restricts, type Rule } from './rule.js';

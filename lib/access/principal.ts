@@ -28,11 +28,12 @@ interface AuthenticatedRequest extends HttpRequest {
   user?: unknown;
 }
 
-/** Authenticates a request once, before any guard, and sets `request.user`. */
+/** Authenticates a request, and sets `request.user`. */
 export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Authentication {
   const authentication = readToken(authenticator, request);
+  // The token of a connection may have expired since its last message.
+  if (authentication.principal ?? request[AUTHENTICATION]?.principal) request.user = authentication.principal;
   request[AUTHENTICATION] = authentication;
-  if (authentication.principal) request.user = authentication.principal;
   return authentication;
 }
 

@@ -11,7 +11,7 @@ import type { Access } from './access.js';
 import { effectiveRules, type EffectiveRules } from './effective-rules.js';
 import { compileMatching } from './matching-rules.js';
 import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
-import { cleanLevels, readingsOf, type ConcretePath } from './path-readings.js';
+import { cleanLevels, readingsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
 import { assertNotOpened } from './rules.js';
 import { restricts, type Rule } from './rule.js';

@@ -4,7 +4,7 @@ import { controllerMethodOf, type ControllerMethod } from '../routes/controller-
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED } from './access.js';
-import { refusalIn, requestOf } from './other-contexts.js';
+import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
 import { authenticate, authenticationOf, Authenticator } from './principal.js';
 
 /**
@@ -31,26 +31,29 @@ export class SecurityRulesGuard implements CanActivate {
     if (context.getType() !== 'http') return this.admitToHandler(context, target);
     const http = context.switchToHttp();
     const request = http.getRequest<HttpRequest>();
-    const refused = await this.decision.refusalOf(request, authenticationOf(this.authenticator, request), () => {
-      const { method, params = {} } = request;
-      const route = { template: templateOf(request), method, path: pathOf(request), params };
-      return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
-    });
+    const refused = await this.decision.databaseFailureOf(
+      request,
+      authenticationOf(this.authenticator, request),
+      () => {
+        const { method, params = {} } = request;
+        const route = { template: templateOf(request), method, path: pathOf(request), params };
+        return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
+      },
+    );
     if (!refused) return true;
     // Set here, because the application's own filters write the response on its own routes.
     for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
     throw refused.exception;
   }
 
-  /** A handler of a gateway, a resolver or a microservice. */
+  /** For a handler of a gateway, a resolver or a microservice. */
   private async admitToHandler(context: ExecutionContext, target: ControllerMethod): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
-    // A connection outlives a token: each message of a WebSocket is authenticated.
-    const authentication =
-      context.getType() === 'ws'
-        ? authenticate(this.authenticator, request)
-        : authenticationOf(this.authenticator, request);
-    const refused = await this.decision.refusalOf(
+    const authentication = (opensConnection(context, request) ? authenticate : authenticationOf)(
+      this.authenticator,
+      request,
+    );
+    const refused = await this.decision.databaseFailureOf(
       request,
       authentication,
       () => this.rules.compiled?.ofHandler(target) ?? DENIED,

@@ -59,8 +59,8 @@ export abstract class AuthUser extends BaseEntity {
 }
 
 /**
- * Sets two column types that depend on the database, which no decorator can express: SQLite generates only `integer`
- * ids, which have 64 bits there, and other databases need `bigint`. MySQL compares text exactly only with a binary collation.
+ * Sets two column types that depend on the database, which no decorator can express (TypeORM issue 541). SQLite generates
+ * only `integer` ids, which have 64 bits; others need `bigint`. MySQL compares text exactly only with a binary collation.
  */
 function adaptColumns(userClass: typeof AuthUser, dataSource: DataSource): void {
   const { primaryColumns, columns } = dataSource.getMetadata(userClass);

@@ -24,8 +24,16 @@ type Fields<K extends keyof AuthUser> = Record<K, unknown>;
 type LoginUser = Fields<'id' | 'email' | 'username' | 'role'>;
 type Profile = Fields<'id' | 'email' | 'username' | 'firstName' | 'lastName' | 'role' | 'active'>;
 
+/** Declares the access of an endpoint. A rule of the application for the same path replaces it. */
+const DefaultAccess =
+  (access: DeclaredRoute['access'] & string): MethodDecorator =>
+  (_target, _name, { value }) =>
+    declareRoute(value as object, { declaredBy: 'AuthModule option `authBasePath`', access });
+
 /** Creates the controller of the auth endpoints. Each call creates a class, because routes are metadata of the class. */
 export function authController({ authBasePath, registration }: ResolvedStaticOptions): Type<unknown> {
+  const RegisterRoute: MethodDecorator = registration ? Post('register') : () => undefined;
+
   @Controller(authBasePath)
   @UseGuards(UnreadableBodyGuard)
   @UseFilters(AuthExceptionFilter)
@@ -38,7 +46,8 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
 
-    /** Without `registration` it stays without a route. */
+    @RegisterRoute
+    @DefaultAccess('public')
     @Header('Cache-Control', 'no-store')
     async register(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: Profile; token: string }>> {
       const user = await this.registration.register(body);
@@ -50,6 +59,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     }
 
     @Post('login')
+    @DefaultAccess('public')
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
     async login(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: LoginUser; token: string }>> {
@@ -64,6 +74,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
 
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     @Get('me')
+    @DefaultAccess('authenticated')
     async me(@CurrentUser() principal: Principal | undefined): Promise<SuccessBody<{ user: Profile }>> {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);
@@ -87,17 +98,5 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     }
   }
 
-  const { register, login, me } = AuthController.prototype;
-  if (registration)
-    Post('register')(
-      AuthController.prototype,
-      'register',
-      Object.getOwnPropertyDescriptor(AuthController.prototype, 'register') as never,
-    );
-  const declare = (method: object, access: DeclaredRoute['access'] & string): void =>
-    declareRoute(method, { declaredBy: 'AuthModule option `authBasePath`', access });
-  declare(register, 'public');
-  declare(login, 'public');
-  declare(me, 'authenticated');
   return AuthController;
 }

@@ -2,7 +2,7 @@ import { HttpException, Inject, Injectable } from '@nestjs/common';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Passwords } from './passwords.js';
-import { InvalidUserError, isHashable, normalizeEmail, USER_CHECKS } from './user-checks.js';
+import { fitsBcrypt, InvalidUserError, normalizeEmail, USER_CHECKS } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
 
 /** 401, the same for an unknown user, a wrong password and an inactive user. */
@@ -33,12 +33,12 @@ export class Login {
       throw new InvalidUserError(
         Object.entries({ [loginField]: login, password })
           .filter(([, value]) => !isText(value))
-          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected text'}`),
+          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
       );
     const user = await this.find(loginField === 'email' ? normalizeEmail(login) : login);
     const matches = await this.passwords.matches(password, user?.password);
     // bcrypt compares only the beginning of an over-long password.
-    if (!user || !matches || !isHashable(password) || !user.active) throw new InvalidCredentials();
+    if (!user || !matches || !fitsBcrypt(password) || !user.active) throw new InvalidCredentials();
     return user;
   }
 
@@ -49,5 +49,5 @@ export class Login {
   }
 }
 
-/** UTF-8 cannot encode lone surrogates, so different passwords would have the same hash. */
+/** Lone surrogates are refused, because different passwords with them would have the same hash. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();

@@ -4,10 +4,8 @@ import { describeEntity, type Field } from '../entities/entity-schema.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Passwords } from './passwords.js';
-import { storeUser } from './store-user.js';
-import { REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
-import { UserRepository } from './user.repository.js';
+import { UserAccounts, type NewUser } from './user-accounts.js';
+import { checkUser, REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
 
 const OPTION = 'AuthModule option `registrationFields`';
 
@@ -18,8 +16,7 @@ export class Registration implements OnModuleInit {
   private required: readonly string[] = [];
 
   constructor(
-    private readonly users: UserRepository,
-    private readonly passwords: Passwords,
+    private readonly accounts: UserAccounts,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) private readonly dataSource?: DataSource,
   ) {}
@@ -45,8 +42,13 @@ export class Registration implements OnModuleInit {
     ]);
   }
 
-  register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
-    return storeUser(this.users, this.passwords, input, this.checks, this.required);
+  /**
+   * @throws InvalidUserError naming every invalid field
+   * @throws DuplicateUserError
+   * @throws ServerBusy
+   */
+  async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
+    return this.accounts.create(checkUser(input, this.checks, this.required) as unknown as NewUser);
   }
 
   /** The columns that the application adds to its user class; `undefined` when TypeORM does not store the users. */
@@ -71,7 +73,7 @@ function checkOf(name: string, columns: readonly Field[] | undefined): Check {
       'correct or remove it',
     );
   return (value) => {
-    const result = column.kind.read(value);
+    const result = column.type.read(value);
     return 'value' in result ? result : { problem: `expected ${result.expected}` };
   };
 }

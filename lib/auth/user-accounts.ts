@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { BASE_ROLE } from '../access/access.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Passwords } from './passwords.js';
-import { storeUser } from './store-user.js';
 import { checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
 
@@ -54,11 +54,13 @@ export class UserAccounts {
    * @throws DuplicateUserError when a unique value is taken
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
-  create(user: NewUser): Promise<AuthUser> {
-    const own = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
+  async create(user: NewUser): Promise<AuthUser> {
+    const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
     const acceptAny: Check = (value) => ({ value });
-    const checks = { ...USER_CHECKS, ...Object.fromEntries(own.map((name) => [name, acceptAny])) };
-    return storeUser(this.users, this.passwords, user, checks, [this.options.loginField, 'password']);
+    const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
+    const fields = checkUser(user, checks, [this.options.loginField, 'password']);
+    const password = await this.passwords.hash(user.password);
+    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
   }
 
   /**

@@ -27,9 +27,8 @@ const CONTROL = /\p{Cc}/u;
 /** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
 export const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
 
-/** Whether bcrypt reads the whole password, and UTF-8 can encode it: each lone surrogate becomes the same U+FFFD. */
-export const isHashable = (password: string): boolean =>
-  password.isWellFormed() && Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
+/** Whether bcrypt reads the whole password. */
+export const fitsBcrypt = (password: string): boolean => Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
 
 const lengthOf = (text: string): number => [...text].length;
 
@@ -52,10 +51,11 @@ const checkEmail = text(3, email, (value) => EMAIL.test(value), `an e-mail addre
 const checkName = text(0, name, () => true, `text of at most ${name} characters`);
 
 function checkPassword(value: unknown): ReturnType<Check> {
-  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected text' };
+  // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
+  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected well-formed text' };
   if (lengthOf(value) < PASSWORD_MIN_CHARACTERS)
     return { problem: `expected at least ${PASSWORD_MIN_CHARACTERS} characters` };
-  return isHashable(value) ? { value } : { problem: `expected at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
+  return fitsBcrypt(value) ? { value } : { problem: `expected at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
 }
 
 export const USER_CHECKS = Object.freeze({

@@ -89,17 +89,13 @@ export const isWithdrawn = (method: object): boolean => withdrawn.has(method);
 /** A generated route is not registered where a subclass gives its verb and path to a method of another name. */
 function withdrawReplacedRoutes(prototypes: readonly [object, ...object[]]): void {
   const [leaf] = prototypes;
-  const own = new Set(
-    prototypes
-      .slice(0, -1)
-      .flatMap(methodsOf)
-      .filter(([, each]) => isRouted(each))
-      .map(([, each]) => routeKey(each)),
-  );
-  for (const [name, generated] of methodsOf(prototypes.at(-1) as object)) {
-    if (Reflect.get(leaf, name) !== generated || !isRouted(generated) || !own.has(routeKey(generated))) continue;
+  const generated = new Map(methodsOf(prototypes.at(-1) as object).map(([name, method]) => [method, name]));
+  const own = prototypes.flatMap(methodsOf).map(([, method]) => method);
+  const taken = new Set(own.filter((method) => isRouted(method) && !generated.has(method)).map(routeKey));
+  for (const [method, name] of generated) {
+    if (Reflect.get(leaf, name) !== method || !isRouted(method) || !taken.has(routeKey(method))) continue;
     const unrouted = function (this: unknown, ...args: unknown[]): unknown {
-      return generated.apply(this, args);
+      return method.apply(this, args);
     };
     withdrawn.add(unrouted);
     Object.defineProperty(leaf, name, { value: unrouted, writable: true, configurable: true });

@@ -1,15 +1,18 @@
 import type { Type } from '@nestjs/common';
 import { describe, expectBoolean, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { hasPrimaryKey, isEntity } from '../entities/declared-entities.js';
+import type { FieldName } from './record-types.js';
 
-/** What is declared of one resource. */
-export interface CrudOptions<T extends object = object> {
+/** The declaration of one resource. */
+// The fields of an entity that is not known by its type have any names.
+// oxlint-disable-next-line typescript/no-explicit-any
+export interface CrudOptions<T extends object = any> {
   /** A TypeORM entity with a generated `id`, known to the data source. */
   entity: Type<T>;
-  /** Where the resource stands, such as `/api/products`; the application's global prefix comes in front. */
+  /** The path of the resource, such as `/api/products`, below the application's global prefix. It has no parameters. */
   endpoint: string;
   /**
-   * Lists in pages: `?page=1&size=20`.
+   * Lists are paged: `?page=1&size=20`.
    * @default false
    */
   enablePagination?: boolean;
@@ -24,17 +27,17 @@ export interface CrudOptions<T extends object = object> {
    */
   enableExists?: boolean;
   /**
-   * Fields of the entity that may be searched.
+   * Fields of the entity that can be searched: readable text or number columns.
    * @default []
    */
-  searchableFields?: readonly string[];
+  searchableFields?: readonly FieldName<NoInfer<T>>[];
   /**
    * The name of a further data source.
    * @default the default data source
    */
   dataSource?: string;
   /**
-   * The most records that an unpaged list returns; it says in `metadata.truncated` whether there were more.
+   * The maximum length of an unpaged list. `metadata.truncated` says whether there were more records.
    * @default none
    */
   maxListSize?: number;
@@ -94,7 +97,7 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
       `${describe(entity)} without @Entity()`,
       'decorate the class with @Entity()',
     );
-  // TypeORM would refuse it too, when it connects and in its own words.
+  // TypeORM would refuse it too, but only when it connects.
   if (!hasPrimaryKey(entity))
     throw new InvalidOptionError(
       at('entity'),
@@ -152,15 +155,19 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
   });
 }
 
-/** `products/` → `/products`. Parameters may stand in it (`/shops/:shop/products`); wildcards may not. */
+/** `products/` → `/products` */
 function normaliseEndpoint(endpoint: unknown, path: string): string {
   const levels = typeof endpoint === 'string' ? endpoint.split('/').filter((level) => level !== '') : [];
-  if (levels.length === 0 || !levels.every((level) => /^:?[\w.~-]+$/.test(level) && !/^\.+$/.test(level)))
+  const isPlain = (level: string): boolean => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level);
+  const hasParameter = levels.some((level) => level.startsWith(':'));
+  if (levels.length === 0 || !levels.every(isPlain))
     throw new InvalidOptionError(
       path,
-      'a path such as "/api/products"',
+      hasParameter ? 'a path without parameters' : 'a path such as "/api/products"',
       describe(endpoint),
-      'use plain levels between slashes',
+      hasParameter
+        ? 'A parameter would filter nothing: every shop would list the products of all shops'
+        : 'Separate letters, digits and hyphens by slashes',
     );
   return `/${levels.join('/')}`;
 }

@@ -11,19 +11,24 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { readBrokenEscapes } from '../routes/broken-escapes.js';
-import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { RouteTable } from '../routes/route-table.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
-import { declarationOf, markRegistered } from './declared-resources.js';
+import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
-import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
+import type { FieldName } from './record-types.js';
+import { checkDeclarations, prepareAdapter, prepareControllers, reportControllers, type Core } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
-// Resources of any entities stand side by side.
+// Resources of entities that are not known by their types.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
+
+/** Checks the names of fields by the entity of the options. */
+type WithFields<R> = R extends { readonly entity: Type<infer T> }
+  ? { readonly searchableFields?: readonly FieldName<T>[] }
+  : unknown;
 
 /** Registers generated controllers, and the repositories of their entities. */
 @Module({})
@@ -33,12 +38,13 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.core = { host, modules, moduleRef };
     prepareControllers(modules);
-    // Fastify reports only routes that are added from here on.
-    whenAdapterIsReady(host, (adapter) => RouteTable.of(adapter));
+    prepareAdapter(host);
   }
 
   /** @throws InvalidOptionError */
-  static forFeature(...resources: CrudResource[]): DynamicModule {
+  static forFeature<const R extends readonly CrudResource[]>(
+    ...resources: { [K in keyof R]: R[K] & WithFields<R[K]> }
+  ): DynamicModule {
     if (resources.length === 0)
       throw new InvalidOptionError(
         'CrudModule.forFeature',
@@ -56,7 +62,6 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const { host, modules } = this.core;
     RouteTable.of(host.httpAdapter).beginRouting(modules);
     deferUnreadableBodies(host.httpAdapter, 'own routes');
-    readBrokenEscapes(host.httpAdapter);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
@@ -70,12 +75,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) {
-    const generated = CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
-    // The application has no other name for it: not importing the module is no mistake.
-    markRegistered(generated);
-    return generated;
-  }
+  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
   throw new InvalidOptionError(
     'CrudModule.forFeature',

@@ -1,11 +1,12 @@
 import type { FieldError } from '../http/failure.js';
+import type { CrudData } from './record-types.js';
 
-/** What every generated operation answers. */
+/** The answer of every generated operation. `Envelope<Article>` has one record, `Envelope<Article[]>` a list. */
 export interface Envelope<T> {
   readonly success: true;
   /** Such as `Product created`. */
   readonly message: string;
-  readonly data: T;
+  readonly data: CrudData<T>;
   /** Local date-time in ISO 8601 without offset: `2026-01-31T09:30:15.123`. */
   readonly timestamp: string;
   readonly metadata?: ListMetadata;
@@ -27,12 +28,12 @@ export interface FailureEnvelope {
   readonly success: false;
   readonly message: string;
   readonly timestamp: string;
-  /** Every wrong field of what was sent. */
+  /** Every wrong field of a request, at most 20. */
   readonly errors?: readonly FieldError[];
 }
 
 export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
-  return { success: true, message, data, timestamp: localNow(), ...(metadata && { metadata }) };
+  return { success: true, message, data: data as CrudData<T>, timestamp: localNow(), ...(metadata && { metadata }) };
 }
 
 export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
@@ -41,14 +42,14 @@ export function failureEnvelope(message: string, errors?: readonly FieldError[])
 
 let latest = { time: Number.NaN, text: '' };
 
-/** Written once for all answers of one millisecond. */
+/** Formatted once for all answers of one millisecond. */
 export function localNow(): string {
   const time = Date.now();
   if (time !== latest.time) latest = { time, text: localTimestamp(new Date(time)) };
   return latest.text;
 }
 
-/** `toISOString` speaks in UTC: the offset is added first, and its "Z" is cut off. */
+/** `toISOString` formats UTC: the offset is added first, and the "Z" is removed. */
 export function localTimestamp(moment: Date): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }

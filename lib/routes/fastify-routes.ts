@@ -4,6 +4,7 @@
  */
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
+import { refuseCollisions } from './route-collision.js';
 import { levelsOf, makeRoute, servesMethod, type Route, type RouteReader, type ServedRoute } from './route.js';
 import { withoutOptionals } from './route-shape.js';
 
@@ -75,6 +76,8 @@ export class FastifyRoutes implements RouteReader {
       // Fastify adds a HEAD route to each GET route: HEAD is governed as GET.
       if (verb === 'HEAD' && this.routes.some((known) => known.path === url && servesMethod(known, 'HEAD'))) continue;
       const route = makeRoute(verb, url === '' ? '/' : url, config?.[CONTROLLER_METHOD], versions);
+      // Fastify would refuse the second route in its own words.
+      refuseCollisions([...this.routes.filter(({ path }) => path === route.path), route], true);
       this.routes.push(route);
       for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
     }

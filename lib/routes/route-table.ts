@@ -8,26 +8,35 @@ import { readingOf, type RouterReading } from './router-reading.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
+const NO_ROUTES: RouteReader = {
+  routes: [],
+  beginRouting: () => {},
+  hasRoute: () => false,
+  find: () => undefined,
+  findPlatformRoute: () => undefined,
+};
+
 export class RouteTable {
   private static readonly tables = new WeakMap<HttpAdapter, RouteTable>();
 
   private readonly reader: RouteReader;
 
   /** One table for each adapter. The first call must come before Fastify gets its routes. */
-  static of(adapter: HttpAdapter, config?: ApplicationConfig): RouteTable {
+  static of(adapter: HttpAdapter | null | undefined, config?: ApplicationConfig): RouteTable {
+    // A standalone microservice or application context has neither an adapter nor routes.
+    if (!adapter) return new RouteTable(undefined, config);
     let table = RouteTable.tables.get(adapter);
     if (!table) RouteTable.tables.set(adapter, (table = new RouteTable(adapter, config)));
     return table;
   }
 
   private constructor(
-    private readonly adapter: HttpAdapter,
+    private readonly adapter: HttpAdapter | undefined,
     config: ApplicationConfig | undefined,
   ) {
-    this.reader =
-      adapter.getType() === 'fastify'
-        ? new FastifyRoutes(adapter.getInstance())
-        : new ExpressRoutes(adapter.getInstance(), config);
+    if (!adapter) this.reader = NO_ROUTES;
+    else if (adapter.getType() === 'fastify') this.reader = new FastifyRoutes(adapter.getInstance());
+    else this.reader = new ExpressRoutes(adapter.getInstance(), config);
   }
 
   /** To be called in `configure()` of a module, before Nest registers routes. */
@@ -62,18 +71,24 @@ export class RouteTable {
   }
 
   get reading(): RouterReading {
-    return readingOf(this.adapter);
+    return this.adapter ? readingOf(this.adapter) : { caseSensitive: false, ignoreTrailingSlash: true };
   }
 
   /** Waits for the plugins that main.ts registered with Fastify, which may add routes. */
   async complete(): Promise<void> {
-    if (this.adapter.getType() === 'fastify')
+    if (this.adapter?.getType() === 'fastify')
       await this.adapter.getInstance<{ after(): PromiseLike<unknown> }>().after();
   }
 }
 
-/** Calls back with the adapter: at once, or under @nestjs/testing when the application is created. */
+/**
+ * Calls back with the adapter: at once, or under @nestjs/testing when the application is created. It never calls back in
+ * an application without HTTP.
+ */
 export function whenAdapterIsReady(host: HttpAdapterHost, use: (adapter: HttpAdapter) => void): void {
-  if (host.httpAdapter) use(host.httpAdapter);
-  else host.init$.subscribe(() => use(host.httpAdapter));
+  const useAdapter = (): void => {
+    if (host.httpAdapter) use(host.httpAdapter);
+  };
+  if (host.httpAdapter) useAdapter();
+  else host.init$.subscribe(useAdapter);
 }

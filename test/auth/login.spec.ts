@@ -178,7 +178,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const { status, json } = await login(other);
       expect([other, status, json]).toEqual([other, 401, INVALID_CREDENTIALS]);
     }
-    expect(expectFailure(await login(5))).toBe('username: expected text');
+    expect(expectFailure(await login(5))).toBe('username: expected well-formed text');
     expect(expectFailure(await app.post(LOGIN, { email: 'ann@example.com' }))).toBe(
       'username: required; password: required',
     );

@@ -174,15 +174,19 @@ describe('jwtSecret', () => {
       ];
       const builder = Test.createTestingModule({ imports }).setLogger({ log() {}, error() {}, warn() {} });
       const apps: INestApplication[] = [];
+      // Both modules share a container, which returns the providers of the last compile().
+      const tokens: Tokens[] = [];
       for (let start = 0; start < 2; start += 1) {
         const module = await builder.compile();
         const adapter = platform === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
         apps.push(await module.createNestApplication(adapter).init());
+        tokens.push(module.get(Tokens, { strict: false }));
       }
       const claims = { sub: '1', email: 'ann@example.com', roles: ['USER'] };
-      const [first, second] = apps.map((app) => app.get(Tokens, { strict: false }));
-      expect(second?.verify(first?.sign(claims) ?? '')).toEqual(claims);
-      expect(first?.verify(second?.sign(claims) ?? '')).toEqual(claims);
+      const [first, second] = tokens as [Tokens, Tokens];
+      expect(second).not.toBe(first);
+      expect(second.verify(first.sign(claims))).toEqual(claims);
+      expect(first.verify(second.sign(claims))).toEqual(claims);
       await Promise.all(apps.map((app) => app.close()));
       await database.drop();
     },

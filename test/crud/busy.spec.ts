@@ -1,8 +1,17 @@
-/** A database that keeps a request waiting for longer than the application lets it. */
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { besides, BUSY_CASES, makeBusy } from '../harness/busy-databases.js';
-import { DATABASES } from '../harness/databases.js';
-import { failure, startCrud } from './service.js';
+import {
+  besides,
+  BUSY_CASES,
+  type DatabaseProxy,
+  endOtherConnections,
+  makeBusy,
+  SERVER_DATABASES,
+  startProxy,
+} from '../harness/busy-databases.js';
+import type { Answer } from '../harness/client.js';
+import { type DatabaseName, DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type CrudService, type DataPath, failure, startCrud } from './service.js';
 
 @Entity()
 class Item {
@@ -13,52 +22,99 @@ class Item {
   name!: string;
 }
 
-const PATHS = ['compiled', 'repository'] as const;
-const all = PATHS.flatMap((path) => BUSY_CASES.map((each) => [each.database, path, each.what, each] as const));
+const DATA_PATHS: DataPath[] = ['compiled', 'repository'];
 
-describe('[4.6] a database that is busy is told of as 503, and is asked again', () => {
-  it.each(all)('on %s, %s: %s', async (database, path, _, busyCase) => {
-    const service = await startCrud('express', {
-      entities: [Item],
-      resources: [{ entity: Item, endpoint: '/api/items', enablePagination: true }],
-      database,
-      path,
-      dataSource: { extra: busyCase.extra } as never,
-    });
-    await service.post('/api/items', { name: 'a' });
-    const release = await makeBusy(service.dataSource, Item, busyCase);
-    const answers = await Promise.all([
-      service.get('/api/items/1'),
-      service.put('/api/items/1', { name: 'b' }),
-      service.get('/api/items/1'),
-    ]);
-    const busy = [503, failure('The database is busy, try again')];
-    expect(answers.map(({ status, json }) => [status, json])).toEqual([busy, busy, busy]);
-    await release();
+async function startItems(database: DatabaseName, path: DataPath, extra: object): Promise<CrudService> {
+  const service = await startCrud(path === 'compiled' ? PLATFORMS[1]! : PLATFORMS[0]!, {
+    entities: [Item],
+    resources: [{ entity: Item, endpoint: '/api/items', enablePagination: true }],
+    database,
+    path,
+    dataSource: { extra } as never,
+  });
+  await service.post('/api/items', { name: 'a' });
+  return service;
+}
+
+const shown = ({ status, headers, json }: Answer): unknown[] => [status, headers['retry-after'], json];
+const UNAVAILABLE = [503, '5', failure('The database is temporarily unavailable, try again')];
+const all = <T>(names: readonly T[]): (readonly [T, DataPath])[] =>
+  names.flatMap((name) => DATA_PATHS.map((path) => [name, path] as const));
+
+describe('a database that is busy', () => {
+  it.each(all(BUSY_CASES).map(([busy, path]) => [busy.database, path, busy.what, busy] as const))(
+    '[4.3] is 503 with Retry-After on %s, %s: %s',
+    async (database, path, _, busyCase) => {
+      const service = await startItems(database, path, busyCase.extra);
+      const release = await makeBusy(service.dataSource, Item, busyCase);
+      const answers = await Promise.all([
+        service.get('/api/items/1'),
+        service.put('/api/items/1', { name: 'b' }),
+        service.get('/api/items'),
+      ]);
+      for (const answer of answers) expect(shown(answer)).toEqual(UNAVAILABLE);
+      await release();
+      expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
+      await service.close();
+    },
+  );
+
+  (DATABASES.includes('postgres') ? it : it.skip)(
+    "[4.3] is 500 on pg's own time limit, because PostgreSQL goes on with the statement",
+    async () => {
+      const service = await startItems('postgres', 'compiled', { query_timeout: 200 });
+      const other = await besides(service.dataSource);
+      const runner = other.createQueryRunner();
+      for (const sql of ['BEGIN', 'LOCK TABLE item IN ACCESS EXCLUSIVE MODE']) await runner.query(sql);
+      expect((await service.put('/api/items/1', { name: 'b' })).status).toBe(500);
+      await runner.query('COMMIT');
+      await runner.release();
+      await other.destroy();
+      await service.close();
+    },
+  );
+});
+
+const servers = all(SERVER_DATABASES);
+(servers.length > 0 ? describe : describe.skip).each(servers)('a server that is down: %s, %s', (database, path) => {
+  let proxy: DatabaseProxy | undefined;
+  afterEach(() => proxy?.remove());
+
+  it('[4.3] is 503 with Retry-After while it refuses connections, and answers again afterwards', async () => {
+    proxy = await startProxy(database);
+    const service = await startItems(database, path, {});
+    const during: Promise<Answer>[] = [];
+    for (let n = 0; n < 20; n += 1) during.push(service.get('/api/items'));
+    await proxy.stop();
+    // Some of these were sent before the connections ended.
+    for (const answer of await Promise.all(during)) expect([200, 503]).toContain(answer.status);
+    for (const answer of [
+      await service.get('/api/items/1'),
+      await service.get('/api/items'),
+      await service.post('/api/items', { name: 'b' }),
+      await service.put('/api/items/1', { name: 'b' }),
+      await service.del('/api/items/1'),
+    ])
+      expect(shown(answer)).toEqual(UNAVAILABLE);
+    await proxy.start();
     expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
     await service.close();
   });
-});
 
-(DATABASES.includes('postgres') ? it : it.skip).each(PATHS)(
-  '[4.6] what pg alone gives up goes on in PostgreSQL: nobody is told to try again, on the path %s',
-  async (path) => {
-    const service = await startCrud('express', {
-      entities: [Item],
-      resources: [{ entity: Item, endpoint: '/api/items', enablePagination: true }],
-      database: 'postgres',
-      path,
-      dataSource: { extra: { query_timeout: 200 } } as never,
-    });
-    await service.post('/api/items', { name: 'a' });
+  it('[4.3] is 503 with Retry-After for a statement whose connection it ends', async () => {
+    const service = await startItems(database, path, {});
     const other = await besides(service.dataSource);
-    const runner = other.createQueryRunner();
-    for (const sql of ['BEGIN', 'LOCK TABLE item IN ACCESS EXCLUSIVE MODE']) await runner.query(sql);
-    const { status, json } = await service.put('/api/items/1', { name: 'b' });
-    expect([status, json]).toEqual([500, failure('Internal server error')]);
-    await runner.query('COMMIT');
-    await runner.release();
+    const lock = other.createQueryRunner();
+    await lock.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
+    await lock.query(`UPDATE item SET name = 'locked' WHERE id = 1`);
+    const waiting = [service.put('/api/items/1', { name: 'b' }), service.del('/api/items/1')];
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await endOtherConnections(lock);
+    for (const answer of await Promise.all(waiting)) expect(shown(answer)).toEqual(UNAVAILABLE);
+    await lock.query('ROLLBACK');
+    expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
+    await lock.release();
     await other.destroy();
     await service.close();
-  },
-);
+  });
+});

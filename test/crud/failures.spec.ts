@@ -4,7 +4,10 @@ import {
   BeforeInsert,
   Column,
   Entity,
+  Index,
+  JoinColumn,
   ManyToOne,
+  OneToOne,
   PrimaryColumn,
   PrimaryGeneratedColumn,
   Unique,
@@ -14,7 +17,7 @@ import {
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
-import { type CrudService, expectEnvelope, failure, naming, startCrud, wrongFields } from './service.js';
+import { type CrudService, type DataPath, expectEnvelope, failure, naming, startCrud, wrongFields } from './service.js';
 
 @Entity()
 class Category {
@@ -31,7 +34,7 @@ class Product {
   @PrimaryGeneratedColumn()
   id!: number;
 
-  @Column({ length: 20 })
+  @Column({ name: 'product name', length: 20 })
   name!: string;
 
   @Column({ default: 1 })
@@ -39,9 +42,6 @@ class Product {
 
   @Column('double precision')
   price!: number;
-
-  @Column({ default: true })
-  sold!: boolean;
 
   @Column('simple-json', { nullable: true })
   extra!: unknown;
@@ -51,6 +51,14 @@ class Product {
 
   @ManyToOne(() => Category, { nullable: true })
   category!: Category | null;
+
+  @ManyToOne(() => Category, { nullable: true })
+  @JoinColumn({ name: 'second_category' })
+  second!: Category | null;
+
+  @OneToOne(() => Category, { nullable: true })
+  @JoinColumn()
+  main!: Category | null;
 }
 
 @Entity()
@@ -60,6 +68,10 @@ class Document {
 
   @Column()
   title!: string;
+
+  @Index({ unique: true })
+  @Column({ length: 50, select: false, update: false, insert: false, nullable: true, default: 'only one' })
+  code!: string;
 }
 
 @Entity()
@@ -76,490 +88,247 @@ class Label {
   }
 }
 
+const pen = { name: 'Pen', size: 1, price: 2.5, extra: null, description: null };
+const noCategory = { categoryId: null, secondId: null, mainId: null };
+const paging = { enablePagination: true } as const;
 const resources = () => [
-  {
-    entity: Product,
-    endpoint: '/api/products',
-    enableSearch: true,
-    enableExists: true,
-    enablePagination: true,
-    searchableFields: ['name', 'description'],
-  },
-  { entity: Category, endpoint: '/api/categories' },
-  { entity: Document, endpoint: '/api/documents', enableExists: true },
-  { entity: Label, endpoint: '/api/labels', enableExists: true },
+  { entity: Product, endpoint: '/api/products', ...paging, enableSearch: true, searchableFields: ['name' as const] },
+  { entity: Category, endpoint: '/api/categories', ...paging },
+  { entity: Document, endpoint: '/api/documents', ...paging },
+  { entity: Label, endpoint: '/api/labels', ...paging },
 ];
 
-const pen = { name: 'Pen', size: 1, price: 2.5, sold: false, extra: null, description: null, categoryId: null };
+const DATA_PATHS: DataPath[] = ['compiled', 'repository'];
+const cases = DATABASES.flatMap((database) => DATA_PATHS.map((path) => [database, path] as const));
 
-/** Ids that are no integers of 64 bits, as they stand in a path. */
-const NO_INTEGERS = [
-  'abc',
-  '1.5',
-  '1.0',
-  '1e3',
-  '0x10',
-  '1_000',
-  '1,000',
-  '-',
-  '--1',
-  '%2B1',
-  '%20',
-  '1%20',
-  '%201',
-  '%09',
-  '%00',
-  '1%00',
-  '%D9%A1',
-  '%EF%BC%91',
-  '%F0%9F%98%80',
-  'NaN',
-  'Infinity',
-  'null',
-  'undefined',
-  'true',
-  '%5Bobject%20Object%5D',
-  '__proto__',
-  'constructor',
-  '9223372036854775808',
-  '-9223372036854775809',
-  '99999999999999999999999999999999',
-  "1'",
-  '1%27%20OR%20%271%27=%271',
-  '1;DROP%20TABLE%20product',
-  '1%2F1',
-  '..%2F1',
-  '*',
-  '$where',
-];
+describe.each(cases)('on %s, %s', (database, path) => {
+  let service: CrudService;
+  let id: number;
+  let categoryId: number;
+  beforeAll(async () => {
+    service = await startCrud(path === 'compiled' ? 'fastify' : 'express', { database, resources, path });
+    id = (await service.post('/api/products', pen)).json.data.id;
+    categoryId = (await service.post('/api/categories', { name: 'One' })).json.data.id;
+  });
+  afterAll(() => service.close());
 
-const NO_UUIDS = [
-  'abc',
-  '1',
-  '00000000-0000-4000-8000-00000000000',
-  '00000000-0000-4000-8000-0000000000000',
-  '00000000-0000-4000-8000-00000000000g',
-  '00000000%2D0000-4000-8000',
-  '%7B00000000-0000-4000-8000-000000000000',
-  '00000000-0000-4000-8000-000000000000%00',
-  '%00',
-  'null',
-  '%27',
-];
+  const conflict = (message: string): unknown[] => [409, failure(message)];
+  const saved = async (method: 'POST' | 'PUT', entity: string, json: object): Promise<unknown[]> => {
+    const answer = await service.send(method, `/api/${entity}${method === 'PUT' ? `/${id}` : ''}`, { json });
+    return [answer.status, answer.json];
+  };
 
-describe.each(DATABASES)('on %s', (database) => {
-  // Both platforms on SQLite, and each of them on one of the others: what is hostile is so to one of the two.
-  const platforms = database === 'sqlite' ? PLATFORMS : PLATFORMS.slice(database === 'postgres' ? 0 : 1).slice(0, 1);
-  describe.each(platforms)('and %s', (platform) => {
-    let service: CrudService;
-    let id: number;
-    beforeAll(async () => {
-      service = await startCrud(platform, { database, resources });
-      id = (await service.post('/api/products', pen)).json.data.id;
-    });
-    afterAll(() => service.close());
+  it('[4.3] says which unique field is taken', async () => {
+    const two = (await service.post('/api/categories', { name: 'Two' })).json.data as { id: number };
+    expect(await saved('POST', 'categories', { name: 'One' })).toEqual(
+      conflict('Category cannot be created: name is already taken'),
+    );
+    const updated = await service.put(`/api/categories/${two.id}`, { name: 'One' });
+    expect([updated.status, updated.json]).toEqual(conflict('Category cannot be updated: name is already taken'));
+    expect((await service.get(`/api/categories/${two.id}`)).json.data.name).toBe('Two');
+    expect(await saved('POST', 'products', pen)).toEqual(
+      conflict('Product cannot be created: the combination of name and size is already taken'),
+    );
+    await service.post('/api/products', { ...pen, size: 90, mainId: categoryId });
+    expect(await saved('POST', 'products', { ...pen, size: 91, mainId: categoryId })).toEqual(
+      conflict('Product cannot be created: mainId is already taken'),
+    );
+    await service.post('/api/labels', { text: 'a' });
+    expect(await saved('POST', 'labels', { text: 'a' })).toEqual(
+      conflict('Label cannot be created: id is already taken'),
+    );
+    // The name of a field that clients can neither read nor write is not disclosed.
+    await service.post('/api/documents', { title: 'a' });
+    expect(await saved('POST', 'documents', { title: 'b' })).toEqual(
+      conflict('Document cannot be created: a unique value is already taken'),
+    );
+  });
 
-    it.each([
-      ['GET', undefined],
-      ['PUT', pen],
-      ['DELETE', undefined],
-    ])('[4.3] %s of a missing record is 404 and names it', async (method, body) => {
+  it('[4.3] says which relation refers to no record, and changes nothing', async () => {
+    const before = (await service.get('/api/products')).json.metadata.pagination.total;
+    for (const relation of ['categoryId', 'secondId']) {
+      // The other relation is right, and the record is sent with both.
+      const sent = { ...pen, size: 7, categoryId, secondId: categoryId, [relation]: 4711 };
+      const reason = `${relation} refers to a record that does not exist`;
+      expect(await saved('POST', 'products', sent)).toEqual(conflict(`Product cannot be created: ${reason}`));
+      expect(await saved('PUT', 'products', sent)).toEqual(conflict(`Product cannot be updated: ${reason}`));
+    }
+    expect((await service.get(`/api/products/${id}`)).json.data).toEqual({ id, ...pen, ...noCategory });
+    expect((await service.get('/api/products')).json.metadata.pagination.total).toBe(before);
+  });
+
+  (database === 'sqlite' ? it.skip : it)('[4.3] knows constraints that a migration named otherwise', async () => {
+    const [category, product] = [Category, Product].map((entity) => service.dataSource.getMetadata(entity));
+    const unique = [...category!.uniques, ...category!.indices][0]!.name;
+    const foreignKey = product!.foreignKeys[0]!.name;
+    const renamed: string[] =
+      database === 'postgres'
+        ? [
+            `ALTER TABLE category RENAME CONSTRAINT "${unique}" TO renamed`,
+            `ALTER TABLE product RENAME CONSTRAINT "${foreignKey}" TO renamed_key`,
+          ]
+        : [
+            `ALTER TABLE category RENAME INDEX ${unique} TO name`,
+            `ALTER TABLE product DROP FOREIGN KEY ${foreignKey}`,
+            'ALTER TABLE product ADD CONSTRAINT renamed FOREIGN KEY (categoryId) REFERENCES category (id)',
+          ];
+    for (const sql of renamed) await service.dataSource.query(sql);
+    expect(await saved('POST', 'categories', { name: 'One' })).toEqual(
+      conflict('Category cannot be created: name is already taken'),
+    );
+    expect(await saved('PUT', 'products', { ...pen, categoryId: 4711 })).toEqual(
+      conflict('Product cannot be updated: categoryId refers to a record that does not exist'),
+    );
+  });
+
+  it('[4.3] says that other records refer to a record that cannot be deleted', async () => {
+    const { id: referred } = (await service.post('/api/categories', { name: 'Referred' })).json.data as { id: number };
+    await service.post('/api/products', { ...pen, size: 8, categoryId: referred });
+    const { status, json } = await service.del(`/api/categories/${referred}`);
+    expect([status, json]).toEqual(conflict('Category cannot be deleted: other records refer to it'));
+    expect((await service.get(`/api/categories/${referred}`)).status).toBe(200);
+  });
+
+  it('[4.3] returns 404 for an unknown id', async () => {
+    for (const [method, body] of [['GET'], ['PUT', pen], ['DELETE']] as const) {
       const { status, json } = await service.send(method, '/api/products/77', body && { json: body });
       expect([status, json]).toEqual([404, failure('Product with id 77 not found')]);
-    });
+    }
+    for (const missing of ['0', '-1', '2147483648', '9007199254740993', '-9223372036854775808'])
+      for (const method of ['GET', 'DELETE'])
+        expect([400, 404]).toContain((await service.send(method, `/api/products/${missing}`)).status);
+  });
 
-    it.each(['0', '-1', '-0', '2147483648', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-      '[4.3] an integer that no record has, %s, is no failure of the server',
-      async (missing) => {
-        for (const method of ['GET', 'DELETE']) {
-          const { status } = await service.send(method, `/api/products/${missing}`);
-          expect([400, 404]).toContain(status);
-        }
-        expect((await service.put(`/api/products/${missing}`, pen)).status).toBeLessThan(500);
-        expect((await service.get(`/api/products/exists/${missing}`)).status).toBeLessThan(500);
-      },
-    );
+  it.each([
+    ['products', ['abc', '1.5', '1e3', '0x10', '%20', '1%00', '%D9%A1', '9223372036854775808', '1%2F1', '__proto__']],
+    ['documents', ['abc', '00000000-0000-4000-8000-00000000000', '00000000-0000-4000-8000-00000000000g', '%00']],
+  ])('[4.3] returns 400 for an invalid id of %s', async (endpoint, ids) => {
+    for (const text of ids) {
+      const answers = [
+        await service.get(`/api/${endpoint}/${text}`),
+        await service.put(`/api/${endpoint}/${text}`, pen),
+        await service.del(`/api/${endpoint}/${text}`),
+      ];
+      for (const answer of answers) expect([text, wrongFields(answer)]).toEqual([text, ['id']]);
+    }
+  });
 
-    it.each(NO_INTEGERS)('[4.3] %s is no id of an integer key: 400', async (text) => {
-      expect(wrongFields(await service.get(`/api/products/${text}`))).toEqual(['id']);
-      expect(wrongFields(await service.put(`/api/products/${text}`, pen))).toEqual(['id']);
-      expect(wrongFields(await service.del(`/api/products/${text}`))).toEqual(['id']);
-      expect(wrongFields(await service.get(`/api/products/exists/${text}`))).toEqual(['id']);
-    });
+  it('[4.3] returns 404 or 400 for a text id that no record has', async () => {
+    for (const text of ['%00', '%27', '%25', '..', '%20', 'a'.repeat(90), '%0a'])
+      for (const answer of [await service.get(`/api/labels/${text}`), await service.del(`/api/labels/${text}`)])
+        expect([400, 404]).toContain(answer.status);
+  });
 
-    it.each(NO_UUIDS)('[4.3] %s is no id of a UUID key: 400', async (text) => {
-      expect(wrongFields(await service.get(`/api/documents/${text}`))).toEqual(['id']);
-      expect(wrongFields(await service.put(`/api/documents/${text}`, { title: 'a' }))).toEqual(['id']);
-      expect(wrongFields(await service.del(`/api/documents/${text}`))).toEqual(['id']);
-      expect(wrongFields(await service.get(`/api/documents/exists/${text}`))).toEqual(['id']);
-    });
+  it('[4.3] names every wrong field at once', async () => {
+    const wrong = {
+      name: 'more than twenty characters',
+      size: 'large',
+      price: null,
+      categoryId: 'a',
+      colour: 1,
+      id: 0,
+    };
+    const fields = ['categoryId', 'colour', 'id', 'name', 'price', 'size'];
+    expect(wrongFields(await service.post('/api/products', wrong))).toEqual(fields);
+    expect(wrongFields(await service.put(`/api/products/${id}`, wrong))).toEqual(fields);
+    const { errors } = (await service.post('/api/products', { size: 'large' })).json;
+    expect(errors).toEqual([
+      { field: 'name', message: 'is required' },
+      { field: 'size', message: expect.stringMatching(/^must be an integer from .+, got "large"$/) },
+      { field: 'price', message: 'is required' },
+    ]);
+  });
 
-    it.each(['%00', 'a%00b', '%27', '%25', '_', '%F0%9F%98%80', '..', '%2e%2e', '%20', 'a'.repeat(90), '%7F', '%0a'])(
-      '[4.3] a text key that no record has, %s, is 404 or 400',
-      async (text) => {
-        for (const answer of [
-          await service.get(`/api/labels/${text}`),
-          await service.put(`/api/labels/${text}`, { text: 'a' }),
-          await service.del(`/api/labels/${text}`),
-        ])
-          expect([400, 404]).toContain(answer.status);
-        expect([200, 400]).toContain((await service.get(`/api/labels/exists/${text}`)).status);
-      },
-    );
+  it('[4.3] lists at most 20 errors, and the accepted names once', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`f${n}`, 1]));
+    for (const answer of [
+      await service.post('/api/products', { ...pen, ...unknown }),
+      await service.put(`/api/products/${id}`, { ...pen, ...unknown }),
+    ]) {
+      const { errors } = answer.json as { errors: { field: string; message: string }[] };
+      expect(errors).toHaveLength(21);
+      const names = 'name, size, price, extra, description, categoryId, secondId, mainId';
+      expect(errors[0]).toEqual({ field: 'f0', message: `unknown field, expected one of ${names}` });
+      expect(errors[19]).toEqual({ field: 'f19', message: 'unknown field' });
+      expect(errors[20]).toEqual({ field: '', message: '… and 9980 more' });
+      expect(answer.text.length).toBeLessThan(2_000);
+    }
+  });
 
-    it('[4.3] invalid data is 400 and names every wrong field at once', async () => {
-      const wrong = {
-        name: 'a name of more than twenty characters',
-        size: 'large',
-        price: null,
-        sold: 'no',
-        description: 5,
-        categoryId: 'tools',
-        colour: 'red',
-        id: 5,
-      };
-      const fields = ['categoryId', 'colour', 'description', 'id', 'name', 'price', 'size', 'sold'];
-      expect(wrongFields(await service.post('/api/products', wrong))).toEqual(fields);
-      expect(wrongFields(await service.put(`/api/products/${id}`, { ...wrong, id: id + 1 }))).toEqual(fields);
-      expect((await service.get(`/api/products/${id}`)).json.data).toEqual({ id, ...pen });
-    });
+  it.each<[string, string | Buffer]>([
+    ['__proto__ as a field', '{"__proto__":{"polluted":true},"name":"a","price":1}'],
+    ['constructor as a field', '{"constructor":{"prototype":{"polluted":true}},"name":"a","price":1}'],
+    ['then and toJSON as fields', '{"then":"x","toJSON":"y","name":"a","price":1}'],
+    ['a field name with NUL', '{"a\\u0000b":1,"name":"a","price":1}'],
+    ['operators for values', '{"name":{"$ne":null},"price":{"$gt":0}}'],
+    ['null for every field', '{"name":null,"price":null,"size":null,"extra":null,"categoryId":null}'],
+    ['NUL in text', '{"name":"nul","price":1,"description":"\\u0000"}'],
+    ['NUL and a lone surrogate in JSON', '{"name":"json","price":1,"extra":{"a\\u0000":"\\ud83d"}}'],
+    ['a lone surrogate', '{"name":"\\ud83d","price":1}'],
+    ['1e400', '{"name":"a","price":1e400}'],
+    ['1e308 and 1e-400', '{"name":"big","price":1e308,"extra":1e-400}'],
+    ['-0', '{"name":"minus zero","price":-0,"size":-0}'],
+    ['an integer beyond 64 bits', '{"name":"a","price":1,"size":18446744073709551616}'],
+    ['deep JSON', `{"name":"b","price":1,"extra":${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}}`],
+    ['deep arrays for text', `{"price":1,"name":${'['.repeat(8000)}${']'.repeat(8000)}}`],
+    ['a byte order mark', '\ufeff{"name":"bom","price":1}'],
+    ['invalid UTF-8', Buffer.from('7b226e616d65223a22ff80fe222c227072696365223a317d', 'hex')],
+    ['SQL', `{"name":"'; DROP TABLE","price":1}`],
+  ])('[4.3] never returns 500 for a body with %s', async (_what, body) => {
+    const sent = { body, headers: { 'content-type': 'application/json' } };
+    expectEnvelope(await service.send('POST', '/api/products', sent));
+    expectEnvelope(await service.send('PUT', `/api/products/${id}`, sent));
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect((await service.put(`/api/products/${id}`, pen)).json.data).toEqual({ id, ...pen, ...noCategory });
+    expect(linesOf(service.logs, 'error')).toEqual([]);
+  });
 
-    it('[4.3] an empty object names every required field', async () => {
-      expect(wrongFields(await service.post('/api/products', {}))).toEqual(['name', 'price']);
-      expect(wrongFields(await service.put(`/api/products/${id}`, {}))).toEqual(['name', 'price']);
-    });
-
-    it('[4.3] a taken unique value is 409 on create and update, and changes nothing', async () => {
-      const one = await service.post('/api/categories', { name: 'One' });
-      const two = (await service.post('/api/categories', { name: 'Two' })).json.data as { id: number };
-      expect(one.status).toBe(201);
-      const created = await service.post('/api/categories', { name: 'One' });
-      expect([created.status, created.json]).toEqual([409, failure(naming('Category'))]);
-      const updated = await service.put(`/api/categories/${two.id}`, { name: 'One' });
-      expect([updated.status, updated.json]).toEqual([409, failure(naming('Category'))]);
-      expect((await service.get(`/api/categories/${two.id}`)).json.data.name).toBe('Two');
-    });
-
-    it('[4.3] a taken pair of unique values is 409', async () => {
-      const { status, json } = await service.post('/api/products', pen);
-      expect([status, json]).toEqual([409, failure(naming('Product'))]);
-      expect((await service.post('/api/products', { ...pen, size: 2 })).status).toBe(201);
-    });
-
-    it('[4.3] a reference to nothing is 409 on create and update, and changes nothing', async () => {
-      const before = (await service.get('/api/products')).json.metadata.pagination.total;
-      const created = await service.post('/api/products', { ...pen, size: 7, categoryId: 4711 });
-      expect([created.status, created.json]).toEqual([409, failure(naming('Product'))]);
-      const updated = await service.put(`/api/products/${id}`, { ...pen, categoryId: 4711 });
-      expect([updated.status, updated.json]).toEqual([409, failure(naming('Product'))]);
-      expect((await service.get(`/api/products/${id}`)).json.data.categoryId).toBeNull();
-      expect((await service.get('/api/products')).json.metadata.pagination.total).toBe(before);
-    });
-
-    it('[4.3] the deletion of a record to which others refer is 409, and it stays', async () => {
-      const category = (await service.post('/api/categories', { name: 'Referred' })).json.data as { id: number };
-      await service.post('/api/products', { ...pen, size: 8, categoryId: category.id });
-      const { status, json } = await service.del(`/api/categories/${category.id}`);
-      expect([status, json]).toEqual([409, failure(naming('Category'))]);
-      expect((await service.get(`/api/categories/${category.id}`)).status).toBe(200);
-    });
-
-    it('[4.3] a conflict tells nothing of tables, constraints or statements', async () => {
-      const { text } = await service.post('/api/products', pen);
-      expect(text).not.toMatch(/sqlite|constraint|insert|duplicate|UQ_|FK_|key \(/i);
-    });
-
-    it.each<[string, unknown]>([
-      ['__proto__ as a field', '{"__proto__":{"polluted":true},"name":"a","price":1}'],
-      ['constructor as a field', '{"constructor":{"prototype":{"polluted":true}},"name":"a","price":1}'],
-      ['toString as a field', '{"toString":1,"hasOwnProperty":1,"name":"a","price":1}'],
-      ['then as a field', '{"then":"x","toJSON":"y","name":"a","price":1}'],
-      ['an empty name of a field', '{"":1,"name":"a","price":1}'],
-      ['a dotted name of a field', '{"category.name":1,"name":"a","price":1}'],
-      ['a name of a field with NUL', '{"a\\u0000b":1,"name":"a","price":1}'],
-      ['a name of a field with a lone surrogate', '{"\\ud800":1,"name":"a","price":1}'],
-      ['a long name of a field', `{"${'n'.repeat(5000)}":1}`],
-      [
-        'ten thousand unknown fields',
-        JSON.stringify(Object.fromEntries([...Array(5000).keys()].map((i) => [`f${i}`, i]))),
-      ],
-      ['an object for a text', '{"name":{"a":1},"price":1}'],
-      ['an array for a text', '{"name":["a"],"price":1}'],
-      ['a number for a text', '{"name":1,"price":1}'],
-      ['objects that are operators', '{"name":{"$ne":null},"price":{"$gt":0}}'],
-      ['an object with toString for a text', '{"name":{"toString":"x"},"price":1}'],
-      ['a nested object as the id', '{"id":{"a":1},"name":"a","price":1}'],
-      ['null everywhere', '{"name":null,"price":null,"size":null,"sold":null,"extra":null,"categoryId":null}'],
-      ['NUL in a text', '{"name":"a\\u0000b","price":1}'],
-      ['NUL in a longer text', '{"name":"nul","price":1,"description":"\\u0000"}'],
-      ['NUL within JSON', '{"name":"json nul","price":1,"extra":{"a\\u0000":"\\u0000"}}'],
-      ['a lone high surrogate', '{"name":"\\ud83d","price":1}'],
-      ['a lone low surrogate', '{"name":"\\ude00","price":1}'],
-      ['a lone surrogate within JSON', '{"name":"json lone","price":1,"extra":["\\ud83d"]}'],
-      ['emoji', '{"name":"😀😀","price":1}'],
-      ['control characters', '{"name":"\\u0001\\u001f\\u007f\\u2028","price":1}'],
-      ['1e400', '{"name":"a","price":1e400}'],
-      ['-1e400', '{"name":"a","price":-1e400}'],
-      ['1e308', '{"name":"big price","price":1e308}'],
-      ['1e-400', '{"name":"small price","price":1e-400}'],
-      ['-0', '{"name":"minus zero","price":-0,"size":-0}'],
-      ['NaN as a text', '{"name":"a","price":"NaN"}'],
-      ['a huge integer', '{"name":"a","price":1,"size":9007199254740993}'],
-      ['an integer beyond 64 bits', '{"name":"a","price":1,"size":18446744073709551616}'],
-      ['a broken number', '{"name":"a","price":1,"size":1.5}'],
-      ['an integer with exponent', '{"name":"exponent","price":1,"size":1e1}'],
-      ['a digit text for an integer', '{"name":"a","price":1,"size":"1"}'],
-      ['a reference beyond 64 bits', '{"name":"a","price":1,"categoryId":1e30}'],
-      ['a reference as an object', '{"name":"a","price":1,"categoryId":{"id":1}}'],
-      ['the relation itself', '{"name":"a","price":1,"category":{"name":"x"}}'],
-      ['duplicate keys', '{"name":"dup1","name":"dup2","price":1}'],
-      ['a duplicate key of which one is wrong', '{"price":"x","name":"dup3","price":1}'],
-      ['a long text', JSON.stringify({ name: 'a'.repeat(60_000), price: 1 })],
-      ['a long text without limit', JSON.stringify({ name: 'long', price: 1, description: 'ä'.repeat(40_000) })],
-      ['deep arrays', `{"name":"a","price":1,"extra":${'['.repeat(4000)}${']'.repeat(4000)}}`],
-      ['deep objects', `{"name":"b","price":1,"extra":${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}}`],
-      ['deep objects in an unknown field', `{"deep":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
-      ['deep objects for a text', `{"price":1,"name":${'['.repeat(8000)}${']'.repeat(8000)}}`],
-      ['__proto__ within JSON', '{"name":"proto","price":1,"extra":{"__proto__":{"polluted":true}}}'],
-      ['a byte order mark', '\ufeff{"name":"bom","price":1}'],
-      ['a comment', '{"name":"a"/* */,"price":1}'],
-      ['a trailing comma', '{"name":"a","price":1,}'],
-      ['broken UTF-8', Buffer.from('7b226e616d65223a22ff80fe222c227072696365223a317d', 'hex')],
-      ['SQL', `{"name":"'; DROP TABLE","price":1}`],
-      ['a date where none is', '{"name":"2026-01-01","price":1,"sold":"2026-01-01"}'],
-    ])('[4.3] never 500, always an envelope: a body with %s', async (_what, body) => {
-      const sent = { body: body as string | Buffer, headers: { 'content-type': 'application/json' } };
-      expectEnvelope(await service.send('POST', '/api/products', sent));
-      expectEnvelope(await service.send('PUT', `/api/products/${id}`, sent));
-      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-      // And nothing is broken for the next one.
-      expect((await service.get(`/api/products?size=100`)).status).toBe(200);
-      expect((await service.put(`/api/products/${id}`, pen)).json.data).toEqual({ id, ...pen });
-    });
-
-    it.each([
-      '?',
-      '??',
-      '?&',
-      '?=',
-      '?&&&===',
-      '?page',
-      '?page=',
-      '?page=%00',
-      '?page=%ff',
-      '?page=%',
-      '?%=1',
-      '?page=1&page=2',
-      '?page[]=1',
-      '?page[a][b]=1',
-      '?page=1;size=2',
-      '?__proto__=1',
-      '?__proto__[page]=1',
-      '?constructor=1',
-      '?constructor[prototype][a]=1',
-      '?toString=1',
-      '?hasOwnProperty=1',
-      '?q=%00',
-      '?q=%ff%fe',
-      '?q=%ED%A0%80',
-      '?q=%F0%9F%98%80',
-      "?q='",
-      '?q="',
-      '?q=\\',
-      '?q=%5C%5C%5C',
-      '?q=!',
-      '?q=%25',
-      '?q=%27%20OR%201=1--',
-      '?name=a%27);DROP%20TABLE%20product;--',
-      '?name[]=a&name[]=b',
-      '?name=a&name=b',
-      '?name[$ne]=a',
-      '?q=:term0&name=:key',
-      '?q=$1&name=?',
-      '?size=1e3',
-      '?size=-1&page=-1',
-      '?size=9007199254740993&page=99999999999999999999',
-      '?page=9007199254740991&size=100&q=a',
-      `?q=${'a'.repeat(7000)}`,
-      `?${'a=1&'.repeat(1500)}`,
-      `?${'q'.repeat(5000)}=1`,
-    ])('[4.3] never 500, always an envelope: the query %s', async (query) => {
-      expectEnvelope(await service.get(`/api/products${query}`));
-      expectEnvelope(await service.get(`/api/products/search${query}`));
-      expectEnvelope(await service.get(`/api/products/${id}${query}`));
-      expectEnvelope(await service.get(`/api/categories${query}`));
-    });
-
-    it('[4.3] the table of hostile requests broke nothing', async () => {
-      expect((await service.get('/api/products')).status).toBe(200);
-      expect(linesOf(service.logs, 'error')).toEqual([]);
-    });
+  it('[4.3] never returns 500 for a query string', async () => {
+    const short =
+      "? &&&=== page=%00 page=%ff page=% %=1 page=1&page=2 page[a][b]=1 __proto__=1 toString=1 q=%00 q=%ED%A0%80 q=' " +
+      'q=%5C%5C%5C q=%25 name[$ne]=a q=:term0&name=:key q=$1&name=? size=-1 page=9007199254740991&size=100&q=a';
+    for (const query of [...short.split(' '), 'a=1&'.repeat(1500), `${'q'.repeat(5000)}=1`]) {
+      expectEnvelope(await service.get(`/api/products?${query}`));
+      expectEnvelope(await service.get(`/api/products/search?${query}`));
+      expectEnvelope(await service.get(`/api/products/${id}?${query}`));
+    }
+    expect(linesOf(service.logs, 'error')).toEqual([]);
   });
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
-  let service: CrudService;
-  let id: number;
-  beforeAll(async () => {
-    service = await startCrud(platform, { resources });
-    id = (await service.post('/api/products', pen)).json.data.id;
-  });
-  afterAll(() => service.close());
-
-  const both = (): [string, string][] => [
-    ['POST', '/api/products'],
-    ['PUT', `/api/products/${id}`],
-  ];
-  const json = { 'content-type': 'application/json' };
-
-  it.each([
-    '{',
-    '{"name":',
-    'hello',
-    '{name:1}',
-    "{'name':1}",
-    '{"a":1}}',
-    '{"a":1,}',
-    '[1',
-    'undefined',
-    'NaN',
-    '\u0000',
-  ])('[4.3] the body %p is not JSON: 400', async (body) => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, { body, headers: json });
-      expect([answer.status, answer.json]).toEqual([400, failure(expect.stringMatching(/JSON/))]);
-    }
+  it('[4.3] returns 400 for an id that is broken percent-encoding, on Express in the envelope', async () => {
+    const service = await startCrud(platform, { resources });
+    const answer = await rawTarget(service.port, '/api/products/%ff');
+    expect(answer.status).toBe(400);
+    if (platform === 'express') expect(JSON.parse(answer.body)).toMatchObject(failure(expect.any(String)));
+    expect((await service.get(`/api/products/${'1'.repeat(120)}`)).status).toBe(platform === 'express' ? 400 : 414);
+    await service.close();
   });
 
-  it.each(['null', 'true', '1', '"text"', '[]', '[{"name":"a","price":1}]', '""', ' null '])(
-    '[4.3] the body %s is JSON, but no object: 400',
-    async (body) => {
-      for (const [method, path] of both()) {
-        const answer = await service.send(method, path, { body, headers: json });
-        expect([answer.status, answer.json]).toEqual([400, failure(expect.any(String))]);
-      }
-    },
-  );
-
-  it('[4.3] an empty body is 400', async () => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, { body: '', headers: json });
-      expect([answer.status, answer.json]).toMatchObject([400, failure(expect.any(String))]);
-    }
-  });
-
-  it('[4.3] no body and no type is 400', async () => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path);
-      expect([answer.status, answer.json]).toMatchObject([400, failure(expect.any(String))]);
-    }
-  });
-
-  it.each([
-    'text/plain',
-    'text/html',
-    'text/json',
-    'application/xml',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/vnd.api+json',
-    'application/merge-patch+json',
-    'application/jsonx',
-    'application/octet-stream',
-    'application/json; charset=latin1',
-    'application/json, text/plain',
-    'nonsense',
-  ])('[4.3] the type %s is not application/json: 415', async (type) => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, {
-        body: JSON.stringify({ ...pen, name: 'Typed' }),
-        headers: { 'content-type': type },
-      });
-      expect([answer.status, answer.json]).toEqual([415, failure(expect.stringMatching(/application\/json/))]);
-    }
-  });
-
-  it('[4.3] a body without a type is 415', async () => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, { body: JSON.stringify({ ...pen, name: 'Untyped' }) });
-      expect([answer.status, answer.json]).toEqual([415, failure(expect.any(String))]);
-    }
-  });
-
-  it.each([
-    'application/json',
-    'APPLICATION/JSON',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-  ])('[4.3] the type %s is application/json', async (type) => {
-    const answer = await service.send('PUT', `/api/products/${id}`, {
-      body: JSON.stringify(pen),
-      headers: { 'content-type': type },
-    });
-    expect(answer.status).toBe(200);
-  });
-
-  it('[4.3] an encoding that the server does not know is 415', async () => {
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, {
-        body: JSON.stringify(pen),
-        headers: { ...json, 'content-encoding': 'foo' },
-      });
-      expect([answer.status, answer.json]).toEqual([415, failure(expect.any(String))]);
-    }
-  });
-
-  it("[4.3] a body larger than the platform's limit is 413, and stores nothing", async () => {
-    const body = JSON.stringify({ ...pen, description: 'x'.repeat(2_000_000) });
-    for (const [method, path] of both()) {
-      const answer = await service.send(method, path, { body, headers: json });
-      expect([answer.status, answer.json]).toEqual([413, failure(expect.any(String))]);
-    }
-    expect((await service.get('/api/products')).json.data).toEqual([{ id, ...pen }]);
-  });
-
-  it('[4.3] a body in chunks is read like any other', async () => {
-    const chunk = JSON.stringify({ ...pen, name: 'Chunk' });
-    const { status, body } = await rawTarget(service.port, `/api/products/${id}`, {
-      method: 'PUT',
-      headers: [
-        'Content-Type: application/json',
-        `Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0`,
-      ],
-    });
-    expect([status, JSON.parse(body).data.name]).toEqual([200, 'Chunk']);
-    await service.put(`/api/products/${id}`, pen);
-  });
-
-  it('[4.3] a broken percent-encoding in the id is 400, on Express in the envelope', async () => {
-    const { status, body } = await rawTarget(service.port, '/api/products/%ff');
-    expect(status).toBe(400);
-    if (platform === 'express') expect(JSON.parse(body)).toMatchObject(failure(expect.any(String)));
-  });
-
-  it('[4.3] an id of more than 100 characters is 400, on Fastify 414', async () => {
-    const { status } = await service.get(`/api/products/${'1'.repeat(120)}`);
-    expect(status).toBe(platform === 'express' ? 400 : 414);
+  it('[4.2] refuses to start if two endpoints are one for the router', async () => {
+    const two = [
+      { entity: Label, endpoint: '/p', ...paging },
+      { entity: Category, endpoint: '/P', ...paging },
+    ];
+    const started = startCrud(platform, { entities: [Label, Category], resources: two });
+    if (platform === 'express') await expect(started).rejects.toThrow(/`endpoint` of Category/);
+    else await (await started).close();
   });
 });
 
-describe.each(PLATFORMS)('a failure inside on %s', (platform) => {
-  const CANARY = 'canary: password=hunter2 at /srv/app';
+describe.each(PLATFORMS)('an internal failure on %s', (platform) => {
+  const SECRET = 'password=hunter2 at /srv/app';
+  const thrown: Record<string, unknown> = {
+    text: SECRET,
+    nothing: undefined,
+    status: Object.assign(new Error(SECRET), { status: 500 }),
+    odd: Object.assign(new Error(SECRET), { status: 'x', statusCode: -1 }),
+  };
 
-  class Throwing extends CrudController({ entity: Category, endpoint: '/api/throwing' }) {
-    @Get()
-    override findAll(): never {
-      throw new Error(CANARY);
-    }
+  class Throwing extends CrudController({ entity: Category, endpoint: '/api/throwing', ...paging }) {
     @Get(':id')
     override findById(id: string): never {
-      const thrown: Record<string, unknown> = {
-        text: CANARY,
-        nothing: undefined,
-        null: null,
-        status: Object.assign(new Error(CANARY), { status: 500 }),
-        odd: Object.assign(new Error(CANARY), { status: 'x', statusCode: -1 }),
-      };
       throw thrown[id];
     }
     @Put(':id')
@@ -568,93 +337,36 @@ describe.each(PLATFORMS)('a failure inside on %s', (platform) => {
     }
   }
 
-  it.each(['', '/text', '/nothing', '/null', '/status', '/odd'])(
-    '[4.3] what an override throws, a 500 does not tell (%p)',
-    async (path) => {
-      const service = await startCrud(platform, { resources: [Throwing] });
-      const { status, json, text } = await service.get(`/api/throwing${path}`);
-      expect([status, json]).toEqual([500, failure(expect.stringMatching(/\S/))]);
-      expect(text).not.toMatch(/canary|hunter2|at |Error:/);
-      await service.close();
-    },
-  );
-
-  it('[4.3] the reason of a 500 stands in the log', async () => {
+  it('[4.3] returns 500 without a detail for what an override throws, and logs the reason', async () => {
     const service = await startCrud(platform, { resources: [Throwing] });
-    await service.get('/api/throwing');
-    expect(linesOf(service.logs, 'error').join('\n')).toContain('canary');
+    for (const id of Object.keys(thrown)) {
+      const { status, json } = await service.get(`/api/throwing/${id}`);
+      expect([status, json]).toEqual([500, failure('Internal server error')]);
+    }
+    expect(linesOf(service.logs, 'error').join('\n')).toContain('hunter2');
     await service.close();
   });
 
-  it('[4.3] a table that is gone is a 500 that says nothing about the inside', async () => {
-    const logger = Object.fromEntries(
-      ['log', 'error', 'warn', 'debug', 'verbose', 'fatal'].map((level) => [level, () => undefined]),
-    ) as unknown as LoggerService;
+  it('[4.3] returns 500 without a detail if a table does not exist', async () => {
+    const levels = ['log', 'error', 'warn', 'debug', 'verbose', 'fatal'];
+    const logger = Object.fromEntries(levels.map((level) => [level, () => undefined])) as unknown as LoggerService;
     const service = await startCrud(platform, { resources, logger });
     await service.dataSource.query('DROP TABLE "product"');
     for (const answer of [
       await service.get('/api/products'),
-      await service.get('/api/products?page=2'),
       await service.get('/api/products/1'),
       await service.get('/api/products/search?q=a'),
-      await service.get('/api/products/exists/1'),
       await service.post('/api/products', pen),
       await service.put('/api/products/1', pen),
       await service.del('/api/products/1'),
-    ]) {
-      expect([answer.status, answer.json]).toEqual([500, failure(expect.stringMatching(/\S/))]);
-      expect(answer.text).not.toMatch(/sqlite|table|product|select|query|typeorm|\.js|\.ts/i);
-    }
+    ])
+      expect([answer.status, answer.json]).toEqual([500, failure('Internal server error')]);
     await service.close();
   });
 });
 
-describe.each(DATABASES)('a view in %s', (database) => {
-  const isPostgres = database === 'postgres';
-
-  it.each([false, ...(isPostgres ? [true] : [])])(
-    'of which nothing can be changed refuses every write, materialized: %s',
-    async (materialized) => {
-      @Entity()
-      class Sale {
-        @PrimaryGeneratedColumn()
-        id!: number;
-
-        @Column()
-        amount!: number;
-      }
-      const expression = 'SELECT MIN(id) AS id, SUM(amount) AS amount FROM sale GROUP BY amount';
-      @ViewEntity({ name: 'totals', expression, materialized })
-      class Total {
-        @PrimaryGeneratedColumn()
-        id!: number;
-
-        @ViewColumn()
-        amount!: string;
-      }
-      const { get, post, put, del, dataSource, logs, close } = await startCrud('express', {
-        database,
-        entities: [Sale, Total],
-        resources: [{ entity: Total, endpoint: '/api/totals' }],
-      });
-      await dataSource.getRepository(Sale).save([{ amount: 5 }]);
-      if (materialized) await dataSource.query('REFRESH MATERIALIZED VIEW totals');
-      const written = [
-        await post('/api/totals', { amount: '7' }),
-        await put('/api/totals/1', { amount: '7' }),
-        await del('/api/totals/1'),
-      ];
-      for (const { status, json } of written)
-        expect([status, json.message]).toEqual([409, 'Total cannot be changed: it is a view of other records']);
-      expect((await get('/api/totals')).json.data).toHaveLength(1);
-      expect(linesOf(logs, 'error')).toEqual([]);
-      await close();
-    },
-  );
-});
-
 @Entity()
-class Ignored {
+class Sale {
   @PrimaryGeneratedColumn()
   id!: number;
 
@@ -662,49 +374,68 @@ class Ignored {
   name!: string;
 }
 
-it('[4.6] a record that SQLite ignores is a conflict, and no other record is taken for it', async () => {
+const expression = 'SELECT MIN(id) AS id, name FROM sale GROUP BY name';
+const views = DATABASES.flatMap((database) =>
+  (database === 'postgres' ? [false, true] : [false]).map((m) => [database, m] as const),
+);
+
+it.each(views)('[4.3] returns 409 for a write to a view of %s, materialized: %s', async (database, materialized) => {
+  @ViewEntity({ name: 'totals', expression, materialized })
+  class Total {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @ViewColumn()
+    name!: string;
+  }
   const service = await startCrud('express', {
-    entities: [Ignored],
-    resources: [{ entity: Ignored, endpoint: '/ignored', enablePagination: true }],
-    path: 'compiled',
+    database,
+    entities: [Sale, Total],
+    resources: [{ entity: Total, endpoint: '/api/totals' }],
   });
-  await service.dataSource.query(
-    `CREATE TRIGGER ignores BEFORE INSERT ON ignored WHEN NEW.name = 'skip' BEGIN SELECT RAISE(IGNORE); END`,
-  );
-  expect((await service.post('/ignored', { name: 'kept' })).status).toBe(201);
-  const { status, json, headers } = await service.post('/ignored', { name: 'skip' });
-  expect([status, json, headers['location']]).toEqual([
-    409,
-    failure('Ignored is not there: the database ignored it, or it is deleted already'),
-    undefined,
-  ]);
-  expect((await service.get('/ignored')).json.metadata.pagination.total).toBe(1);
+  await service.dataSource.getRepository(Sale).save([{ name: 'a' }]);
+  if (materialized) await service.dataSource.query('REFRESH MATERIALIZED VIEW totals');
+  for (const { status, json } of [
+    await service.post('/api/totals', { name: 'b' }),
+    await service.put('/api/totals/1', { name: 'b' }),
+    await service.del('/api/totals/1'),
+  ])
+    expect([status, json.message]).toEqual([409, 'Total cannot be changed: it is a view of other records']);
   await service.close();
 });
 
-it.each(PLATFORMS)('[4.2] on %s, endpoints that the router takes for one refuse to boot', async (platform) => {
-  const two = [
-    { entity: Label, endpoint: '/p', enablePagination: true },
-    { entity: Category, endpoint: '/P', enablePagination: true },
-  ];
-  const started = startCrud(platform, { entities: [Label, Category], resources: two });
-  if (platform === 'express')
-    await expect(started).rejects.toThrow(/`endpoint` of Category: expected a path of its own/);
-  else await (await started).close();
+@Entity()
+class Fixed {
+  @PrimaryColumn('varchar', { length: 20 })
+  id = 'fixed';
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+it('[4.6] returns 409 for an ignored record whose constructor gives the key of another record', async () => {
+  const resources = [{ entity: Fixed, endpoint: '/fixed', enablePagination: true }];
+  const service = await startCrud('express', { entities: [Fixed], resources, path: 'compiled' });
+  await service.dataSource.query(
+    `CREATE TRIGGER ignores BEFORE INSERT ON fixed WHEN EXISTS (SELECT 1 FROM fixed) BEGIN SELECT RAISE(IGNORE); END`,
+  );
+  expect((await service.post('/fixed', { name: 'first' })).json.data).toEqual({ id: 'fixed', name: 'first' });
+  expect((await service.post('/fixed', { name: 'second' })).status).toBe(409);
+  await service.close();
 });
 
-(DATABASES.includes('postgres') ? it : it.skip).each(['compiled', 'repository'] as const)(
-  '[4.3] a text that PostgreSQL cannot hold is named, and no id, on the path %s',
-  async (path) => {
-    const resources = [
-      { entity: Category, endpoint: '/categories', enablePagination: true },
-      { entity: Label, endpoint: '/labels', enablePagination: true },
-    ];
-    const service = await startCrud('express', { entities: [Category, Label], resources, database: 'postgres', path });
-    const { id } = (await service.post('/categories', { name: 'a' })).json.data;
-    expect(wrongFields(await service.post('/categories', { name: 'a\u0000' }))).toEqual(['name']);
-    expect(wrongFields(await service.put(`/categories/${id}`, { name: '\u0000' }))).toEqual(['name']);
-    expect(wrongFields(await service.get('/labels/a%00'))).toEqual(['id']);
-    await service.close();
-  },
-);
+it('[4.6] returns 409 for a record that SQLite ignores', async () => {
+  const service = await startCrud('express', {
+    entities: [Sale],
+    resources: [{ entity: Sale, endpoint: '/sales', ...paging }],
+    path: 'compiled',
+  });
+  await service.dataSource.query(
+    `CREATE TRIGGER ignores BEFORE INSERT ON sale WHEN NEW.name = 'skip' BEGIN SELECT RAISE(IGNORE); END`,
+  );
+  expect((await service.post('/sales', { name: 'kept' })).status).toBe(201);
+  const { status, json, headers } = await service.post('/sales', { name: 'skip' });
+  expect([status, json, headers['location']]).toEqual([409, failure(naming('Sale')), undefined]);
+  expect((await service.get('/sales')).json.metadata.pagination.total).toBe(1);
+  await service.close();
+});

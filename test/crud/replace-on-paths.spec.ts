@@ -74,7 +74,7 @@ const TRIGGERS: Readonly<Record<DatabaseName, readonly string[]>> = {
   ],
 };
 
-describe.each(DATABASES)('PUT on %s, compiled and through the repository', (database) => {
+describe.each(DATABASES)('PUT on %s, by compiled statements and by the repository', (database) => {
   const entities = [Page, Fixed, ...(database === 'postgres' ? [Host] : [])];
   let twins: Twins;
   beforeAll(async () => {
@@ -97,7 +97,7 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     return mine;
   };
 
-  it('[4.6] of a record that is deleted is 404, and changes nothing', async () => {
+  it('[4.6] returns 404 for a deleted record, and changes nothing', async () => {
     const { json } = await twins.post('/api/page', { name: 'gone' });
     const path = `/api/page/${json.data.id}`;
     expect((await twins.del(path)).status).toBe(200);
@@ -109,7 +109,7 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     expect(await rows()).toEqual(before);
   });
 
-  it('[4.6] tells of a record that is not there before all else', async () => {
+  it('[4.6] returns 404 for a missing record before any other failure', async () => {
     await twins.post('/api/page', { name: 'taken' });
     for (const body of [
       { name: 'taken' },
@@ -128,7 +128,7 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     expect((await twins.put('/api/host/1', { address: 'none' })).status).toBe(400);
   });
 
-  it('[4.6] tells what is wrong before what is taken', async () => {
+  it('[4.6] returns 400 for a wrong field before 409 for a taken value', async () => {
     const { json } = await twins.post('/api/page', { name: 'other' });
     const path = `/api/page/${json.data.id}`;
     expect((await twins.put(path, { name: 'taken', locked: 'other' })).status).toBe(400);
@@ -136,7 +136,7 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     expect((await twins.put(path, { name: 'taken' })).status).toBe(409);
   });
 
-  it('[4.6] counts the version alike, also where nothing changes', async () => {
+  it('[4.6] increments the version, also if nothing changes', async () => {
     const { json } = await twins.post('/api/page', { name: 'same' });
     const path = `/api/page/${json.data.id}`;
     for (const version of [2, 3, 4]) {
@@ -151,7 +151,7 @@ describe.each(DATABASES)('PUT on %s, compiled and through the repository', (data
     expect((await twins.put('/api/fixed/2', {})).status).toBe(404);
   });
 
-  it('[4.6] answers with what a trigger made of the record', async () => {
+  it('[4.6] answers with the record as a trigger changed it', async () => {
     const { json } = await twins.post('/api/page', { name: 'heard' });
     expect(json.data.heard).toBe('made heard');
     const path = `/api/page/${json.data.id}`;

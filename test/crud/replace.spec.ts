@@ -29,15 +29,6 @@ class Place {
 }
 
 @Entity()
-class Tag {
-  @PrimaryGeneratedColumn('uuid')
-  id!: string;
-
-  @Column({ length: 30 })
-  name!: string;
-}
-
-@Entity()
 class Person {
   @PrimaryGeneratedColumn()
   id!: number;
@@ -55,7 +46,7 @@ class Profile {
   bio!: string;
 }
 
-/** A class of its own for each database, as the expression of a generated column is. */
+/** One class for each database, because the expression of a generated column differs. */
 function articleOf(database: DatabaseName) {
   @Entity()
   class Article {
@@ -101,7 +92,7 @@ function articleOf(database: DatabaseName) {
       generatedType: 'STORED',
       asExpression: database === 'mariadb' ? 'concat(`title`, "!")' : `"title" || '!'`,
       nullable: true,
-      // TypeORM itself does not leave such a column out of its statements.
+      // TypeORM does not leave such a column out of its statements.
       ...(database === 'sqlite' && { insert: false, update: false }),
     })
     shout!: string;
@@ -109,7 +100,7 @@ function articleOf(database: DatabaseName) {
     @Column({
       type: 'int',
       transformer: {
-        // TypeORM asks it of absent values, too.
+        // TypeORM calls it for absent values too.
         to: (euros?: number) => (euros === undefined ? undefined : Math.round(euros * 100)),
         from: (cents: number) => cents / 100,
       },
@@ -125,9 +116,6 @@ function articleOf(database: DatabaseName) {
 
     @ManyToOne(() => Person, { nullable: false })
     owner!: Person;
-
-    @ManyToOne(() => Tag, { nullable: true })
-    tag!: Tag | null;
 
     @OneToOne(() => Profile, { nullable: true })
     @JoinColumn()
@@ -172,14 +160,15 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 describe.each(DATABASES)('on %s', (database) => {
   const Article = articleOf(database);
 
-  describe.each(PLATFORMS)('and %s', (platform) => {
+  const platforms = PLATFORMS.filter((platform) => database === 'sqlite' || platform === 'express');
+  describe.each(platforms)('and %s', (platform) => {
     let service: CrudService;
     let ann: number;
     let bob: number;
     beforeAll(async () => {
       service = await startCrud(platform, {
         database,
-        entities: [Article, Person, Tag, Profile],
+        entities: [Article, Person, Profile],
         resources: [
           {
             entity: Article as Type,
@@ -189,7 +178,6 @@ describe.each(DATABASES)('on %s', (database) => {
             searchableFields: ['title'],
           },
           { entity: Person, endpoint: '/api/people' },
-          { entity: Tag, endpoint: '/api/tags' },
           { entity: Profile, endpoint: '/api/profiles' },
         ],
       });
@@ -198,7 +186,7 @@ describe.each(DATABASES)('on %s', (database) => {
     });
     afterAll(() => service.close());
 
-    /** The least that a client has to say. */
+    /** The required fields. */
     const least = () => ({ title: 'One', place: { city: 'Ulm' }, ownerId: ann });
     const fresh = () => ({
       id: expect.any(Number),
@@ -216,7 +204,6 @@ describe.each(DATABASES)('on %s', (database) => {
       place: { city: 'Ulm', zip: null, country: 'DE' },
       reviewerId: null,
       ownerId: ann,
-      tagId: null,
       profileId: null,
       parentId: null,
       editorId: null,
@@ -226,7 +213,7 @@ describe.each(DATABASES)('on %s', (database) => {
       version: 1,
       deleted: null,
     });
-    /** Everything that a client may say. */
+    /** Every field that a client may set. */
     const most = () => ({
       ...least(),
       subtitle: 'Two',
@@ -258,18 +245,15 @@ describe.each(DATABASES)('on %s', (database) => {
       return row?.it;
     };
 
-    it('[4.6] what a POST leaves out gets its default, or null', async () => {
+    it('[4.6] sets what a POST leaves out to its default or null, and stores what it sends', async () => {
       const { id, ...rest } = await made();
       expect({ id, ...rest }).toEqual(fresh());
       expect(await read(id)).toEqual({ id, ...rest });
+      const { id: other } = await made(most());
+      expect(await read(other)).toMatchObject({ ...most(), id: other });
     });
 
-    it('[4.6] what a POST says is stored instead of the defaults', async () => {
-      const { id } = await made(most());
-      expect(await read(id)).toMatchObject({ ...most(), id });
-    });
-
-    it('[4.6] what GET returned can be PUT back: only version and update date change', async () => {
+    it('[4.6] accepts in PUT what GET returned, and changes only version and update date', async () => {
       for (const before of [await made(), await made(most())]) {
         const { status, json } = await service.put(`/api/articles/${before.id}`, before);
         const unchanged = { ...before, version: 2, updated: expect.stringMatching(MOMENT) };
@@ -278,7 +262,7 @@ describe.each(DATABASES)('on %s', (database) => {
       }
     });
 
-    it('[4.6] what GET returned can be edited and PUT back', async () => {
+    it('[4.6] accepts in PUT what GET returned and a client edited', async () => {
       const before = await made(most());
       const edited = { ...before, title: 'Edited', rating: 0, subtitle: null, place: { ...before.place, city: 'Rom' } };
       const { status, json } = await service.put(`/api/articles/${before.id}`, edited);
@@ -288,7 +272,7 @@ describe.each(DATABASES)('on %s', (database) => {
       ]);
     });
 
-    it('[4.6] PUT is a full replacement: what is left out becomes its default, or null', async () => {
+    it('[4.6] sets what a PUT leaves out to its default or null', async () => {
       const before = await made(most());
       const { status, json } = await service.put(`/api/articles/${before.id}`, least());
       expect([status, json.data]).toEqual([200, { ...fresh(), id: before.id, created: before.created, version: 2 }]);
@@ -296,7 +280,7 @@ describe.each(DATABASES)('on %s', (database) => {
       expect(await read(before.id)).toEqual(json.data);
     });
 
-    it('[4.6] a nullable column with a default: left out it is the default, null stays null', async () => {
+    it('[4.6] sets a nullable column with a default to the default if absent, and to null if null', async () => {
       const { id } = await made({ ...least(), mood: null });
       expect((await read(id)).mood).toBeNull();
       await service.put(`/api/articles/${id}`, { ...least(), mood: 'odd' });
@@ -304,7 +288,7 @@ describe.each(DATABASES)('on %s', (database) => {
       expect((await service.put(`/api/articles/${id}`, { ...least(), mood: null })).json.data.mood).toBeNull();
     });
 
-    it('[4.6] a required field that a PUT leaves out is 400, and nothing changes', async () => {
+    it('[4.6] returns 400 for a PUT without a required field or relation, and changes nothing', async () => {
       const before = await made(most());
       expect(wrongFields(await service.put(`/api/articles/${before.id}`, {}))).toEqual([
         'ownerId',
@@ -317,80 +301,39 @@ describe.each(DATABASES)('on %s', (database) => {
       expect(await read(before.id)).toEqual(before);
     });
 
-    it('[4.6] a PUT never creates', async () => {
+    it('[4.6] never creates a record by PUT', async () => {
       const count = await service.dataSource.getRepository(Article).count();
       for (const body of [least(), { ...least(), id: 987654 }])
         expect((await service.put('/api/articles/987654', body)).status).toBe(404);
       expect(await service.dataSource.getRepository(Article).count()).toBe(count);
-      const uuid = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
-      expect((await service.put(`/api/tags/${uuid}`, { id: uuid, name: 'x' })).status).toBe(404);
-      expect((await service.get('/api/tags')).json.data.map((tag: { id: string }) => tag.id)).not.toContain(uuid);
     });
 
-    it.each([
-      ['id', 5],
-      ['id', null],
-      ['created', '2026-01-31T09:30:15.000Z'],
-      ['updated', '2026-01-31T09:30:15.000Z'],
-      ['version', 1],
-      ['deleted', null],
-      ['shout', 'One!'],
-      ['later', 'a'],
-    ])('[4.6] %s, which is generated or not to be inserted, is refused on create: %p', async (name, value) => {
-      const count = await service.dataSource.getRepository(Article).count();
-      expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
-      expect(await service.dataSource.getRepository(Article).count()).toBe(count);
-    });
-
-    it.each([
-      ['id', 987654],
-      ['id', null],
-      ['created', '2001-01-31T09:30:15.000Z'],
-      ['updated', '2001-01-31T09:30:15.000Z'],
-      ['version', 9],
-      ['version', 0],
-      ['deleted', '2026-01-31T09:30:15.000Z'],
-      ['shout', 'Other!'],
-      ['locked', 'changed'],
-    ])(
-      '[4.6] %s, which is generated or not to be updated, is refused when a PUT changes it: %p',
-      async (name, value) => {
-        const before = await made();
+    it('[4.6] refuses generated fields in POST, and in PUT if they change', async () => {
+      const before = await made();
+      const [past, future] = ['2001-01-31T09:30:15.000Z', '2041-01-31T09:30:15.000Z'];
+      const generated = { id: 987654, created: past, updated: past, version: 9, deleted: future, shout: 'x!' };
+      for (const [name, value] of Object.entries({ ...generated, later: 'a' })) {
+        expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
+        expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: null }))).toEqual([name]);
+      }
+      for (const [name, value] of Object.entries({ ...generated, locked: 'changed', id: String(before.id) })) {
         const answer = await service.put(`/api/articles/${before.id}`, { ...before, title: 'Other', [name]: value });
         expect(wrongFields(answer)).toEqual([name]);
-        expect(await read(before.id)).toEqual(before);
-      },
-    );
-
-    it('[4.6] an id alone, unchanged, is accepted', async () => {
-      const { id } = await made();
-      expect((await service.put(`/api/articles/${id}`, { ...least(), id })).status).toBe(200);
+        expect(answer.json.errors[0].message).toMatch(/^cannot be changed: must be .+ or nothing, got .+$/);
+      }
+      expect(await read(before.id)).toEqual(before);
+      expect((await service.put(`/api/articles/${before.id}`, { ...least(), id: before.id })).status).toBe(200);
     });
 
-    it('[4.6] a column that is not to be updated is taken on create and kept by a PUT that leaves it out', async () => {
+    it('[4.6] stores update: false columns only in POST, and insert: false columns only in PUT', async () => {
       const { id } = await made({ ...least(), locked: 'mine' });
       expect((await service.put(`/api/articles/${id}`, least())).json.data.locked).toBe('mine');
       expect((await service.put(`/api/articles/${id}`, { ...least(), locked: 'mine' })).status).toBe(200);
-    });
-
-    it('[4.6] a column that is not to be inserted is written by a PUT', async () => {
-      const { id } = await made();
       expect((await service.put(`/api/articles/${id}`, { ...least(), later: 'now' })).json.data.later).toBe('now');
       expect((await read(id)).later).toBe('now');
     });
 
-    it('[4.6] version and update date go on by themselves', async () => {
-      const before = await made();
-      for (const version of [2, 3, 4])
-        expect((await service.put(`/api/articles/${before.id}`, least())).json.data.version).toBe(version);
-      const after = await read(before.id);
-      expect(after.created).toBe(before.created);
-      // To the second: TypeORM updates with CURRENT_TIMESTAMP, which has no fraction in MariaDB.
-      const second = (text: unknown): string => (text as string).slice(0, 19);
-      expect(second(after.updated) >= second(before.updated)).toBe(true);
-    });
-
-    it('[4.6] columns that a client cannot read keep their values in a PUT, and never leave', async () => {
+    it('[4.6] never sends select: false columns, and keeps them in a PUT that leaves them out', async () => {
       const hidden = { secret: 'secret-canary', token: 'other-canary' };
       const answers = [await service.post('/api/articles', { ...least(), title: 'Hidden', ...hidden })];
       const { id } = answers[0]!.json.data as { id: number };
@@ -411,53 +354,41 @@ describe.each(DATABASES)('on %s', (database) => {
       }
     });
 
-    it('[4.6] a wrong value of a hidden column is not repeated in the answer', async () => {
-      const answer = await service.post('/api/articles', { ...least(), secret: `canary${'x'.repeat(60)}`, token: 5 });
+    it('[4.6] does not repeat a wrong value of a select: false column', async () => {
+      const answer = await service.post('/api/articles', { ...least(), secret: 'x'.repeat(51), token: 98765 });
       expect(wrongFields(answer)).toEqual(['secret', 'token']);
-      expect(answer.text).not.toContain('canary');
+      expect(answer.text).not.toMatch(/98765|xxx|51 characters/);
     });
 
     it.each([
       ['colour', { colour: 'red' }],
       ['place.street', { place: { city: 'Ulm', street: 'x' } }],
       ['owner', { owner: { id: 1 } }],
-      ['owner', { owner: 1 }],
       ['children', { children: [] }],
       ['isNoColumn', { isNoColumn: 'x' }],
-      ['placeCity', { placeCity: 'x' }],
       ['place.city', { 'place.city': 'x' }],
       ['the_printer', { the_printer: 1 }],
-      ['editor', { editor: null }],
       ['TITLE', { TITLE: 'x' }],
-      ['title ', { 'title ': 'x' }],
-    ])('[4.6] the unknown field %p is refused with 400, on create and on update', async (name, fields) => {
+    ])('[4.6] refuses the unknown field %p in POST and PUT', async (name, fields) => {
       const before = await made();
       expect(wrongFields(await service.post('/api/articles', { ...least(), ...fields }))).toEqual([name]);
       expect(wrongFields(await service.put(`/api/articles/${before.id}`, { ...least(), ...fields }))).toEqual([name]);
       expect(await read(before.id)).toEqual(before);
     });
 
-    it.each([null, 'Ulm', 5, [], ['Ulm'], true])('[4.6] an embedded object is not %p', async (place) => {
-      const { id } = await made();
-      for (const answer of [
-        await service.post('/api/articles', { ...least(), place }),
-        await service.put(`/api/articles/${id}`, { ...least(), place }),
-      ])
-        expect(wrongFields(answer).every((field) => field.startsWith('place'))).toBe(true);
-    });
-
-    it('[4.6] an embedded object is replaced as a whole, too', async () => {
+    it('[4.6] checks an embedded object, and replaces it as a whole', async () => {
       const { id } = await made(most());
-      expect(
-        (await service.put(`/api/articles/${id}`, { ...least(), place: { city: 'Rom' } })).json.data.place,
-      ).toEqual({
-        city: 'Rom',
-        zip: null,
-        country: 'DE',
-      });
+      for (const place of [null, 'Ulm', ['Ulm']])
+        for (const answer of [
+          await service.post('/api/articles', { ...least(), place }),
+          await service.put(`/api/articles/${id}`, { ...least(), place }),
+        ])
+          expect(wrongFields(answer)).toEqual(['place', 'place.city']);
+      const { json } = await service.put(`/api/articles/${id}`, { ...least(), place: { city: 'Rom' } });
+      expect(json.data.place).toEqual({ city: 'Rom', zip: null, country: 'DE' });
     });
 
-    it('[4.6] what a transformer makes of a column is neither seen nor sent', async () => {
+    it('[4.6] reads and writes a column through its transformer', async () => {
       const { id } = await made({ ...least(), price: 19.99 });
       expect(Number(await column(id, 'price'))).toBe(1999);
       expect((await read(id)).price).toBe(19.99);
@@ -466,48 +397,32 @@ describe.each(DATABASES)('on %s', (database) => {
     });
 
     const RELATIONS = ['reviewerId', 'editorId', 'printerId'];
-    it.each(RELATIONS)('[4.6] a many-to-one relation is read and written as %s', async (name) => {
+    it.each(RELATIONS)('[4.6] reads and writes a many-to-one relation as %s', async (name) => {
       const { id } = await made({ ...least(), [name]: bob });
       expect((await read(id))[name]).toBe(bob);
       expect((await service.put(`/api/articles/${id}`, { ...least(), [name]: ann })).json.data[name]).toBe(ann);
       expect((await service.put(`/api/articles/${id}`, { ...least(), [name]: null })).json.data[name]).toBeNull();
       await service.put(`/api/articles/${id}`, { ...least(), [name]: ann });
       expect((await service.put(`/api/articles/${id}`, least())).json.data[name]).toBeNull();
-      expect(
-        (await service.get('/api/articles')).json.data.find((each: { id: number }) => each.id === id)[name],
-      ).toBeNull();
     });
 
-    it.each([...RELATIONS, 'ownerId', 'parentId', 'profileId'])('[4.6] [4.3] %s to nothing is 409', async (name) => {
-      const before = await made();
-      expect((await service.post('/api/articles', { ...least(), [name]: 987654 })).status).toBe(409);
-      expect((await service.put(`/api/articles/${before.id}`, { ...least(), [name]: 987654 })).status).toBe(409);
-      expect(await read(before.id)).toEqual(before);
-    });
+    it.each([...RELATIONS, 'ownerId', 'parentId', 'profileId'])(
+      '[4.6] [4.3] returns 409 that names %s if it refers to no record, and 400 if it is no id',
+      async (name) => {
+        const before = await made();
+        const sent = { ...least(), [name]: 987654 };
+        for (const { status, json } of [
+          await service.post('/api/articles', sent),
+          await service.put(`/api/articles/${before.id}`, sent),
+        ])
+          expect([status, json.message]).toEqual([409, naming(`${name} refers to a record that does not exist`)]);
+        for (const value of ['a', '', 1.5, true, {}, [1]])
+          expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
+        expect(await read(before.id)).toEqual(before);
+      },
+    );
 
-    it.each(
-      [...RELATIONS, 'ownerId', 'parentId', 'profileId'].flatMap((name) =>
-        ['a', '', 1.5, true, {}, [1]].map((value) => [name, value] as const),
-      ),
-    )('[4.6] %s is not %p: 400', async (name, value) => {
-      expect(wrongFields(await service.post('/api/articles', { ...least(), [name]: value }))).toEqual([name]);
-    });
-
-    it('[4.6] a required relation is required', async () => {
-      const { ownerId: _ownerId, ...rest } = least();
-      expect(wrongFields(await service.post('/api/articles', rest))).toEqual(['ownerId']);
-      expect(wrongFields(await service.post('/api/articles', { ...rest, ownerId: null }))).toEqual(['ownerId']);
-    });
-
-    it('[4.6] a relation to a record with a UUID is one', async () => {
-      const tag = (await service.post('/api/tags', { name: 'new' })).json.data as { id: string };
-      const { id } = await made({ ...least(), tagId: tag.id });
-      expect((await read(id)).tagId).toBe(tag.id);
-      for (const tagId of ['abc', 5, {}, ''])
-        expect(wrongFields(await service.post('/api/articles', { ...least(), tagId }))).toEqual(['tagId']);
-    });
-
-    it('[4.6] a one-to-one relation of the owning side is a reference, and unique', async () => {
+    it('[4.6] reads and writes a one-to-one relation, which is unique', async () => {
       const profile = (await service.post('/api/profiles', { bio: 'x' })).json.data as { id: number };
       const { id } = await made({ ...least(), profileId: profile.id });
       expect((await read(id)).profileId).toBe(profile.id);
@@ -515,14 +430,14 @@ describe.each(DATABASES)('on %s', (database) => {
       expect((await service.del(`/api/profiles/${profile.id}`)).status).toBe(409);
     });
 
-    it('[4.6] a record may refer to one of its own kind', async () => {
+    it('[4.6] reads and writes a relation to the same entity', async () => {
       const parent = await made();
       const child = await made({ ...least(), parentId: parent.id });
       expect((await read(child.id)).parentId).toBe(parent.id);
       expect((await service.put(`/api/articles/${parent.id}`, { ...least(), parentId: parent.id })).status).toBe(200);
     });
 
-    it('[4.6] what is deleted with a delete date is gone for every operation, and stays in the table', async () => {
+    it('[4.6] hides a soft-deleted record from every operation, and keeps it in the table', async () => {
       const { id } = await made({ ...least(), title: 'Softly' });
       expect((await service.del(`/api/articles/${id}`)).status).toBe(200);
       for (const answer of [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { startChild } from '../child-process.js';
 import { compile, type Compiled, REPOSITORY } from '../compiled.js';
 
-/** A process has one time zone, and gets it at its start: each zone runs in one of its own. */
+/** A process has one time zone, set at its start, so that each zone needs a process. */
 const PROGRAM = `
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
@@ -46,7 +46,7 @@ console.log(JSON.stringify({ local, now: now.toISOString(), answers }));
 await app.close();
 `;
 
-describe('in another time zone', () => {
+describe('time zones', () => {
   let compiled: Compiled;
   beforeAll(async () => {
     compiled = await compile([], { 'test/crud/in-zone.ts': PROGRAM });
@@ -54,7 +54,7 @@ describe('in another time zone', () => {
   afterAll(() => compiled.remove());
 
   it.each(['America/St_Johns', 'Europe/Berlin', 'Pacific/Kiritimati'])(
-    '[4.3] [4.6] %s: the timestamp is the local date-time, and dates and date-times read back as they were written',
+    '[4.3] [4.6] sends the local timestamp, and reads dates and date-times back as written, in %s',
     async (TZ) => {
       const program = join(compiled.directory, 'test', 'crud', 'in-zone.js');
       const { stdout, stderr } = await startChild(process.execPath, [program], { cwd: REPOSITORY, env: { TZ } }).ended;
@@ -63,7 +63,7 @@ describe('in another time zone', () => {
       expect(local).not.toBe(now.slice(0, 16));
       expect(answers).toHaveLength(5);
       for (const { at, made, again, listed } of answers) {
-        // The minute may turn between the answer and the look at the clock.
+        // The minute may change between the answer and the clock reading.
         const behind = Date.parse(`${local}:00Z`) - Date.parse(`${made.timestamp}Z`);
         expect(Math.abs(behind)).toBeLessThan(120_000);
         expect(made.data).toMatchObject({ at, day: at.slice(0, 10), time: '02:30:00' });

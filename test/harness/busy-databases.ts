@@ -1,18 +1,19 @@
-/** Cases in which a database makes a request wait longer than the application allows. */
+/** Databases that are locked, out of connections, down or restarting. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner } from 'typeorm';
 import { DATABASES, type DatabaseName } from './databases.js';
 
 export interface BusyCase {
   readonly database: DatabaseName;
   readonly what: string;
-  /** Options of the connection pool. */
+  /** Options of the pool. */
   readonly extra: object;
-  /** A statement that limits the waiting, run on the only connection. */
+  /** A statement for the pool's only connection. */
   readonly limit?: string;
-  /** The statements with which another connection blocks the table. */
+  /** Statements that lock the table, on a connection of the same pool or of another one. */
   readonly hold: (table: string) => readonly string[];
   readonly ofSamePool?: boolean;
-  /** Whether another request already waits for a connection. */
+  /** Whether another query waits for a connection already. */
   readonly isQueued?: boolean;
   readonly release: string;
 }
@@ -54,10 +55,10 @@ const CASES: readonly BusyCase[] = [
   },
 ];
 
-/** The cases for the databases that the tests run on. */
+/** The cases of the configured databases. */
 export const BUSY_CASES = CASES.filter(({ database }) => DATABASES.includes(database));
 
-/** Blocks the table of an entity. @returns a function that releases it */
+/** Locks the table of an entity. @returns a function that releases it */
 export async function makeBusy(
   dataSource: DataSource,
   entity: EntityTarget<ObjectLiteral>,
@@ -77,6 +78,62 @@ export async function makeBusy(
   };
 }
 
-/** Another application's connections to the same database. */
+/** Connections of another application to the same database, not through a proxy. */
 export const besides = (dataSource: DataSource): Promise<DataSource> =>
   new DataSource({ ...dataSource.options, extra: {}, synchronize: false } as never).initialize();
+
+/** The configured servers, which can be down. */
+export const SERVER_DATABASES = DATABASES.filter((database) => database !== 'sqlite');
+
+/** A TCP proxy in front of a database server, which can refuse connections and end those that are open. */
+export interface DatabaseProxy {
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** The server is reached without the proxy again. */
+  remove(): Promise<void>;
+}
+
+/** Databases that are created from now on are reached through the proxy. */
+export async function startProxy(database: DatabaseName): Promise<DatabaseProxy> {
+  const variable = database === 'postgres' ? 'TEST_POSTGRES_URL' : 'TEST_MYSQL_URL';
+  const direct = process.env[variable] ?? '';
+  const { hostname, port } = new URL(direct);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => [client, upstream].forEach((each) => each.destroy()));
+    }
+  });
+  const listen = (at: number): Promise<void> => new Promise((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const own = (server.address() as AddressInfo).port;
+  process.env[variable] = Object.assign(new URL(direct), { hostname: '127.0.0.1', port: String(own) }).href;
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+    });
+  const remove = (): Promise<void> => {
+    process.env[variable] = direct;
+    return stop();
+  };
+  return { start: () => listen(own), stop, remove };
+}
+
+/** Ends every other connection to the database, as an administrator does. */
+export async function endOtherConnections(admin: QueryRunner): Promise<void> {
+  if (admin.connection.options.type === 'postgres') {
+    await admin.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    return;
+  }
+  const rows = (await admin.query(
+    'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+  )) as { id: number }[];
+  for (const { id } of rows) await admin.query(`KILL ${id}`);
+}

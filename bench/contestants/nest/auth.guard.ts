@@ -1,4 +1,4 @@
-/** As the chapter "Authentication" of Nest's documentation has it, and a list of rules. */
+/** The guard of Nest's documentation (Security, Authentication), with a list of rules. */
 import {
   type CanActivate,
   type ExecutionContext,

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { map, type Observable } from 'rxjs';
 
-/** What a controller returns, and the rest of the envelope around it. */
+/** The part of the envelope that a controller returns. */
 export interface Answer {
   readonly message: string;
   readonly data: unknown;

@@ -1,8 +1,8 @@
-/** As many more resources as a run of the start asks for, each with an entity, a table and a controller of its own. */
+/** Further resources for the runs with many of them, each with its own entity, table and controller. */
 import { Controller, type Type } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Entity } from 'typeorm';
-import { FURTHER_RESOURCES } from '../settings.js';
+import { RESOURCES } from '../settings.js';
 import { Product } from './product.entity.js';
 
 export interface FurtherResource {
@@ -10,14 +10,14 @@ export interface FurtherResource {
   readonly endpoint: string;
 }
 
-export const furtherResources: readonly FurtherResource[] = Array.from({ length: FURTHER_RESOURCES }, (_, index) => {
+export const furtherResources: readonly FurtherResource[] = Array.from({ length: RESOURCES - 1 }, (_, index) => {
   const name = `items_${index + 1}`;
   const entity = { [name]: class extends Product {} }[name] as Type<Product>;
   Entity(name)(entity);
   return { entity, endpoint: `/api/items-${index + 1}` };
 });
 
-/** A hand-written controller, as it would stand there for each of them; its first argument is the repository. */
+/** A copy of a hand-written controller for each further resource; the first constructor argument is the repository. */
 export function controllersLike(controller: Type<object>, paramTypes: unknown[]): Type<object>[] {
   return furtherResources.map(({ entity, endpoint }) => {
     class Copy extends controller {}

@@ -13,14 +13,12 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, ILike, Like, Repository } from 'typeorm';
-import { POSTGRES, PRODUCTS, PROTECTED } from '../settings.js';
+import { type FindOptionsWhere, Like, Repository } from 'typeorm';
+import { PRODUCTS, PROTECTED } from '../settings.js';
 import { AuthGuard } from './auth.guard.js';
 import { type Answer, EnvelopeInterceptor } from './envelope.interceptor.js';
 import { PageDto, ProductDto, SearchDto } from './product.dto.js';
 import { Product } from './product.entity.js';
-
-const contains = POSTGRES ? ILike : Like;
 
 @Controller(PRODUCTS)
 @UseInterceptors(EnvelopeInterceptor)
@@ -34,7 +32,7 @@ export class ProductsController {
 
   @Get('search')
   search(@Query() query: SearchDto): Promise<Answer> {
-    return this.page('Product search', query, { name: contains(`%${query.name}%`) });
+    return this.page('Product search', query, { name: Like(`%${query.name}%`) });
   }
 
   @Get(':id')

@@ -161,7 +161,9 @@ function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource
 
 function hasFunctions(metadata: EntityMetadata): boolean {
   const blank = metadata.create() as object;
-  return metadata.columns.some((column) => typeof column.getEntityValue(blank) === 'function');
+  // A column of a lazy relation would load it.
+  const columns = metadata.columns.filter(({ relationMetadata }) => !relationMetadata);
+  return columns.some((column) => typeof column.getEntityValue(blank) === 'function');
 }
 
 function fillsRelations(metadata: EntityMetadata): boolean {

@@ -30,7 +30,7 @@ const MISTAKES: Record<string, () => ModuleMetadata> = {
   'an unknown option': () => ({ imports: [CrudModule.forFeature({ ...category, pages: true } as never)] }),
   'no entity': () => ({ imports: [CrudModule.forFeature({ entity: NoEntity, endpoint: '/api/none' })] }),
   'an unknown field': () => ({
-    imports: [CrudModule.forFeature({ ...category, enableSearch: true, searchableFields: ['colour'] })],
+    imports: [CrudModule.forFeature({ ...category, enableSearch: true, searchableFields: ['colour' as 'name'] })],
   }),
   'one endpoint twice': () => ({ imports: [CrudModule.forFeature(category, { ...category, entity: User })] }),
   'a path of the package': () => ({ imports: [CrudModule.forFeature({ ...category, endpoint: '/api/auth' })] }),

@@ -1,0 +1,58 @@
+/** Starts a contestant: as deployed or with nothing around its handlers. */
+import {
+  type CallHandler,
+  type ExecutionContext,
+  type INestApplication,
+  type NestInterceptor,
+  ValidationPipe,
+} from '@nestjs/common';
+import helmet from 'helmet';
+import morgan from 'morgan';
+import { type Observable, tap } from 'rxjs';
+import { DEPLOYED } from './settings.js';
+
+/** The benchmark reads these counts to check that no request passes the access log or the interceptor. */
+const counts = { logged: 0, timed: 0 };
+let handlerMilliseconds = 0;
+
+class TimingInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const start = performance.now();
+    return next.handle().pipe(
+      tap(() => {
+        handlerMilliseconds += performance.now() - start;
+        counts.timed += 1;
+      }),
+    );
+  }
+}
+
+/** morgan writes a line when the response is finished. */
+const accessLog = morgan('combined', {
+  stream: {
+    write(line: string): void {
+      counts.logged += 1;
+      process.stdout.write(line);
+    },
+  },
+});
+
+export const validationPipe = (): ValidationPipe => new ValidationPipe({ transform: true, whitelist: true });
+
+export async function serve(app: INestApplication): Promise<void> {
+  if (DEPLOYED) {
+    app.use(helmet());
+    app.use(accessLog);
+    app.useGlobalPipes(validationPipe());
+    app.useGlobalInterceptors(new TimingInterceptor());
+  }
+  await app.listen(0, '127.0.0.1');
+  reportPort((app.getHttpServer().address() as { port: number }).port);
+}
+
+/** Started by hand, a contestant prints its address; started by the benchmark, it also answers each message with its counts. */
+export function reportPort(port: number): void {
+  if (!process.send) return console.log(`http://127.0.0.1:${port}`);
+  process.on('message', () => process.send?.({ ...counts, handlerMilliseconds }));
+  process.send({ port });
+}

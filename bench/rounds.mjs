@@ -1,0 +1,74 @@
+/** Interleaved rounds: every contestant in turn, in reverse every second time; ratios are taken within a round. */
+import { setTimeout } from 'node:timers/promises';
+import { load } from './load.mjs';
+
+const WARM_REQUESTS = 5_000;
+
+function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+export const summarize = (numbers) => ({
+  median: median(numbers),
+  min: Math.min(...numbers),
+  max: Math.max(...numbers),
+});
+
+/** Both samples of a ratio come from the same round, so that both saw the same machine. */
+export const ratioOf = (samples, others, figure = 'perSecond') =>
+  summarize(samples.map((sample, round) => sample[figure] / others[round][figure]));
+
+/** @returns the samples of each server, one for each round */
+export async function measureRounds(servers, operation, options) {
+  const { rounds, seconds } = options;
+  for (const server of servers) await warmUp(server, operation, options);
+  return interleave(servers, rounds, (server) => measure(server, operation, seconds));
+}
+
+export async function interleave(items, rounds, measureOne) {
+  const samples = new Map(items.map((item) => [item, []]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const item of round % 2 === 0 ? items : items.toReversed()) samples.get(item).push(await measureOne(item));
+  return samples;
+}
+
+/** Waits until the code is optimised. A slow server needs more time for that, or it would be measured cold. */
+export async function warmUp(server, operation, { warmUp: { least, most } }) {
+  let requests = 0;
+  for (let seconds = 0; seconds < least || (requests < WARM_REQUESTS && seconds < most); seconds += 1)
+    requests += (await sendLoad(server, operation, 1)).requests;
+}
+
+export async function measure(server, operation, seconds) {
+  const { cpu, ...result } = await sendLoad(server, operation, seconds);
+  if (result.requests === 0)
+    throw new Error(`${server.contestant.name}: ${operation.title}: no response within ${seconds} s`);
+  return {
+    requests: result.requests,
+    perSecond: result.requests / result.seconds,
+    cpu: cpu / result.requests,
+    busy: cpu / (result.seconds * 1e6),
+    p50: result.p50,
+    p99: result.p99,
+  };
+}
+
+async function sendLoad(server, { title, status, requests }, seconds) {
+  const before = server.cpu();
+  const result = await load(server.origin, requests(server.contestant.routes), seconds);
+  const cpu = server.cpu() - before;
+  await untilIdle(server);
+  const wrong = status >= 400 ? result.requests - result.refused : result.refused;
+  if (wrong > 0 || result.broken > 0)
+    throw new Error(
+      `${server.contestant.name}: ${title}: ${result.requests} responses, ${wrong} with a wrong status, ${result.broken} broken`,
+    );
+  return { ...result, cpu };
+}
+
+/** wrk stops with requests in flight, which the server must finish before the next one is measured. */
+async function untilIdle(server) {
+  for (let before; before !== server.cpu(); await setTimeout(50)) before = server.cpu();
+}

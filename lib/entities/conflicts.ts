@@ -1,0 +1,125 @@
+/** Which unique or foreign-key constraint a write violated, in the names that clients know. */
+import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
+import type { ColumnMetadata } from './column-types.js';
+import type { EntityDescription, Field } from './entity-schema.js';
+import type { Values } from './record-input.js';
+
+/** Fields are empty, and the relation is undefined, if the database does not say or the client does not know them. */
+export type Conflict =
+  | { readonly kind: 'taken'; readonly fields: readonly string[] }
+  | { readonly kind: 'missing-reference'; readonly relation: string | undefined }
+  | { readonly kind: 'referenced' }
+  | { readonly kind: 'other' };
+
+export interface FailedWrite {
+  readonly operation: 'create' | 'update' | 'delete';
+  readonly schema: EntityDescription;
+  readonly manager: EntityManager;
+  /** What was written; none for a delete. */
+  readonly values?: Values;
+}
+
+/** One sentence for a 409, without the names of tables and constraints. */
+export function describeConflict({ schema, operation }: FailedWrite, conflict: Conflict): string {
+  return `${schema.name} cannot be ${operation}d: ${reasonOf(conflict)}`;
+}
+
+function reasonOf(conflict: Conflict): string {
+  if (conflict.kind === 'referenced') return 'other records refer to it';
+  if (conflict.kind === 'missing-reference')
+    return `${conflict.relation ?? 'it'} refers to a record that does not exist`;
+  if (conflict.kind === 'other') return 'it conflicts with another record';
+  const { fields } = conflict;
+  if (fields.length === 0) return 'a unique value is already taken';
+  if (fields.length === 1) return `${fields[0]} is already taken`;
+  return `the combination of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} is already taken`;
+}
+
+/** @param error of a driver, for which `databaseFailureOf` says `conflict` */
+export async function findConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
+  const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
+  if (!violation) return { kind: 'other' };
+  const { schema, operation } = write;
+  const metadata = schema.id.column.entityMetadata;
+  const columns = columnsOf(violation, metadata);
+  if (violation.kind === 'unique') return { kind: 'taken', fields: namesOf(columns, schema) };
+  if (operation === 'delete' || violation.kind === 'referenced') return { kind: 'referenced' };
+  if (columns.length > 0) return { kind: 'missing-reference', relation: namesOf(columns, schema)[0] };
+  const missing = violation.constraint === undefined ? await findMissingReference(write, metadata) : undefined;
+  if (missing || operation === 'create') return { kind: 'missing-reference', relation: missing };
+  // The constraint belongs to another table: a column that other records refer to was changed.
+  return { kind: 'referenced' };
+}
+
+interface Violation {
+  readonly kind: 'unique' | 'foreign key' | 'referenced';
+  readonly table?: string | undefined;
+  readonly constraint?: string | undefined;
+  /** Names of columns in the database. */
+  readonly columns?: readonly string[];
+}
+
+interface DriverError extends Error {
+  readonly code?: unknown;
+  readonly table?: string;
+  readonly constraint?: string;
+  readonly detail?: string;
+}
+
+function violationOf({ code, message, table, constraint, detail }: DriverError): Violation | undefined {
+  // SQLite: `UNIQUE constraint failed: product.name, product.size`, or `index 'name'`.
+  const [, unique] = /UNIQUE constraint failed: (.+)$/.exec(message) ?? [];
+  if (unique !== undefined) {
+    const [, index] = /^index '(.+)'$/.exec(unique) ?? [];
+    const names = unique.split(', ').map((name) => name.split('.'));
+    return { kind: 'unique', table: names[0]?.[0], constraint: index, columns: names.map(([, column = '']) => column) };
+  }
+  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign key' };
+  // PostgreSQL: `Key (name, size)=(Pen, 1) already exists.`
+  if (code === '23505' || code === '23503' || code === '23001') {
+    const [, names = ''] = /\((.+?)\)=\(/.exec(detail ?? '') ?? [];
+    const columns = names.split(', ').map((name) => name.replaceAll('"', ''));
+    return { kind: code === '23505' ? 'unique' : 'foreign key', table, constraint: constraint ?? '', columns };
+  }
+  // MySQL, MariaDB: `Duplicate entry 'Pen-1' for key 'IDX_name'`; MySQL adds the table to the key.
+  const [, key] = /for key '(?:[^'.]+\.)?([^']+)'$/.exec(message) ?? [];
+  if (key !== undefined) return { kind: 'unique', constraint: key, columns: [key] };
+  const [, owner, name, column = ''] = /`([^`]+)`, CONSTRAINT `([^`]+)` FOREIGN KEY \(`([^`]+)`/.exec(message) ?? [];
+  const isReferenced = String(code).startsWith('ER_ROW_IS_REFERENCED');
+  return owner === undefined
+    ? undefined
+    : { kind: isReferenced ? 'referenced' : 'foreign key', table: owner, constraint: name, columns: [column] };
+}
+
+/** By the name of the constraint, or by the names of the columns where a migration chose another name. */
+function columnsOf({ table, constraint, columns = [], kind }: Violation, metadata: EntityMetadata): ColumnMetadata[] {
+  const { uniques, indices, foreignKeys, primaryColumns, tableName } = metadata;
+  const constraints = kind === 'unique' ? [...uniques, ...indices] : foreignKeys;
+  const found = constraints.find(({ name }) => name === constraint)?.columns;
+  if (found) return found;
+  if (constraint === 'PRIMARY') return primaryColumns;
+  if (table !== undefined && table !== tableName) return [];
+  const named = columns.map((each) => metadata.columns.find(({ databaseName }) => databaseName === each));
+  return named.every((column) => column !== undefined) ? named : [];
+}
+
+const isKnownToClients = ({ readable, insertable, updatable }: Field): boolean => readable || insertable || updatable;
+
+const namesOf = (columns: readonly ColumnMetadata[], { fields }: EntityDescription): string[] =>
+  fields.filter((field) => columns.includes(field.column) && isKnownToClients(field)).map(({ name }) => name);
+
+/** SQLite does not say which foreign key failed, so the referenced records are looked up. */
+async function findMissingReference(
+  { schema, manager, values = [] }: FailedWrite,
+  { foreignKeys }: EntityMetadata,
+): Promise<string | undefined> {
+  for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
+    const value = values[schema.fields.findIndex(({ column }) => column === columns[0])];
+    const property = referencedColumns[0]?.propertyName;
+    if (value == null || typeof value === 'function' || property === undefined) continue;
+    const referenced = manager.getRepository(referencedEntityMetadata.target);
+    if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
+      return namesOf(columns, schema)[0];
+  }
+  return undefined;
+}

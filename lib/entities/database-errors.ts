@@ -1,0 +1,69 @@
+/** What a driver's error means, decided by its codes and messages. A new driver is a new row. */
+import { QueryFailedError } from 'typeorm';
+import { ServiceUnavailable } from '../http/failure.js';
+
+/**
+ * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not accept. `unavailable`: no
+ * connection, a lock or a time limit; the request may be repeated. `read-only`: a view that cannot be written.
+ */
+export type DatabaseFailure = 'conflict' | 'invalid' | 'unavailable' | 'read-only';
+
+const rows: readonly [DatabaseFailure, RegExp][] = [
+  // SQLite: better-sqlite3 has extended codes; sqlite3 has the plain code and names the constraint in the message.
+  ['conflict', /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)$/],
+  ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
+  ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
+  ['unavailable', /^SQLITE_(BUSY|LOCKED)/],
+  ['read-only', /^cannot modify .+ because it is a view$/],
+  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 53: resources,
+  // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server goes on with that statement.
+  ['conflict', /^(23505|23503|23001|23P01)$/],
+  ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
+  // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
+  ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
+  ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
+  // Not by code 55000, which has other meanings too.
+  ['read-only', /^cannot (insert into|update|delete from) view "/],
+  ['read-only', /^cannot change materialized view "/],
+  // MySQL, MariaDB.
+  ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
+  [
+    'invalid',
+    /^(ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
+  ],
+  // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
+  ['invalid', /^CONSTRAINT `.+` failed for /],
+  ['unavailable', /^(ER_LOCK_|Query execution was interrupted)/],
+  ['read-only', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
+];
+
+/** No connection: refused, ended by the server or the network, or none free in the pool. */
+const CONNECTION_ERRORS: readonly RegExp[] = [
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
+  // PostgreSQL: connection exceptions, shutdown, starting up. And pg with its pool.
+  /^(08[0-9A-Z]{3}|57P0[1235])$/,
+  /^(Connection terminated|Client (has encountered a connection error|was closed) and is not queryable)/,
+  /^(timeout exceeded when trying to connect|Cannot use a pool after calling end on the pool)$/,
+  // MySQL, MariaDB: mysql2 with its pool.
+  /^(PROTOCOL_CONNECTION_LOST|ER_(SERVER|NORMAL)_SHUTDOWN|ER_CONNECTION_KILLED|ER_(CON_COUNT|TOO_MANY_USER_CONN))/,
+  /^(Connection lost: |Can't (add new command when connection is|write) in closed state|Connection was killed$)/,
+  /^(No connections available|Queue limit reached|Pool is closed)\.$/,
+];
+
+export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
+  const isQuery = error instanceof QueryFailedError;
+  const { code, message, file } = ((isQuery ? error.driverError : error) ?? {}) as Record<string, unknown>;
+  const texts = [code, message, file].map(String);
+  const matches = (form: RegExp): boolean => texts.some((text) => form.test(text));
+  if (CONNECTION_ERRORS.some(matches)) return 'unavailable';
+  return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** 503: the database is busy, down or restarting. */
+export class DatabaseUnavailable extends ServiceUnavailable {
+  constructor(options?: { readonly cause: unknown }) {
+    super('The database is temporarily unavailable, try again', RETRY_AFTER_SECONDS, options);
+  }
+}

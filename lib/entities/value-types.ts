@@ -1,0 +1,196 @@
+/**
+ * The types of the values of columns: how each is read from JSON, and written to JSON. The application's own code
+ * may also give the type that the entity holds, which JSON does not have: a Date, a Buffer, a bigint.
+ */
+
+/** The value as the entity holds it, or what it must be: "must be <expected>". */
+export type Reading = { readonly value: unknown } | { readonly expected: string };
+
+export interface ValueType {
+  /** Reads a value that is not `null`. */
+  read(value: unknown): Reading;
+  /** Reads a string of the URL, such as the id in a path. */
+  readText(text: string): Reading;
+  /** Makes a JSON value of the entity's value, which is not `null`. */
+  write(value: unknown): unknown;
+  /** Whether a search for a part of the text makes sense. */
+  readonly searchable: boolean;
+}
+
+export const unchanged = (value: unknown): unknown => value;
+
+export function readerType(read: (value: unknown) => Reading, more: Partial<ValueType> = {}): ValueType {
+  return { read, readText: read, write: unchanged, searchable: false, ...more };
+}
+
+/** Reads the values that a test accepts, as they are. */
+export function valueType(
+  expected: string,
+  accepts: (value: never) => boolean,
+  more: Partial<ValueType> = {},
+): ValueType {
+  return readerType((value) => (accepts(value as never) ? { value } : { expected }), more);
+}
+
+export const boolean = valueType('true or false', (value) => typeof value === 'boolean');
+export const float = valueType('a number', (value) => Number.isFinite(value), { searchable: true });
+
+const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
+export const decimal = valueType(
+  'a number, or a string such as "1.50"',
+  (value) =>
+    Number.isFinite(value) || (typeof value === 'string' && DECIMAL.test(value) && Number.isFinite(Number(value))),
+  { searchable: true },
+);
+
+/** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
+const isFiniteJson = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).every(isFiniteJson)
+    : typeof value === 'number'
+      ? Number.isFinite(value)
+      : typeof value !== 'bigint';
+
+export const json = valueType('a JSON value with numbers in the range of a double', isFiniteJson);
+/** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
+export const jsonReadTwice = valueType(
+  'a JSON value with numbers in the range of a double, and not a string that is itself JSON',
+  (value) => (typeof value === 'string' ? !isJson(value) : isFiniteJson(value)),
+);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const uuid = readerType(
+  (value) => (typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
+  { searchable: true },
+);
+
+/** @param maxCharacters counted in code points, as databases do */
+export function text(maxCharacters: number = Number.POSITIVE_INFINITY): ValueType {
+  const limit = Number.isFinite(maxCharacters) ? ` of at most ${maxCharacters} characters` : '';
+  return valueType(
+    `text${limit}`,
+    (value: unknown) => typeof value === 'string' && value.isWellFormed() && fits(value, maxCharacters),
+    { searchable: true },
+  );
+}
+
+/** A code point takes at most two code units, so that long strings need not be counted. */
+const fits = (value: string, max: number): boolean =>
+  value.length <= max || (value.length <= max * 2 && [...value].length <= max);
+
+/** PostgreSQL's text cannot contain NUL (its documentation, "Character Types"). */
+export function textWithoutNul(maxCharacters?: number): ValueType {
+  const any = text(maxCharacters);
+  const read = (value: unknown): Reading =>
+    typeof value === 'string' && value.includes('\0')
+      ? { expected: 'text without the character NUL' }
+      : any.read(value);
+  return { ...any, read, readText: read };
+}
+
+export function oneOf(values: readonly unknown[]): ValueType {
+  return valueType(`one of ${values.join(', ')}`, (value: unknown) => values.includes(value), { searchable: true });
+}
+
+export function listOf(element: ValueType): ValueType {
+  const read = (value: unknown): Reading => {
+    if (!Array.isArray(value)) return { expected: 'an array' };
+    const readings = value.map((each) => (each === null ? { expected: 'an array without null' } : element.read(each)));
+    const wrong = readings.find((reading) => 'expected' in reading);
+    return wrong ?? { value: readings.map((reading) => ('value' in reading ? reading.value : undefined)) };
+  };
+  const write = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map((each) => (each == null ? each : element.write(each))) : value;
+  return readerType(read, { write });
+}
+
+/** Stored separated by commas. A single empty string would be read back as an empty array. */
+export const words = valueType('an array of texts without commas, and not of one empty text', (value: unknown) => {
+  if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
+  return value.every((word) => typeof word === 'string' && !word.includes(','));
+});
+
+const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
+/** Integers of so many digits are always below 2⁵³. */
+const SAFE_DIGITS = 15;
+
+/** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
+export function integer(min: bigint, max: bigint): ValueType {
+  const safe = min >= BigInt(Number.MIN_SAFE_INTEGER) && max <= BigInt(Number.MAX_SAFE_INTEGER);
+  const range = `an integer from ${min} to ${max}`;
+  const expected = safe ? range : `${range}, as a string beyond 53 bits`;
+  const [minNumber, maxNumber] = [Number(min), Number(max)];
+  const readNumber = (value: number): Reading => (value >= minNumber && value <= maxNumber ? { value } : { expected });
+  const readText = (digits: string): Reading => {
+    if (!INTEGER.test(digits)) return { expected };
+    if (digits.length <= SAFE_DIGITS) return readNumber(Number(digits));
+    const exact = BigInt(digits);
+    return exact < min || exact > max ? { expected } : { value: safeNumber(digits) };
+  };
+  const read = (value: unknown): Reading => {
+    if (Number.isSafeInteger(value)) return readNumber(value as number);
+    if (typeof value === 'bigint') return readText(String(value));
+    const isBeyondSafe = typeof value === 'string' && !safe && !Number.isSafeInteger(Number(value));
+    return isBeyondSafe ? readText(value) : { expected };
+  };
+  const write = (value: unknown): unknown =>
+    typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;
+  return { read, readText, write, searchable: true };
+}
+
+const safeNumber = (digits: string): number | string =>
+  /^-?\d+$/.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
+
+export const signed = (bits: bigint): ValueType => integer(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
+export const unsigned = (bits: bigint): ValueType => integer(0n, 2n ** bits - 1n);
+export const safeInteger = integer(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER));
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** `Date` alone would turn 30 February into 2 March. */
+function isCalendarDate(value: string): boolean {
+  const [, year, month, day] = DATE.exec(value) ?? [];
+  if (year === undefined || year === '0000') return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+const isText = (value: unknown, accepts: (text: string) => boolean): boolean =>
+  typeof value === 'string' && accepts(value);
+
+export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, isCalendarDate));
+export const time = valueType('a time such as "09:30" or "09:30:15"', (value) =>
+  isText(value, (text) => TIME.test(text)),
+);
+
+/** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
+export const dateTime = readerType((value) => {
+  const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
+  const moment =
+    value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
+  return Number.isNaN(moment.getTime())
+    ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
+    : { value: moment };
+});
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+export const bytes = readerType(
+  (value) => {
+    if (value instanceof Uint8Array) return { value: Buffer.from(value) };
+    const isBase64 = isText(value, (text) => BASE64.test(text) && text.length % 4 === 0);
+    return isBase64 ? { value: Buffer.from(value as string, 'base64') } : { expected: 'bytes in base64' };
+  },
+  { write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value) },
+);

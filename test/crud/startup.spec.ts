@@ -1,0 +1,166 @@
+/** Mistakes in generated controllers that show when the application starts. */
+import { Controller, Get, Injectable, Param, Patch, Post, Put, type Type } from '@nestjs/common';
+import { CrudController, CrudModule, CrudOverride, type CrudOptions, type JsonObject, type ListQuery } from 'declarest';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
+import { crudError, startCrud } from './service.js';
+
+@Entity()
+class Product {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+const base: CrudOptions<Product> = { entity: Product, endpoint: '/api/products', enablePagination: true };
+
+describe.each(PLATFORMS)('starting on %s', (platform) => {
+  const warningsOf = async (...controllers: Type[]): Promise<string[]> => {
+    const service = await startCrud(platform, { entities: [Product], controllers });
+    const lines = linesOf(service.logs, 'warn').filter((line) => line.includes('[CrudModule]'));
+    await service.close();
+    return lines.map((line) => line.replace('warn [CrudModule] ', ''));
+  };
+
+  it('[4.2] refuses a parameter in the endpoint, which would filter nothing', () => {
+    const declare = (): unknown => CrudController({ ...base, endpoint: '/api/shops/:shop/products' });
+    expect(declare).toThrow(/`endpoint` of Product.*a path without parameters.*"\/api\/shops\/:shop\/products"/);
+  });
+
+  it.each(['forFeature', 'controllers'] as const)(
+    '[4.8] refuses to start without TypeOrmModule (%s)',
+    async (where) => {
+      const controller = CrudController(base);
+      const root =
+        where === 'forFeature' ? { imports: [CrudModule.forFeature(controller)] } : { controllers: [controller] };
+      const { name, message } = await bootError(platform, root);
+      expect([name, message]).toEqual([
+        'InvalidOptionError',
+        expect.stringMatching(/`dataSource` of Product.*data source.*import TypeOrmModule\.forRoot/),
+      ]);
+    },
+  );
+
+  it('[1] refuses a declaration that does not fit the data source, also without CrudModule', async () => {
+    const controller = CrudController({ ...base, enableSearch: true, searchableFields: ['colour' as 'name'] });
+    const { message } = await crudError(platform, { entities: [Product], controllers: [controller] });
+    expect(message).toMatch(/searchableFields.*colour/);
+  });
+
+  it('[4.7] warns of an override with another verb or path than its operation', async () => {
+    @Controller()
+    class Products extends CrudController(base) {
+      @Post(':id')
+      override update(id: string, body: JsonObject) {
+        return super.update(id, body);
+      }
+
+      @Get('all')
+      override findById(id: string) {
+        return super.findById(id);
+      }
+
+      @CrudOverride()
+      override async delete() {
+        return null;
+      }
+    }
+    expect(await warningsOf(Products)).toEqual([
+      expect.stringMatching(/^Products\.findById overrides @Get\(':id'\) but is decorated with @Get\('all'\)/),
+      expect.stringMatching(/^Products\.update overrides @Put\(':id'\) but is decorated with @Post\(':id'\)/),
+      expect.stringMatching(/^Products\.delete overrides .* has no route\. Decorate it with @Delete\(':id'\)/),
+    ]);
+  });
+
+  it('[4.7] does not warn of overrides with their own routes, nor of further routes', async () => {
+    class Products extends CrudController(base) {
+      @Get([':key', 'by-key/:key'])
+      override findById(@Param('key') id: string) {
+        return super.findById(id);
+      }
+
+      @Put('/:id/')
+      override update(id: string, body: JsonObject) {
+        return super.update(id, body);
+      }
+
+      @Patch(':id')
+      change(): object {
+        return {};
+      }
+    }
+    expect(await warningsOf(Products)).toEqual([]);
+  });
+
+  it('[4.7] logs the description of an override', async () => {
+    class Products extends CrudController(base) {
+      @Get()
+      @CrudOverride('Only what is in stock')
+      override findAll(query: ListQuery) {
+        return super.findAll(query);
+      }
+    }
+    const service = await startCrud(platform, { entities: [Product], controllers: [Products] });
+    const lines = service.logs.filter((line) => line.includes('Only what is in stock'));
+    expect(lines).toEqual(['log [CrudModule] Products.findAll is overridden: Only what is in stock']);
+    await service.close();
+  });
+
+  it('[4.2] no `:id` hides a path of the subclass, or of its base class', async () => {
+    class Base extends CrudController(base) {
+      @Get('oldest')
+      oldest(): string {
+        return 'oldest';
+      }
+    }
+    class Products extends Base {
+      @Get(':id')
+      override findById(id: string) {
+        return super.findById(id);
+      }
+
+      @Get('latest')
+      latest(): string {
+        return 'latest';
+      }
+    }
+    const service = await startCrud(platform, { entities: [Product], controllers: [Products] });
+    expect((await service.get('/api/products/latest')).text).toBe('latest');
+    expect((await service.get('/api/products/oldest')).text).toBe('oldest');
+    expect((await service.get('/api/products/7')).status).toBe(404);
+    await service.close();
+  });
+
+  it('[4.4] names unpaginated lists once, also of several modules', async () => {
+    const [first, second] = ['/first', '/second'].map((endpoint) => ({ entity: Product, endpoint }));
+    const service = await startCrud(platform, {
+      entities: [Product],
+      resources: [first!],
+      imports: [CrudModule.forFeature(second!)],
+      controllers: [CrudController({ ...base, endpoint: '/third' })],
+    });
+    expect(linesOf(service.logs, 'warn').filter((line) => line.includes('Unpaginated'))).toEqual([
+      'warn [CrudModule] Unpaginated list endpoints: /first, /second. Set enablePagination or maxListSize.',
+    ]);
+    await service.close();
+  });
+
+  it('[4.6] names only operations that the resource has, in the debug log', async () => {
+    const service = await startCrud(platform, { entities: [Product], resources: [base], path: 'compiled' });
+    expect(linesOf(service.logs, 'debug')).toContain(
+      'debug [CrudModule] Product: findAll, findById, create, update, delete compiled',
+    );
+    await service.close();
+  });
+
+  it('[1] a lifecycle hook of a subclass replaces that of the generated class, and CrudModule checks in its place', async () => {
+    @Injectable()
+    class Products extends CrudController({ ...base, enableSearch: true, searchableFields: ['colour' as 'name'] }) {
+      onModuleInit(): void {}
+    }
+    const { message } = await crudError(platform, { entities: [Product], resources: [Products] });
+    expect(message).toMatch(/searchableFields.*colour/);
+  });
+});

@@ -1,0 +1,127 @@
+/** What TypeScript accepts of a declaration. The type check of the tests reads it; at run time it only has to load. */
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import {
+  CrudController,
+  CrudModule,
+  type CrudOptions,
+  type Envelope,
+  type FieldName,
+  type JsonObject,
+  type ListQuery,
+} from 'declarest';
+import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+
+class Address {
+  @Column()
+  city!: string;
+}
+
+@Entity()
+class Author {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @OneToMany(() => Article, ({ author }) => author)
+  articles!: Article[];
+}
+
+@Entity()
+class Article {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  title!: string;
+
+  @Column({ nullable: true })
+  publishedAt?: Date;
+
+  @Column(() => Address)
+  address!: Address;
+
+  @Column('simple-json')
+  tags!: string[];
+
+  @ManyToOne(() => Author)
+  author!: Author;
+
+  @ManyToOne(() => Author)
+  editor!: Promise<Author | null>;
+
+  shout(): string {
+    return this.title.toUpperCase();
+  }
+}
+
+const base: CrudOptions<Article> = { entity: Article, endpoint: '/api/articles' };
+class Articles extends CrudController(base) {}
+const types = (declare: () => unknown): unknown => declare;
+
+type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
+const isTrue = <T extends true>(...proof: T[]): unknown => proof;
+
+it('[1] types the fields of options by the entity', () => {
+  isTrue<
+    Equal<
+      FieldName<Article>,
+      'id' | 'title' | 'publishedAt' | 'address' | 'address.city' | 'tags' | 'authorId' | 'editorId'
+    >
+  >();
+  types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['title', 'address.city'] }));
+  types(() => CrudModule.forFeature({ entity: Article, endpoint: '/a', searchableFields: ['title'] }));
+  // @ts-expect-error a misspelt field
+  types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['titel'] }));
+  types(() =>
+    CrudModule.forFeature({ entity: Author, endpoint: '/b' }, Articles, {
+      entity: Article,
+      endpoint: '/a',
+      searchableFields: ['title'],
+    }),
+  );
+  // @ts-expect-error a misspelt field
+  types(() => CrudModule.forFeature({ entity: Article, endpoint: '/a', searchableFields: ['titel'] }));
+  // @ts-expect-error a misspelt field of the second resource
+  types(() => CrudModule.forFeature(Articles, { entity: Article, endpoint: '/a', searchableFields: ['titel'] }));
+  // @ts-expect-error a relation is named by its id
+  types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['author'] }));
+  // @ts-expect-error a method is no field
+  types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['shout'] }));
+});
+
+it('[1] types records as clients receive them', () => {
+  type Data = Envelope<Article>['data'];
+  isTrue<Equal<keyof Data, 'id' | 'title' | 'publishedAt' | 'address' | 'tags' | 'authorId' | 'editorId'>>();
+  isTrue<Equal<Data['authorId'], number>>();
+  isTrue<Equal<Data['editorId'], number | null>>();
+  isTrue<Equal<Data['publishedAt'], Date | undefined>>();
+  isTrue<Equal<Envelope<Article[]>['data'][number], Data>>();
+  isTrue<Equal<Envelope<null>['data'], null>>();
+  isTrue<Equal<Envelope<{ exists: boolean }>['data']['exists'], boolean>>();
+});
+
+it('[4.7] an override may answer another shape, and `super` keeps its types', () => {
+  @Controller()
+  class Overridden extends CrudController(base) {
+    @Get()
+    override async findAll(query: ListQuery): Promise<string[]> {
+      const { data, ...rest } = await super.findAll(query);
+      isTrue<Equal<(typeof data)[number]['authorId'], number>>();
+      isTrue<Equal<typeof rest.success, true>>();
+      return data.map(({ title }) => title);
+    }
+
+    @Get(':id')
+    override findById(id: string): Promise<Envelope<Article>> {
+      return super.findById(id);
+    }
+
+    @Post()
+    override async create(@Body() body: JsonObject, user?: { id: number }) {
+      const created = await super.create({ ...body, publishedAt: new Date() });
+      // @ts-expect-error the related record is not sent
+      types(() => created.data.author);
+      return { ...created, by: user?.id };
+    }
+  }
+  expect(Overridden).toBeDefined();
+});
