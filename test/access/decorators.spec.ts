@@ -263,13 +263,17 @@ describe('@Public() beside a restriction of the same class or method', () => {
   ])('[3.3] %s throws', (_, decorators) => {
     const both = (...where: [object, string?, PropertyDescriptor?]): void =>
       decorators.forEach((decorate) => (decorate as (...to: typeof where) => void)(...where));
-    class Both {}
+    class Both {
+      get(): void {}
+    }
     expect(() => both(Both)).toThrow(/on Both must be the only kind of access there/);
     expect(() => both(Both.prototype, 'get', { value: () => undefined })).toThrow(/on Both\.get must be the only kind/);
   });
 
   it('[3.3] several restrictions add up', () => {
-    class Twice {}
+    class Twice {
+      get(): void {}
+    }
     expect(() => [Roles('A'), Authenticated(), Roles('B')].forEach((decorate) => decorate(Twice))).not.toThrow();
   });
 });

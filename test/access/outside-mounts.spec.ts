@@ -6,7 +6,7 @@ import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, 
 import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
-import { urlSpellings } from '../../lib/testing/url-spellings.js';
+import { accessMatrix, urlSpellings } from 'declarest/testing';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type Declare, type RuledApp, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -136,6 +136,17 @@ describe.each(PLATFORMS)('routes and mounts outside Nest’s routes on %s', (pla
     const unknown = platform === 'express' ? [] : ['/used/x', '/listed/x'];
     for (const path of paths)
       expect([path, (await ask(app, path)).status]).toEqual([path, unknown.includes(path) ? 200 : 401]);
+    await app.close();
+  });
+
+  it('[3.5] the access matrix observes what every row declares', async () => {
+    const app = await start(({ requireRole, requireAuth }) => {
+      requireAuth('/**');
+      requireRole('ADMIN', '/files/secret/**', '/wild/x', '/router/**');
+    });
+    const rows = await accessMatrix(app.app);
+    expect(rows.filter(({ agrees }) => !agrees)).toEqual([]);
+    expect(rows.length).toBeGreaterThan(10);
     await app.close();
   });
 
