@@ -78,7 +78,10 @@ function metadata<T>(key: string, target: object): T | undefined {
 /** Those of the paths that no route of the application has, with or without the global prefix and a URI version in front. */
 export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
   const versioning = config.getVersioning();
-  const version = versioning?.type === VersioningType.URI ? `(${literal(versioning.prefix === false ? '' : versioning.prefix || 'v')}[^/]+/)?` : '';
+  const version =
+    versioning?.type === VersioningType.URI
+      ? `(${literal(versioning.prefix === false ? '' : versioning.prefix || 'v')}[^/]+/)?`
+      : '';
   const front = `(${literal(withSlash(config.getGlobalPrefix()))})?${version}`;
   const templates = table.controllerRoutes.map(({ path }) => withSlash(path));
   const isServed = (path: string): boolean => {
