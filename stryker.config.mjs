@@ -7,7 +7,7 @@ export default {
     'lib/access/effective-rules.ts',
     'lib/access/matching-rules.ts',
     'lib/access/overlapping-rules.ts',
-    'lib/access/path-readings.ts',
+    'lib/access/path-interpretations.ts',
     'lib/access/pattern.ts',
     'lib/access/policy.ts',
     'lib/access/role-hierarchy.ts',

@@ -21,7 +21,7 @@ export class AccessDecision {
   constructor(private readonly rules: AccessRules) {}
 
   /** @returns `undefined` where the request has access */
-  async refusalOf(
+  async databaseFailureOf(
     request: HttpRequest,
     authentication: Authentication,
     accessOf: () => Access,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { probeOf, stopsProbe } from '../http/probe.js';
+import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
 import { RouteTable, whenAdapterIsReady, type HttpAdapter } from '../routes/route-table.js';
 import { AccessDecision } from './access-decision.js';
@@ -51,7 +52,9 @@ export class AccessMiddleware {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       authenticate(this.authenticator, request);
       if (!isPlatformRequest(request)) return done();
-      this.enforce(adapter, request, reply, done, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
+      const enter: Next = (error) =>
+        error === undefined && stopsProbe(request) ? adapter.reply(reply, '', 403) : done(error);
+      this.enforce(adapter, request, reply, enter, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
     // Middleware that main.ts mounts runs before or after that hook, but after this one.
     adapter.use(((request: HttpRequest, response: unknown, next: Next) =>
@@ -59,9 +62,22 @@ export class AccessMiddleware {
   }
 
   private decideOutside(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
-    this.enforce(adapter, request, response, next, (compiled) =>
-      compiled.ofRequestOutside(request.method, pathOf(request)),
+    const enter: Next = (error) =>
+      error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
+    this.enforce(adapter, request, response, enter, (compiled) =>
+      compiled.ofRequestOutside(request.method, routedPathOf(request)),
     );
+  }
+
+  /** A probe stops before a handler outside Nest's routes, and where no route is known. */
+  private stopProbe(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
+    const table = RouteTable.of(adapter);
+    const path = pathOf(request);
+    if (table.findPlatformRoute(request.method, path)) {
+      stopsProbe(request);
+      adapter.reply(response, '', 403);
+    } else if (table.find(request.method, path)) next();
+    else adapter.reply(response, '', 404);
   }
 
   /** No exception filter runs here: a refusal is sent at once. */
@@ -77,7 +93,7 @@ export class AccessMiddleware {
     if (access === undefined) return next();
     const decide = async (): Promise<void> => {
       const authentication = authenticationOf(this.authenticator, request);
-      const refused = await this.decision.refusalOf(request, authentication, () => access);
+      const refused = await this.decision.databaseFailureOf(request, authentication, () => access);
       if (!refused) return next();
       for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
       adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());

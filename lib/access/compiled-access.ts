@@ -9,7 +9,7 @@ import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './
 import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
 import { assertNotOpened, fold } from './rules.js';
 import type { Rule } from './rule.js';
-import type { ConcretePath } from './path-readings.js';
+import type { ConcretePath } from './path-interpretations.js';
 
 export interface AccessPolicy extends RulePolicy {
   readonly roleHierarchy: RoleHierarchy;

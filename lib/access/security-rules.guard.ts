@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
-import type { ControllerMethod } from '../routes/controller-methods.js';
+import { controllerMethodOf, type ControllerMethod } from '../routes/controller-methods.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED } from './access.js';
@@ -27,15 +27,19 @@ export class SecurityRulesGuard implements CanActivate {
 
   /** @throws AuthenticationRequired (401) with `WWW-Authenticate`, AccessRefused (403) */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const target: ControllerMethod = { controller: context.getClass(), method: context.getHandler() };
+    const target: ControllerMethod = { controller: context.getClass(), method: methodOf(context) };
     if (context.getType() !== 'http') return this.admitToHandler(context, target);
     const http = context.switchToHttp();
     const request = http.getRequest<HttpRequest>();
-    const refused = await this.decision.refusalOf(request, authenticationOf(this.authenticator, request), () => {
-      const { method, params = {} } = request;
-      const route = { template: templateOf(request), method, path: pathOf(request), params };
-      return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
-    });
+    const refused = await this.decision.databaseFailureOf(
+      request,
+      authenticationOf(this.authenticator, request),
+      () => {
+        const { method, params = {} } = request;
+        const route = { template: templateOf(request), method, path: pathOf(request), params };
+        return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
+      },
+    );
     if (!refused) return true;
     // Set here, because the application's own filters write the response on its own routes.
     for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
@@ -49,7 +53,7 @@ export class SecurityRulesGuard implements CanActivate {
       this.authenticator,
       request,
     );
-    const refused = await this.decision.refusalOf(
+    const refused = await this.decision.databaseFailureOf(
       request,
       authentication,
       () => this.rules.compiled?.ofHandler(target) ?? DENIED,
@@ -57,4 +61,10 @@ export class SecurityRulesGuard implements CanActivate {
     if (refused) throw await refusalIn(context, refused.exception);
     return true;
   }
+}
+
+/** Tracing libraries may wrap a handler, with its metadata, when Nest creates the route. */
+function methodOf(context: ExecutionContext): object {
+  const handler = context.getHandler();
+  return controllerMethodOf(handler) ?? handler;
 }

@@ -73,7 +73,7 @@ function checkOf(name: string, columns: readonly Field[] | undefined): Check {
       'correct or remove it',
     );
   return (value) => {
-    const result = column.kind.read(value);
+    const result = column.type.read(value);
     return 'value' in result ? result : { problem: `expected ${result.expected}` };
   };
 }

@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
-import { DatabaseBusy, refusalOf } from '../entities/database-error.js';
+import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { describeEntity } from '../entities/entity-schema.js';
-import type { ValueKind } from '../entities/value-kinds.js';
+import type { ValueType } from '../entities/value-types.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
@@ -25,14 +25,14 @@ export function findUserTable(userClass: Type<AuthUser>, dataSource: DataSource 
 
 /** Stores users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
-  private readonly idType: ValueKind;
+  private readonly idType: ValueType;
 
   constructor(
     private readonly users: Repository<AuthUser>,
     dataSource: DataSource,
   ) {
     super();
-    this.idType = describeEntity(users.metadata, dataSource).id.kind;
+    this.idType = describeEntity(users.metadata, dataSource).id.type;
   }
 
   async findById(id: string): Promise<AuthUser | null> {
@@ -81,7 +81,7 @@ export class TypeOrmUserRepository extends UserRepository {
   /** Converts the id, because some drivers return every 64-bit integer as text. */
   private async findOne(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
     const user = await query.getOne().catch((error: unknown) => {
-      throw refusalOf(error) === 'busy' ? new DatabaseBusy() : error;
+      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable() : error;
     });
     return user && Object.assign(user, { id: this.idType.write(user.id) });
   }
@@ -91,8 +91,8 @@ export class TypeOrmUserRepository extends UserRepository {
     try {
       return await execute();
     } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal === 'busy') throw new DatabaseBusy();
+      const refusal = databaseFailureOf(error);
+      if (refusal === 'unavailable') throw new DatabaseUnavailable();
       if (refusal === 'conflict') await this.refuseTaken(fields, id);
       if (refusal === 'conflict' || refusal === 'invalid')
         throw new InvalidUserError(['the database refused these values']);
@@ -120,6 +120,6 @@ export class TypeOrmUserRepository extends UserRepository {
 }
 
 function ignoreBusy(error: unknown): null {
-  if (error instanceof DatabaseBusy) return null;
+  if (error instanceof DatabaseUnavailable) return null;
   throw error;
 }

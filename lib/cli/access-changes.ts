@@ -1,71 +1,59 @@
-/** What changed between two access tables, and what of it got wider. */
+/** Compares two access tables, and finds where access became wider. */
 import type { AccessRow } from '../access/access-rows.js';
 import { isWithin } from './access-order.js';
-import { narrowestAround, rowsByRoute, type RouteRows } from './route-rows.js';
+import { AccessTable } from './route-rows.js';
 
 export interface AccessChange {
-  readonly kind: 'wider' | 'narrower' | 'new' | 'removed' | 'rule';
+  readonly kind: 'wider' | 'narrower' | 'new' | 'removed' | 'rules';
   readonly route: Pick<AccessRow, 'method' | 'path'>;
-  /** Of the whole route, or of any other method, where that one serves it. */
+  /** The row itself, or the row of the route or method that serves the path in this table. */
   readonly before: AccessRow | undefined;
   readonly after: AccessRow | undefined;
 }
 
-/** @param fallback who reaches a route of which no rule speaks: a new route that is no wider is not told as wider */
+/** @param defaultAccess the access of routes that match no rule: a new route with that access is not wider */
 export function compareAccess(
   before: readonly AccessRow[],
   after: readonly AccessRow[],
-  fallback: string,
+  defaultAccess: string,
 ): AccessChange[] {
-  const [earlier, later] = [rowsByRoute(before), rowsByRoute(after)];
-  const kept = [...later.values()].flatMap((route) =>
+  const [earlier, later] = [new AccessTable(before), new AccessTable(after)];
+  const present = later.routes.flatMap((route) =>
     [...route.rows].flatMap(([path, rows]) => {
-      const old = earlier.get(route.key)?.rows.get(path);
-      if (old) return pairs(old, rows).map(([was, is]) => changeOf(was, is));
-      return rows.map((row) => added(row, servedBy(route, path, earlier), fallback));
+      const old = earlier.find(route)?.rows.get(path);
+      if (old) return pairRows(old, rows).map(([was, is]) => compareRows(was, is));
+      return rows.map((row) => compareNew(row, earlier.rowsServing(route, path), defaultAccess));
     }),
   );
-  const gone = [...earlier.values()].flatMap((route) =>
+  const absent = earlier.routes.flatMap((route) =>
     [...route.rows].flatMap(([path, rows]) =>
-      later.get(route.key)?.rows.has(path) ? [] : rows.map((row) => removed(row, servedBy(route, path, later))),
+      later.find(route)?.rows.has(path) ? [] : rows.map((row) => compareRemoved(row, later.rowsServing(route, path))),
     ),
   );
-  return [...kept, ...gone].filter((change) => change !== undefined);
+  const changes = [...present, ...absent].filter((change) => change !== undefined);
+  return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()];
 }
 
-/** By the same method of the same route, or by that for any other: there, where a row is missing, it is served. */
-function servedBy(
-  { key, keyOfAnyMethod }: RouteRows,
-  path: string,
-  routes: ReadonlyMap<string, RouteRows>,
-): readonly AccessRow[] {
-  const route = routes.get(key) ?? routes.get(keyOfAnyMethod);
-  return route ? narrowestAround(path, route) : [];
-}
-
-/** Two rules may tell the same part apart. Where there are no longer as many, none may be wider than any was. */
-function pairs(before: readonly AccessRow[], after: readonly AccessRow[]): [AccessRow, AccessRow][] {
+/** Several rules may match the same part. When their number changes, each is compared with the narrowest one before. */
+function pairRows(before: readonly AccessRow[], after: readonly AccessRow[]): [AccessRow, AccessRow][] {
   if (before.length === after.length) return after.map((is, index) => [before[index] ?? is, is]);
   return after.map((is) => [before.find((was) => !isWithin(is.access, was.access)) ?? before[0] ?? is, is]);
 }
 
-function changeOf(before: AccessRow, after: AccessRow): AccessChange | undefined {
-  if (before.access === after.access)
-    return before.rule === after.rule ? undefined : { kind: 'rule', route: after, before, after };
-  const kind = isWithin(after.access, before.access) ? 'narrower' : 'wider';
-  return { kind, route: after, before, after };
+function compareRows(before: AccessRow, after: AccessRow): AccessChange | undefined {
+  const change = (kind: AccessChange['kind']): AccessChange => ({ kind, route: after, before, after });
+  if (before.access !== after.access) return change(isWithin(after.access, before.access) ? 'narrower' : 'wider');
+  return JSON.stringify(before.rules) === JSON.stringify(after.rules) ? undefined : change('rules');
 }
 
-function added(row: AccessRow, served: readonly AccessRow[], fallback: string): AccessChange {
+function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess: string): AccessChange {
   const opened = served.find((was) => !isWithin(row.access, was.access));
   if (opened) return { kind: 'wider', route: row, before: opened, after: row };
-  const isLoose = row.access === 'public' || !isWithin(row.access, fallback);
-  return { kind: isLoose ? 'wider' : 'new', route: row, before: undefined, after: row };
+  const isWider = row.access === 'public' || !isWithin(row.access, defaultAccess);
+  return { kind: isWider ? 'wider' : 'new', route: row, before: undefined, after: row };
 }
 
-function removed(row: AccessRow, served: readonly AccessRow[]): AccessChange {
+function compareRemoved(row: AccessRow, served: readonly AccessRow[]): AccessChange {
   const opened = served.find((is) => !isWithin(is.access, row.access));
-  return opened
-    ? { kind: 'wider', route: row, before: row, after: opened }
-    : { kind: 'removed', route: row, before: row, after: undefined };
+  return { kind: opened ? 'wider' : 'removed', route: row, before: row, after: opened };
 }

@@ -1,32 +1,31 @@
-/**
- * When one access is wider than another, read from the texts that the report and its snapshots hold: `public` is wider
- * than `any token`, that than every requirement, and `nobody` is the narrowest. Of two that ask for roles, the one that
- * asks for less is the wider: more roles in an "or", or fewer requirements in an "and".
- */
+/** Compares two accesses, read from the texts of the access table. */
 
-/** What a valid token is asked for: any of the roles, or a policy. */
-type Clause = ReadonlySet<string>;
+/** One requirement on a valid token: any of these roles, or a policy. */
+type Requirement = ReadonlySet<string>;
 
-type ReadAccess = 'public' | 'nobody' | readonly Clause[];
+type ParsedAccess = 'public' | 'nobody' | readonly Requirement[];
 
-/** Whether everybody whom `inner` lets in is let in by `outer` too, whatever roles there are. */
+/** Whether every user who has the inner access also has the outer access, for any set of roles. */
 export function isWithin(inner: string, outer: string): boolean {
   if (inner === outer) return true;
-  const [asked, given] = [readAccess(inner), readAccess(outer)];
-  if (asked === 'nobody' || given === 'public') return true;
-  if (asked === 'public' || given === 'nobody') return false;
-  return given.every((clause) => asked.some((each) => [...each].every((name) => clause.has(name))));
+  const [innerAccess, outerAccess] = [parseAccess(inner), parseAccess(outer)];
+  if (innerAccess === 'nobody' || outerAccess === 'public') return true;
+  if (innerAccess === 'public' || outerAccess === 'nobody') return false;
+  return outerAccess.every((allowed) =>
+    innerAccess.some((required) => [...required].every((name) => allowed.has(name))),
+  );
 }
 
-/** As `describeAccess` writes it; a name in quotes may hold what would separate names otherwise. */
-function readAccess(text: string): ReadAccess {
+/** Parses the text of `describeAccess`. */
+function parseAccess(text: string): ParsedAccess {
   if (text === 'public' || text === 'nobody') return text;
   if (text === 'any token') return [];
-  const clauses = split(text, ', and ').map((clause) => new Set(split(clause, ' or ')));
-  // The base role, which any token has, asks for nothing.
-  return clauses.filter((clause) => !clause.has('USER'));
+  const requirements = split(text, ', and ').map((part) => new Set(split(part, ' or ')));
+  // Every token has the base role.
+  return requirements.filter((names) => !names.has('USER'));
 }
 
+/** Splits at a separator, except within a quoted name. */
 function split(text: string, separator: string): string[] {
   const parts = [''];
   for (const [piece] of text.matchAll(new RegExp(`"(?:[^"\\\\]|\\\\.)*"|${separator}|.`, 'gs')))

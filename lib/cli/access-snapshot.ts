@@ -1,40 +1,35 @@
-/** The access table as JSON: what `--json` prints, and what an application commits. */
+/** The access table as JSON: the output of `--json`, and the file that `--check` compares with. */
 import type { AccessRow } from '../access/access-rows.js';
 import { CommandError } from './command-error.js';
 
-const NAMES = ['method', 'path', 'access', 'rule'] as const satisfies (keyof AccessRow)[];
-
 export const writeSnapshot = (rows: readonly AccessRow[]): string =>
   `${JSON.stringify(
-    rows.map(({ method, path, access, rule }) => ({ method, path, access, rule })),
+    rows.map(({ method, path, access, rules }) => ({ method, path, access, rules })),
     undefined,
     2,
   )}\n`;
 
 /**
- * @param file for the message
+ * @param file the name of the file, for the message
  * @throws CommandError
  */
 export function readSnapshot(text: string, file: string): AccessRow[] {
+  const refuse = (reason: string): never => {
+    throw new CommandError(
+      `${JSON.stringify(file)} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
+    );
+  };
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch {
-    throw noSnapshot(file, 'it is no JSON');
+    return refuse('it is not JSON');
   }
-  if (!Array.isArray(content)) throw noSnapshot(file, 'it holds no array');
-  const wrong = content.findIndex((row) => !isRow(row));
-  if (wrong >= 0) throw noSnapshot(file, `entry ${wrong + 1} is no object of ${NAMES.join(', ')}`);
+  if (!Array.isArray(content)) return refuse('it is not an array');
+  const wrong = content.findIndex((row) => !isRow(row as AccessRow));
+  if (wrong >= 0) return refuse(`entry ${wrong + 1} is not an object of method, path, access, rules`);
   return content as AccessRow[];
 }
 
-const isRow = (row: unknown): row is AccessRow =>
-  typeof row === 'object' &&
-  row !== null &&
-  Object.keys(row).length === NAMES.length &&
-  NAMES.every((name) => name in row && typeof (row as AccessRow)[name] === 'string');
-
-const noSnapshot = (file: string, reason: string): CommandError =>
-  new CommandError(
-    `${JSON.stringify(file)} is no access snapshot: ${reason}; name another file, or remove this one and write it with --update.`,
-  );
+const isRow = (row: Partial<AccessRow> | null): boolean =>
+  [row?.method, row?.path, row?.access].every((value) => typeof value === 'string') && Array.isArray(row?.rules);

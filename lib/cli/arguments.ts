@@ -1,8 +1,9 @@
-/** What was typed behind `declarest`, as a command; or why it is none. */
+/** Parses the arguments of the command line. */
+import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Question } from '../access/explain.js';
-import { CommandError } from './command-error.js';
+import { CommandError, reasonOf } from './command-error.js';
 
 export const PLATFORMS = ['express', 'fastify'] as const;
 export type Platform = (typeof PLATFORMS)[number];
@@ -15,7 +16,7 @@ export interface AccessCommand {
   readonly format: Format;
   /** The snapshot to compare with. */
   readonly check: string | undefined;
-  /** Writes the snapshot. */
+  /** Whether to write the snapshot. */
   readonly update: boolean;
 }
 
@@ -25,199 +26,143 @@ export interface ExplainCommand extends Question {
   readonly platform: Platform | undefined;
 }
 
-export interface HelpCommand {
-  readonly name: 'help';
+/** Prints a text, such as the help, without loading an application. */
+export interface PrintCommand {
+  readonly name: 'print';
   readonly text: string;
 }
 
-export type Command = AccessCommand | ExplainCommand | HelpCommand;
+export type Command = AccessCommand | ExplainCommand | PrintCommand;
 
-const USAGES: Readonly<Record<string, string>> = {
-  access:
-    'Usage: declarest access <compiled app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]',
-  explain:
-    'Usage: declarest explain <compiled app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]',
-};
-const USAGE = 'Usage: declarest <command> [--help], where <command> is access or explain';
-
-/** The line that stands below a refusal. */
-export const usageOf = (args: readonly string[]): string =>
-  (Object.hasOwn(USAGES, args[0] ?? '') && USAGES[args[0] ?? '']) || USAGE;
+export const USAGE = `Usage:
+  declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
+  declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
+  declarest --version | --help`;
 
 const HELP = `${USAGE}
 
-Commands:
-  access   who reaches which route, and by which rule
-  explain  why one request gets in or not
+access prints who has access to which route, and by which rules. explain explains why one request has access or not: its
+route, every rule that matches from broad to narrow, what each rule changes, and the answer. It sends no request, does
+not consider middleware that answers before the rules, and names policies without calling them.
 
-declarest <command> --help tells more.`;
+<app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
+not start the application. It may export a function configure(app), which is called before the routes are registered:
+do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
-const ACCESS_HELP = `${USAGES['access']}
+The application is created with @nestjs/testing, but not started. No server listens, no data source of TypeOrmModule
+connects, and no lifecycle hook runs. Constructors, provider factories and afterInit() of gateways do run. A gateway with
+a port of its own listens on that port, and a provider that connects to something by itself connects.
 
-Prints who reaches which route, and by which rule. Opens no port, connects to no database and creates none,
-and calls no lifecycle hook of the application. Its providers are made, so that rules may depend on them.
+Options of access:
+  --json               prints an array of {method, path, access, rules}
+  --markdown           prints a Markdown table
+  --check <file>       compares with a snapshot; the exit code is 1 when access became wider
+  --update             writes the snapshot; only together with --check
 
-<compiled app module> is a JavaScript file that exports exactly one Nest module: a class, or what forRoot() and the
-like return. A function exported as "configure" is called with the application before its routes are registered,
-for what main.ts says otherwise: the global prefix, versioning.
+Options of explain:
+  --as <ROLE>,...      the roles of a valid token; without it, the request has no token
 
-Options:
-  --json               an array of {method, path, access, rule}
-  --markdown           a table for a document
-  --check <file>       compares with a snapshot; exit code 1 when anything got wider
-  --update             with --check: writes the snapshot
-  --platform <name>    express or fastify; without it, the one that is installed, express first
-  --help               this text`;
+Options of both:
+  --platform <name>    express or fastify; by default express where it is installed`;
 
-const EXPLAIN_HELP = `${USAGES['explain']}
-
-Says why a request gets in or not: the route that would serve it, every rule that matches from broad to narrow, what each
-did to the decision, and the answer. Starts the application as "declarest access" does, and sends no request. What
-runs before the rules, such as middleware that answers by itself, is not asked; a policy is named.
-
-<path> is written as a client sends it: /api/products/7
-
-Options:
-  --as <ROLE>,...      the roles of a valid token; without it, the request has none
-  --platform <name>    express or fastify; without it, the one that is installed, express first
-  --help               this text`;
-
-const OPTIONS = {
+const SHARED_OPTIONS = { platform: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+const ACCESS_OPTIONS = {
   json: { type: 'boolean' },
   markdown: { type: 'boolean' },
   check: { type: 'string' },
   update: { type: 'boolean' },
-  platform: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
+  ...SHARED_OPTIONS,
 } as const;
-
-const EXPLAIN_OPTIONS = {
-  as: { type: 'string' },
-  platform: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-type KnownOptions = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>;
+const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SHARED_OPTIONS } as const;
 
 /** @throws CommandError */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
-  if (name === undefined) throw new CommandError('No command is given.');
-  if (name === '--help' || name === '-h' || name === 'help') return { name: 'help', text: HELP };
+  if (name === undefined) throw new CommandError('A command is missing.');
+  if (name === '--help' || name === '-h' || name === 'help') return { name: 'print', text: HELP };
+  if (name === '--version') return { name: 'print', text: readVersion() };
   if (name === 'explain') return parseExplain(rest);
   if (name !== 'access') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
   return parseAccess(rest);
 }
 
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
 function parseAccess(args: readonly string[]): Command {
-  const { values, positionals } = readArguments(args, OPTIONS);
-  if (values['help'] !== undefined) return { name: 'help', text: ACCESS_HELP };
+  const { values, positionals } = parseOptions(args, ACCESS_OPTIONS);
+  if (values.help) return { name: 'print', text: HELP };
   const [module, ...more] = positionals;
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
-  if (more.length > 0) throw new CommandError(`One app module is expected, got ${positionals.length}.`);
-  const check = text(values['check']);
-  const formats = (['json', 'markdown'] as const).filter((each) => values[each] !== undefined);
-  if (formats.length > 1) throw new CommandError('Either --json or --markdown is expected, got both.');
+  if (more.length > 0) throw new CommandError(`Give one app module, got ${positionals.length}.`);
+  const { check, update = false, platform } = values;
+  const formats = (['json', 'markdown'] as const).filter((each) => values[each]);
+  if (formats.length > 1) throw new CommandError('Give either --json or --markdown, got both.');
   if (check !== undefined && formats.length > 0)
-    throw new CommandError(`--check prints what changed, not a table: take --${formats[0]} away.`);
-  const update = values['update'] !== undefined;
-  if (update && check === undefined)
-    throw new CommandError('--update is expected together with --check <file>, which it writes.');
-  return {
-    name: 'access',
-    module,
-    platform: platformOf(text(values['platform'])),
-    format: formats[0] ?? 'table',
-    check,
-    update,
-  };
+    throw new CommandError(`--check prints changes, not a table. Remove --${formats[0]}.`);
+  if (update && check === undefined) throw new CommandError('--update needs --check <file>, which it writes.');
+  return { name: 'access', module, platform: parsePlatform(platform), format: formats[0] ?? 'table', check, update };
 }
 
 function parseExplain(args: readonly string[]): Command {
-  const { values, positionals } = readArguments(args, EXPLAIN_OPTIONS);
-  if (values['help'] !== undefined) return { name: 'help', text: EXPLAIN_HELP };
+  const { values, positionals } = parseOptions(args, EXPLAIN_OPTIONS);
+  if (values.help) return { name: 'print', text: HELP };
   const [module, method, path, ...more] = positionals;
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (method === undefined || path === undefined)
-    throw new CommandError('A method and a path are expected behind the app module, such as GET /api/products/7.');
-  if (more.length > 0)
-    throw new CommandError(`One method and one path are expected, got ${more.join(' ')} behind them.`);
+    throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
+  if (more.length > 0) throw new CommandError(`Give one method and one path, got also ${more.join(' ')}.`);
   return {
     name: 'explain',
     module,
-    method: methodOf(method),
-    path: sentPath(path),
-    roles: rolesOf(text(values['as'])),
-    platform: platformOf(text(values['platform'])),
+    method: parseMethod(method),
+    path: parsePath(path),
+    roles: parseRoles(values.as),
+    platform: parsePlatform(values.platform),
   };
 }
 
-function methodOf(name: string): string {
+function parseMethod(name: string): string {
   const method = name.toUpperCase();
-  if (!METHODS.includes(method)) throw new CommandError(`${JSON.stringify(name)} is no HTTP method.`);
+  if (!METHODS.includes(method)) throw new CommandError(`${JSON.stringify(name)} is not an HTTP method.`);
   return method;
 }
 
-/** What no client sends, or no router reads, has no answer. */
-function sentPath(path: string): string {
-  const refuse = (advice: string): never => {
-    throw new CommandError(`${JSON.stringify(path)} is no path that a client sends: ${advice}.`);
+function parsePath(path: string): string {
+  const refuse = (expected: string): never => {
+    throw new CommandError(`The path must ${expected}, got ${JSON.stringify(path)}.`);
   };
-  if (!path.startsWith('/')) refuse('begin it with "/"');
-  if (!/^[!-~]+$/.test(path)) refuse('escape what is not printable ASCII');
+  if (!path.startsWith('/')) refuse('start with "/"');
+  if (!/^[!-~]+$/.test(path)) refuse('be printable ASCII, with other characters escaped');
   try {
     decodeURIComponent(path.replace(/[?#].*$/s, ''));
   } catch {
-    refuse('an escape in it is broken');
+    refuse('have no broken escape');
   }
   return path;
 }
 
-function rolesOf(list: string | undefined): string[] | undefined {
+function parseRoles(list: string | undefined): string[] | undefined {
   const roles = list?.split(',').map((role) => role.trim());
   if (roles?.includes(''))
-    throw new CommandError(`--as: expected roles such as USER,ADMIN, got ${JSON.stringify(list)}.`);
+    throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(list)}.`);
   return roles;
 }
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** `--help` beside whatever else is help; anything unknown is refused. */
-function readArguments(
-  args: readonly string[],
-  options: KnownOptions,
-): { values: Readonly<Record<string, unknown>>; positionals: readonly string[] } {
-  const { values, positionals, tokens } = parseArgs({
-    args: [...args],
-    options,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  if (values['help'] === undefined)
-    for (const token of tokens) if (token.kind === 'option') expectKnown(token, options);
-  return { values, positionals };
-}
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
-
-/** In sentences of our own: those of `parseArgs` are several, and advise of what nobody asked. */
-function expectKnown({ name, rawName, value, inlineValue }: OptionToken, options: KnownOptions): void {
-  if (!Object.hasOwn(options, name)) throw new CommandError(`There is no option ${rawName}.`);
-  const type = options[name]?.type;
-  if (type === 'boolean' && value !== undefined) throw new CommandError(`${rawName} takes no value.`);
-  if (type === 'string' && (value === undefined || value === '' || (!inlineValue && value.startsWith('-'))))
-    throw new CommandError(`${rawName} needs a value.`);
-}
-
-function platformOf(name: string | undefined): Platform | undefined {
+function parsePlatform(name: string | undefined): Platform | undefined {
   const platform = PLATFORMS.find((each) => each === name);
   if (name !== undefined && platform === undefined)
-    throw new CommandError(`--platform: expected ${PLATFORMS.join(' or ')}, got ${JSON.stringify(name)}.`);
+    throw new CommandError(`--platform must be ${PLATFORMS.join(' or ')}, got ${JSON.stringify(name)}.`);
   return platform;
+}
+
+/** `parseArgs` in strict mode, whose first sentence says what is wrong. */
+function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (cause) {
+    throw new CommandError(`${reasonOf(cause)}.`, { cause });
+  }
 }

@@ -1,33 +1,46 @@
 #!/usr/bin/env node
-/** The command line of the package. */
+/** The command line. Each command runs in a child process, so that output of the application never mixes with the result. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { Outcome } from './access-command.js';
-import { parseCommand, usageOf } from './arguments.js';
-import { CommandError } from './command-error.js';
+import { parseCommand, USAGE } from './arguments.js';
+import { CommandError, reasonOf } from './command-error.js';
+import type { CommandResult } from './command-process.js';
 
 const args = process.argv.slice(2);
-const write = process.stdout.write.bind(process.stdout);
-// Kept, because it is refused to the application.
-const exit = process.exit.bind(process);
 
-/** What the application prints while it is made is none of the answer, which another program may read. */
-process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
-
-async function run(): Promise<Outcome> {
-  const command = parseCommand(args);
-  if (command.name === 'help') return { stdout: `${command.text}\n`, code: 0 };
-  // Nest and TypeORM take their time to load: a question or a slip of the pen is answered without.
-  if (command.name === 'access') return (await import('./access-command.js')).runAccess(command);
-  return (await import('./explain-command.js')).runExplain(command);
+async function main(): Promise<number> {
+  try {
+    const command = parseCommand(args);
+    const { stdout, code } = command.name === 'print' ? { stdout: `${command.text}\n`, code: 0 } : await runInChild();
+    process.stdout.write(stdout);
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    process.stderr.write(`${error.message}\n${USAGE}\n`);
+    return 2;
+  }
 }
 
-function refuse(error: unknown): void {
-  const { message, stack } = error as Error;
-  const told = error instanceof CommandError ? `${message}\n${usageOf(args)}\n` : `${stack ?? String(error)}\n`;
-  process.stderr.write(told, () => exit(2));
+/** The standard output of the child is the standard error of this process. */
+function runInChild(): Promise<Outcome> {
+  const file = fileURLToPath(new URL('./command-process.js', import.meta.url));
+  const child = fork(file, args, { stdio: ['ignore', 2, 2, 'ipc'] });
+  return new Promise((resolve, reject) => {
+    child.once('message', (result: CommandResult) => {
+      if ('refusal' in result) reject(new CommandError(result.refusal));
+      else resolve(result);
+    });
+    child.once('error', (cause) => reject(new CommandError(`${reasonOf(cause)}.`, { cause })));
+    // Unlike `exit`, it comes after every message.
+    child.once('close', (code, signal) =>
+      reject(
+        new CommandError(
+          `The application ended the process with ${signal ?? `code ${code}`} before the command was done. Give a file that exports the module and starts nothing.`,
+        ),
+      ),
+    );
+  });
 }
 
-// Of the application: exit code 1 would say that something got wider.
-process.on('uncaughtException', refuse);
-
-// Does not wait for timers and pools that the application has made.
-run().then(({ stdout, code }) => write(stdout, () => exit(code)), refuse);
+process.exitCode = await main();

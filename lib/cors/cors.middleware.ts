@@ -3,6 +3,7 @@ import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, t
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { RouteTable } from '../routes/route-table.js';
+import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
 import { CorsWarnings } from './cors-warnings.js';
@@ -31,7 +32,8 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       @Inject(ModulesContainer) modules: ModulesContainer,
       @Inject(ApplicationConfig) config: ApplicationConfig,
     ) {
-      // Nest creates middleware before it registers routes.
+      // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
+      deferUnreadableBodies(httpAdapter, 'own routes');
       this.routes = RouteTable.of(httpAdapter, config);
       this.routes.beginRouting(modules);
       this.warnings = CorsWarnings.of(httpAdapter, config);

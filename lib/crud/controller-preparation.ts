@@ -3,7 +3,7 @@ import { UseInterceptors } from '@nestjs/common';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declareRoute } from '../routes/declared-route.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
-import { declarationOf, isGenerated, markRegistered } from './declared-resources.js';
+import { declarationOf, isGenerated } from './declared-resources.js';
 import { createsRecords, locationInterceptor } from './location.interceptor.js';
 
 export interface ControllerClass {
@@ -27,7 +27,6 @@ export function prepareController(controller: ControllerClass): void {
   const options = declarationOf(controller);
   if (!options || prepared.has(controller)) return;
   prepared.add(controller);
-  markRegistered(controller);
   const prototypes = prototypesOf(controller);
   if (!isGenerated(controller)) {
     assertInjectable(controller);

@@ -11,15 +11,14 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { readBrokenEscapes } from '../routes/broken-escapes.js';
-import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { RouteTable } from '../routes/route-table.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
-import { declarationOf, markRegistered } from './declared-resources.js';
+import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
 import type { FieldName } from './record-types.js';
-import { checkDeclarations, prepareControllers, reportControllers, type Core } from './startup.js';
+import { checkDeclarations, prepareAdapter, prepareControllers, reportControllers, type Core } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -31,7 +30,10 @@ type WithFields<R> = R extends { readonly entity: Type<infer T> }
   ? { readonly searchableFields?: readonly FieldName<T>[] }
   : unknown;
 
-/** Registers generated controllers, and the repositories of their entities. */
+/**
+ * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
+ * `controllers` of a module needs `CrudModule` among the imports of any module.
+ */
 @Module({})
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   private readonly core: Core;
@@ -39,8 +41,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.core = { host, modules, moduleRef };
     prepareControllers(modules);
-    // Fastify reports only routes that are added from here on.
-    whenAdapterIsReady(host, (adapter) => RouteTable.of(adapter));
+    prepareAdapter(host);
   }
 
   /** @throws InvalidOptionError */
@@ -64,7 +65,6 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const { host, modules } = this.core;
     RouteTable.of(host.httpAdapter).beginRouting(modules);
     deferUnreadableBodies(host.httpAdapter, 'own routes');
-    readBrokenEscapes(host.httpAdapter);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
@@ -78,12 +78,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) {
-    const generated = CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
-    // The application has no other name for it: not importing the module is no mistake.
-    markRegistered(generated);
-    return generated;
-  }
+  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
   throw new InvalidOptionError(
     'CrudModule.forFeature',
@@ -93,10 +88,7 @@ function controllerOf(resource: CrudResource): Type<GeneratedController<object>>
   );
 }
 
-/**
- * TypeORM's repositories, behind a check that tells what to do when the data source does not know the entity. One module
- * for each data source: Nest looks through all the modules that are imported for whatever it injects.
- */
+/** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */
 function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
   const names = new Set(resources.map(({ dataSource }) => dataSource));
   return [...names].map((name) => {

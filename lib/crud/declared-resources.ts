@@ -6,12 +6,8 @@ import { compileResource, type Resource } from './resource/resource.js';
 
 const DECLARATION = Symbol('declarest.crud');
 
-/** Classes of `CrudController(…)` that no application has registered yet. */
-const unregistered = new Set<object>();
-
 export function rememberDeclaration(controller: object, options: ResolvedCrudOptions): void {
   Reflect.defineMetadata(DECLARATION, options, controller);
-  unregistered.add(controller);
 }
 
 /** The declaration of a generated controller or a subclass of one; `undefined` for any other class. */
@@ -21,20 +17,6 @@ export function declarationOf(controller: object): ResolvedCrudOptions | undefin
 
 /** Whether a class is a generated one itself, and no subclass of it. */
 export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
-
-/** Of the class and those that it extends. */
-export function markRegistered(controller: object): void {
-  for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each) as object | null)
-    unregistered.delete(each);
-}
-
-/** A warning that names the endpoints of generated controllers that no application has registered, each once. */
-export function findUnregistered(): string | undefined {
-  const endpoints = [...unregistered].flatMap((controller) => declarationOf(controller)?.endpoint ?? []);
-  unregistered.clear();
-  if (endpoints.length === 0) return undefined;
-  return `No module registers the generated controllers of ${endpoints.join(', ')}. Add each to CrudModule.forFeature(…) or to the controllers of a module.`;
-}
 
 type Declared = ResolvedCrudOptions<never>;
 

@@ -9,11 +9,12 @@ import type { ResolvedCrudOptions } from './crud-options.js';
 import { operationsFor } from './declared-resources.js';
 import { describeParameters } from './generated-routes.js';
 import type { Operations } from './operations.js';
-import { checkDeclarations, reportControllers, type Core } from './startup.js';
+import { checkDeclarations, prepareAdapter, reportControllers, type Core } from './startup.js';
 
 const DATA_SOURCE = Symbol('declarest.dataSource');
 const REPOSITORY = Symbol('declarest.repository');
 const HOST = Symbol('declarest.host');
+const HOST_VALUE = Symbol('declarest.hostValue');
 const MODULES = Symbol('declarest.modules');
 const MODULE_REF = Symbol('declarest.moduleRef');
 
@@ -27,9 +28,20 @@ export abstract class GeneratedBase {
   declare readonly [DATA_SOURCE]: DataSource;
   /** `undefined` where the controller's module does not provide it. */
   declare readonly [REPOSITORY]: Repository<never> | undefined;
-  @Inject(HttpAdapterHost) declare readonly [HOST]: HttpAdapterHost;
   @Inject(ModulesContainer) declare readonly [MODULES]: ModulesContainer;
   @Inject(ModuleRef) declare readonly [MODULE_REF]: ModuleRef;
+
+  declare private readonly [HOST_VALUE]: HttpAdapterHost;
+
+  /** Nest sets it when it creates the controller, before it registers routes. */
+  set [HOST](host: HttpAdapterHost) {
+    prepareAdapter(host);
+    Object.assign(this, { [HOST_VALUE]: host });
+  }
+
+  get [HOST](): HttpAdapterHost {
+    return this[HOST_VALUE];
+  }
 
   constructor() {
     // At startup, unless the controller is request-scoped: then CrudModule prepares it.
@@ -46,6 +58,8 @@ export abstract class GeneratedBase {
   }
 }
 describeParameters(GeneratedBase.prototype);
+// As a decorator of the setter, it would inject a parameter.
+Inject(HttpAdapterHost)(GeneratedBase.prototype, HOST);
 
 const coreOf = ({ [HOST]: host, [MODULES]: modules, [MODULE_REF]: moduleRef }: GeneratedBase): Core => ({
   host,

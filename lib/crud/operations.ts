@@ -3,10 +3,10 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
-import { classValidationOf } from '../entities/class-validation.js';
-import type { FailedWrite } from '../entities/conflict.js';
-import type { ColumnMetadata } from '../entities/column-kind.js';
-import type { EntitySchema, Field } from '../entities/entity-schema.js';
+import { loadClassValidation } from '../entities/class-validation.js';
+import type { FailedWrite } from '../entities/conflicts.js';
+import type { ColumnMetadata } from '../entities/column-types.js';
+import type { EntityDescription, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
 import { pagination, type ListMetadata } from './envelope.js';
@@ -26,7 +26,7 @@ export class Operations<T extends object> {
   private readonly readBody: ReturnType<typeof compileInput>;
   /** The places of the fields that no replacement changes. */
   private readonly fixed: readonly number[];
-  private classValidation: ReturnType<typeof classValidationOf> | undefined;
+  private classValidation: ReturnType<typeof loadClassValidation> | undefined;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -153,7 +153,7 @@ export class Operations<T extends object> {
   }
 
   private readId(text: string): unknown {
-    const reading = this.resource.schema.id.kind.readText(text);
+    const reading = this.resource.schema.id.type.readText(text);
     if ('value' in reading) return reading.value;
     throw new BadRequestException({
       message: `${this.name} id is not valid`,
@@ -176,7 +176,7 @@ export class Operations<T extends object> {
     unknown: readonly FieldError[],
   ): Promise<Checked> {
     const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
-    const validate = await (this.classValidation ??= classValidationOf(this.resource.options.entity));
+    const validate = await (this.classValidation ??= loadClassValidation(this.resource.options.entity));
     if (!validate) return { values, errors: known };
     const { schema } = this.resource;
     const entity = fill(make(), schema, values);
@@ -203,7 +203,7 @@ export class Operations<T extends object> {
 /** What class-validator says of fields that nothing else is said of. */
 function unnamed(
   found: readonly FieldError[],
-  { fields }: EntitySchema,
+  { fields }: EntityDescription,
   values: Values,
   known: readonly FieldError[],
 ): FieldError[] {

@@ -3,11 +3,14 @@ import { Logger } from '@nestjs/common';
 import type { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { readBrokenEscapes } from '../routes/broken-escapes.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { RouteTable } from '../routes/route-table.js';
+import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { answerUnreadableBodies, deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { prepareController, type ControllerClass } from './controller-preparation.js';
-import { assertCompilable, declarationOf, findUnregistered, operationsFor } from './declared-resources.js';
+import { assertCompilable, declarationOf, operationsFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
+import { failureEnvelope } from './envelope.js';
 import { assertKnown } from './resource/resource.js';
 import { describePaths } from './store/compilability.js';
 import { describeOverrides, findOverrideWarnings, findUnpaginatedWarning } from './startup-checks.js';
@@ -37,9 +40,20 @@ export function prepareControllers(modules: ModulesContainer): void {
   generatedControllers(modules).forEach(prepareController);
 }
 
+/** To be called before Nest registers middleware and routes. */
+export function prepareAdapter(host: HttpAdapterHost): void {
+  whenAdapterIsReady(host, (adapter) => {
+    // Fastify reports only routes that are added from here on.
+    RouteTable.of(adapter);
+    readBrokenEscapes(adapter);
+    if (adapter.getType() === 'fastify') deferUnreadableBodies(adapter, 'own routes');
+  });
+}
+
 /** @throws InvalidOptionError where a declaration does not fit its data source */
 export function checkDeclarations(core: Core): void {
   if (!isFirst('checks', core)) return;
+  answerUnreadableBodies(core.host, ({ message }) => failureEnvelope(message));
   for (const options of declarationsIn(core))
     assertCompilable(options, assertKnown(options, dataSourceOf(core, options)));
 }
@@ -52,8 +66,8 @@ export function reportControllers(core: Core): void {
   const controllers = generatedControllers(core.modules);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
-  for (const line of [findUnpaginatedWarning(controllers), findUnregistered()])
-    if (line !== undefined) logger.warn(line);
+  const unpaginated = findUnpaginatedWarning(controllers);
+  if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const options of declarationsIn(core)) {
     const dataSource = assertKnown(options, dataSourceOf(core, options));

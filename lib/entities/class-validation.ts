@@ -22,7 +22,7 @@ const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, 
  *
  * @returns `undefined` if the entity has no such decorators
  */
-export async function classValidationOf(target: unknown): Promise<Validate | undefined> {
+export async function loadClassValidation(target: unknown): Promise<Validate | undefined> {
   const library = await load();
   const isDecorated = library?.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length;
   if (!library || !isDecorated) return undefined;

@@ -3,9 +3,9 @@
  * and statements are derived from it.
  */
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { kindOf, losesDigits, type ColumnMetadata } from './column-kind.js';
+import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
 import { isExcluded } from './excluded-properties.js';
-import type { ValueKind } from './value-kinds.js';
+import type { ValueType } from './value-types.js';
 
 export interface Field {
   /** Path in the JSON object: `['price']`, `['address', 'city']`, `['categoryId']`. */
@@ -15,7 +15,7 @@ export interface Field {
   /** Path in the entity: `address.city`, or the name of the relation. */
   readonly property: string;
   readonly column: ColumnMetadata;
-  readonly kind: ValueKind;
+  readonly type: ValueType;
   readonly nullable: boolean;
   /** False for `select: false` and class-transformer's `@Exclude()`: no response contains such a column. */
   readonly readable: boolean;
@@ -30,7 +30,7 @@ export interface Field {
   readonly readsAsText: boolean;
 }
 
-export interface EntitySchema {
+export interface EntityDescription {
   /** `Product`, for messages. */
   readonly name: string;
   readonly fields: readonly Field[];
@@ -56,7 +56,7 @@ const isGenerated = (column: ColumnMetadata): boolean =>
   column.isVirtualProperty ||
   column.asExpression !== undefined;
 
-export function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntitySchema {
+export function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
   const blank = metadata.create() as object;
   const columns = metadata.columns.filter((column) => !isInternal(column));
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
@@ -85,14 +85,14 @@ function describeField(column: ColumnMetadata, { metadata, dataSource, blank, na
     name: path.join('.'),
     property,
     column,
-    kind: kindOf(column, dataSource),
+    type: valueTypeOf(column, dataSource),
     nullable: column.isNullable,
     readable: column.isSelect && !isHidden,
     insertable: !isGenerated(column) && column.isInsert,
     updatable: !isGenerated(column) && column.isUpdate,
     hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
     reference: relation,
-    readsAsText: losesDigits(column, dataSource),
+    readsAsText: isRoundedByDriver(column, dataSource),
   });
 }
 

@@ -1,6 +1,6 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
 import type { FieldError } from '../http/failure.js';
-import type { EntitySchema, Field } from './entity-schema.js';
+import type { EntityDescription, Field } from './entity-schema.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ interface Sent {
 
 /** Sorts a body into the fields of the schema. Fields that the operation does not accept are left to the check. */
 export function compileInput(
-  schema: EntitySchema,
+  schema: EntityDescription,
 ): (body: JsonRecord, operation: 'create' | 'update') => { readonly sent: Values; readonly errors: FieldError[] } {
   const { fields } = schema;
   const names = namesOf([...fields.entries()]);
@@ -86,7 +86,7 @@ export interface KnownValues {
 }
 
 /** For a new record: generated fields must be absent, fields without a default must be present. */
-export function checkNew(schema: EntitySchema, sent: Values): Checked {
+export function checkNew(schema: EntityDescription, sent: Values): Checked {
   return check(schema, sent, (field, value) => {
     if (value === undefined)
       return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('is required');
@@ -98,7 +98,7 @@ export function checkNew(schema: EntitySchema, sent: Values): Checked {
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
  * back what GET returned. An absent field gets its default or `null`; one that clients cannot read keeps its value.
  */
-export function checkReplacement(schema: EntitySchema, sent: Values, known: KnownValues): Checked {
+export function checkReplacement(schema: EntityDescription, sent: Values, known: KnownValues): Checked {
   return check(schema, sent, (field, value) => {
     if (value !== undefined) {
       if (field.updatable) return readValue(field, value);
@@ -120,7 +120,11 @@ type Outcome = { readonly value: unknown } | { readonly message: string } | unde
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check({ fields }: EntitySchema, sent: Values, outcomeOf: (field: Field, value: unknown) => Outcome): Checked {
+function check(
+  { fields }: EntityDescription,
+  sent: Values,
+  outcomeOf: (field: Field, value: unknown) => Outcome,
+): Checked {
   const errors: FieldError[] = [];
   const values = fields.map((field, index) => {
     const outcome = outcomeOf(field, sent[index]);
@@ -133,7 +137,7 @@ function check({ fields }: EntitySchema, sent: Values, outcomeOf: (field: Field,
 
 function readValue(field: Field, value: unknown): Outcome {
   if (value === null) return field.nullable ? { value } : wrong('must not be null');
-  const reading = field.kind.read(value);
+  const reading = field.type.read(value);
   // Messages do not repeat the value of a field that clients cannot read.
   return 'value' in reading
     ? reading
@@ -141,9 +145,9 @@ function readValue(field: Field, value: unknown): Outcome {
 }
 
 /** The application's own code may give the types of the entity, which JSON does not have. */
-function isUnchanged({ kind }: Field, value: unknown, current: unknown): boolean {
+function isUnchanged({ type }: Field, value: unknown, current: unknown): boolean {
   const isEntityType = typeof value === 'bigint' || value instanceof Uint8Array;
-  return JSON.stringify(isEntityType ? kind.write(value) : value) === JSON.stringify(current);
+  return JSON.stringify(isEntityType ? type.write(value) : value) === JSON.stringify(current);
 }
 
 const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

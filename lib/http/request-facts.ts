@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   readonly url?: string;
   readonly originalUrl?: string;
+  /** Express: the path as its router reads it. */
+  readonly path?: string | null;
   /** Fastify's request wraps node's. Express's request is node's own. */
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
@@ -37,6 +39,9 @@ export function pathOf(request: HttpRequest): string {
   const end = local.search(/[?#]/);
   return (end < 0 ? local : local.slice(0, end)) || '/';
 }
+
+/** The path that the router compares: Express reads `/docs\x#` as `/docs/x`. Only for middleware of the whole application. */
+export const routedPathOf = (request: HttpRequest): string => request.path ?? pathOf(request);
 
 /** Everything behind the first `?`, without it. */
 export function queryOf(request: HttpRequest): string {

@@ -3,6 +3,7 @@
  * to the router, so each method is marked with itself before the routes are registered.
  */
 import type { ModulesContainer } from '@nestjs/core';
+import { levelsOf } from './route.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -25,7 +26,8 @@ export function markControllerMethods(modules: ModulesContainer): void {
 }
 
 export function markControllerMethod(method: object): void {
-  if (Reflect.hasOwnMetadata(CONTROLLER_METHOD, method)) return;
+  // A decorator that wraps a method copies its metadata, this mark included.
+  if (controllerMethodOf(method) === method) return;
   const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG, method) as object | undefined;
   Reflect.defineMetadata(CONTROLLER_METHOD, method, method);
   Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
@@ -71,12 +73,6 @@ export function controllersServing(
 function endsOf(controller: object, method: object): string[] {
   const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
   return pathsOf(controller).flatMap((base) =>
-    pathsOf(method).map(
-      (end) =>
-        `/${[base, end]
-          .flatMap((path) => path.split('/'))
-          .filter(Boolean)
-          .join('/')}`,
-    ),
+    pathsOf(method).map((end) => `/${[base, end].flatMap(levelsOf).join('/')}`),
   );
 }

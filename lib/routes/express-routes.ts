@@ -3,12 +3,14 @@
  * (`router.stack` and its layers); it changes none of them. test/routes/route-table.spec.ts fails when they change.
  */
 import { METHODS } from 'node:http';
-import { RequestMethod } from '@nestjs/common';
+import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
 import {
   ANY_PATH,
+  BELOW_MOUNT,
+  isAbove,
   levelsOf,
   makeRoute,
   servesMethod,
@@ -17,8 +19,10 @@ import {
   type ServedRoute,
 } from './route.js';
 
-type Handler = ((...args: unknown[]) => unknown) & { readonly version?: unknown };
-type Match = { readonly params?: Readonly<Record<string, unknown>> };
+/** `stack`: of a router that is mounted. */
+type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
+type Match = { readonly path: string; readonly params?: Readonly<Record<string, unknown>> };
+type Matcher = (path: string) => Match | false;
 
 interface Layer {
   readonly handle: Handler;
@@ -31,7 +35,7 @@ interface Layer {
   readonly slash?: boolean;
   /** Missing before version 2.3 of the router. */
   readonly rawPath?: unknown;
-  readonly matchers: readonly ((path: string) => Match | false)[];
+  readonly matchers: readonly Matcher[];
 }
 
 interface Express {
@@ -41,7 +45,9 @@ interface Express {
 /** A route of a layer, and the place of the layer in the stack: Express asks its layers in order. */
 interface PlacedRoute {
   readonly route: Route;
-  readonly layer: Layer;
+  readonly match: Matcher;
+  /** Whether it is a route rather than a function or router for a path and everything below. */
+  readonly isRoute: boolean;
   readonly place: number;
 }
 
@@ -66,17 +72,14 @@ export class ExpressRoutes implements RouteReader {
   }
 
   hasRoute(path: string): boolean {
-    return (
-      this.controllerRoutesAt(path).length > 0 ||
-      this.platformRoutesAt(path).some(({ layer }) => layer.route !== undefined)
-    );
+    return this.controllerRoutesAt(path).length > 0 || this.platformRoutesAt(path).some(({ isRoute }) => isRoute);
   }
 
   find(method: string, path: string): ServedRoute | undefined {
     const [first] = [...this.controllerRoutesAt(path), ...this.platformRoutesAt(path)]
       .filter(({ route }) => servesMethod(route, method))
       .toSorted((a, b) => a.place - b.place);
-    return first && { route: first.route, params: paramsOf(first.layer, path) };
+    return first && { route: first.route, params: paramsOf(first, path) };
   }
 
   /** A route or mount outside Nest's routes that Express asks before any controller's route. */
@@ -84,9 +87,15 @@ export class ExpressRoutes implements RouteReader {
     const platform = this.platformRoutesAt(path).find(({ route }) => servesMethod(route, method));
     if (!platform) return undefined;
     const isBehindController = this.controllerRoutesAt(path).some(
-      ({ route, place }) => place < platform.place && servesMethod(route, method),
+      ({ route, place }) => place < platform.place && servesMethod(route, method) && !this.passesVersionsOn,
     );
-    return isBehindController ? undefined : { route: platform.route, params: paramsOf(platform.layer, path) };
+    return isBehindController ? undefined : { route: platform.route, params: paramsOf(platform, path) };
+  }
+
+  /** Whether a controller's route may pass a request of another version on to the next layer. */
+  private get passesVersionsOn(): boolean {
+    const { type = VersioningType.URI } = this.config?.getVersioning() ?? {};
+    return type !== VersioningType.URI;
   }
 
   private get stack(): readonly Layer[] {
@@ -96,18 +105,23 @@ export class ExpressRoutes implements RouteReader {
   private get placed(): readonly PlacedRoute[] {
     if (this.read?.length === this.stack.length) return this.read.placed;
     const controllerRoutes = this.stack.flatMap((layer, place) =>
-      controllerRoutesOf(layer).map((route) => ({ route, layer, place })),
+      controllerRoutesOf(layer).map((route) => ({ route, match: matcherOf(layer), isRoute: true, place })),
     );
     this.byLevels = new LevelTrie();
     for (const placed of controllerRoutes)
       for (const { levels } of placed.route.shapes) this.byLevels.add(levels.map(lowerCase), placed);
-    const platformRoutes = this.stack.flatMap((layer, place) =>
-      this.isPlatform(layer, place, controllerRoutes)
-        ? platformRoutesOf(layer)
-            .filter((route) => !isAbove(route, controllerRoutes))
-            .map((route) => ({ route, layer, place }))
-        : [],
-    );
+    const isMiddleware = (route: Route): boolean =>
+      isAbove(
+        route,
+        controllerRoutes.map((each) => each.route),
+      );
+    const platformRoutes = this.stack.flatMap((layer, place) => {
+      if (!this.isPlatform(layer, place, controllerRoutes)) return [];
+      const found = platformRoutesOf(layer, isMiddleware);
+      // Behind that place, Nest itself mounts routers for its answer 404.
+      const inner = found.length === 0 && place < this.beforeNest ? innerRoutesOf(layer, isMiddleware) : [];
+      return [...found, ...inner].map((each) => ({ ...each, place }));
+    });
     const placed = [...controllerRoutes, ...platformRoutes];
     this.read = { length: this.stack.length, placed };
     return placed;
@@ -117,8 +131,8 @@ export class ExpressRoutes implements RouteReader {
   private isPlatform(layer: Layer, place: number, controllerRoutes: readonly PlacedRoute[]): boolean {
     if (controllerRoutesOf(layer).length > 0) return false;
     const lastOfNest = controllerRoutes.at(-1)?.place ?? -1;
-    if (place >= this.beforeNest && place < lastOfNest) return false;
-    return !(layer.route && this.isExcludedFromPrefix(layer.route.path));
+    if (place < this.beforeNest) return true;
+    return place > lastOfNest && !(layer.route && this.isExcludedFromPrefix(layer.route.path));
   }
 
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */
@@ -129,16 +143,13 @@ export class ExpressRoutes implements RouteReader {
 
   private controllerRoutesAt(path: string): PlacedRoute[] {
     void this.placed;
-    return this.byLevels.along(levelsOf(path).map(lowerCase)).filter(({ layer }) => matches(layer, path));
+    return this.byLevels.along(levelsOf(path).map(lowerCase)).filter((each) => matches(each, path));
   }
 
   private platformRoutesAt(path: string): PlacedRoute[] {
-    return this.placed.filter(({ route, layer }) => route.handler === undefined && matches(layer, path));
+    return this.placed.filter((each) => each.route.handler === undefined && matches(each, path));
   }
 }
-
-/** A mount serves its path and everything below. */
-const BELOW_MOUNT = '{/*rest}';
 
 /** The router may ignore case: the trie finds too many candidates, never too few. */
 const lowerCase = (level: string | undefined): string | undefined => level?.toLowerCase();
@@ -150,55 +161,90 @@ function controllerRoutesOf({ route }: Layer): Route[] {
     const method = controllerMethodOf(handle);
     if (!method) return [];
     const verb = RequestMethod[Reflect.getMetadata('method', handle) as RequestMethod];
-    return [
-      makeRoute(
-        verb,
-        path,
-        method,
-        [handle.version].flat().filter((each) => each !== undefined),
-      ),
-    ];
+    return [makeRoute(verb, path, method)];
   });
   // A route of every method has one handler for each.
   return [...new Map(routes.map((each) => [`${each.method} ${each.path}`, each])).values()];
 }
 
-/** None for a function of the whole application, such as helmet: nothing tells whether it serves requests itself. */
-function platformRoutesOf({ handle, route, slash, rawPath }: Layer): Route[] {
+type PlatformRoute = Omit<PlacedRoute, 'place'>;
+
+/**
+ * None for a function of the whole application, such as helmet: nothing tells whether it serves requests itself. Nor for a
+ * function above a controller's route, which is a middleware for that route.
+ */
+function platformRoutesOf(
+  layer: Layer,
+  isMiddleware: (mount: Route) => boolean,
+  { prefix, match: outer }: Outer = ROOT,
+): PlatformRoute[] {
+  const { handle, route, slash, rawPath } = layer;
   // Express takes a function of four parameters for an error handler.
   if (handle.length > 3 || (!route && (slash || rawPath === '/'))) return [];
-  const paths = [rawPath ?? route?.path].flat(Infinity);
-  const templates = paths.map((path) => (typeof path === 'string' ? templateOf(path, route !== undefined) : ANY_PATH));
+  const templates = pathsOf(layer).map((path) =>
+    path === undefined || prefix === undefined ? ANY_PATH : `${prefix}${route ? path : `${path}${BELOW_MOUNT}`}`,
+  );
   const verbs = route ? METHODS.filter((verb) => route.methods[verb.toLowerCase()] || route.methods['_all']) : METHODS;
   const methods = verbs.length === METHODS.length ? ['ALL'] : verbs;
-  return [...new Set(templates)].flatMap((template) => methods.map((method) => makeRoute(method, template)));
+  return [...new Set(templates)]
+    .flatMap((template) => methods.map((method) => makeRoute(method, template)))
+    .filter((each) => route || !isMiddleware(each))
+    .map((each) => ({ route: each, match: within(outer, matcherOf(layer)), isRoute: route !== undefined }));
 }
 
-const templateOf = (path: string, isRoute: boolean): string =>
-  isRoute ? path : `${path.replace(/\/+$/, '')}${BELOW_MOUNT}`;
+/** Where a router is mounted: the templates of its routes begin with the prefix, `undefined` where it is not known. */
+interface Outer {
+  readonly prefix: string | undefined;
+  readonly match: Matcher;
+}
+const ROOT: Outer = { prefix: '', match: () => ({ path: '' }) };
 
-/** A function above a controller's route is a middleware for that route. */
-function isAbove(mount: Route, controllerRoutes: readonly PlacedRoute[]): boolean {
-  if (!mount.path.endsWith(BELOW_MOUNT)) return false;
-  const levels = levelsOf(mount.path.slice(0, -BELOW_MOUNT.length)).map(lowerCase);
-  return controllerRoutes.some(({ route }) =>
-    route.shapes.some((shape) => levels.every((level, index) => level === shape.levels[index]?.toLowerCase())),
-  );
+/** The routes of a router that is mounted at the root or above a controller's route. */
+function innerRoutesOf(layer: Layer, isMiddleware: (mount: Route) => boolean, outer: Outer = ROOT): PlatformRoute[] {
+  const [path, ...others] = pathsOf(layer);
+  const isKnown = outer.prefix !== undefined && path !== undefined && others.length === 0;
+  const mounted: Outer = {
+    prefix: isKnown ? `${outer.prefix}${path}` : undefined,
+    match: within(outer.match, matcherOf(layer)),
+  };
+  return (layer.handle.stack ?? []).flatMap((inner) => {
+    const found = platformRoutesOf(inner, isMiddleware, mounted);
+    return found.length > 0 ? found : innerRoutesOf(inner, isMiddleware, mounted);
+  });
 }
 
-function matches({ matchers }: Layer, path: string): boolean {
+/** Without a slash at the end; `undefined` for a regular expression. */
+const pathsOf = ({ route, rawPath, slash }: Layer): (string | undefined)[] =>
+  [slash ? '' : (rawPath ?? route?.path)]
+    .flat(Infinity)
+    .map((path) => (typeof path === 'string' ? (route ? path : path.replace(/\/+$/, '')) : undefined));
+
+const matcherOf =
+  ({ matchers, slash }: Layer): Matcher =>
+  (path) =>
+    slash ? { path: '' } : matchers.reduce<Match | false>((found, match) => found || match(path), false);
+
+/** A router matches the rest of a path, behind the path of its mount. */
+const within =
+  (outer: Matcher, inner: Matcher): Matcher =>
+  (path) => {
+    const found = outer(path);
+    return found && inner(path.slice(found.path.length) || '/');
+  };
+
+function matches({ match }: PlatformRoute, path: string): boolean {
   try {
-    return matchers.some((match) => match(path) !== false);
+    return match(path) !== false;
   } catch {
     // A broken escape in a parameter: the layer is the one that the path is for.
     return true;
   }
 }
 
-function paramsOf({ matchers }: Layer, path: string): ServedRoute['params'] {
-  for (const match of matchers) {
-    const found = match(path);
-    if (found) return found.params ?? {};
+function paramsOf({ match }: PlatformRoute, path: string): ServedRoute['params'] {
+  try {
+    return (match(path) as Partial<Match>).params ?? {};
+  } catch {
+    return {};
   }
-  return {};
 }

@@ -5,7 +5,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { platformStatusOf, UnreadableBody } from '../http/failure.js';
+import type { HttpAdapterHost } from '@nestjs/core';
+import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
+import { stopsProbe } from '../http/probe.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
@@ -39,6 +41,28 @@ export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRout
     handler !== undefined && (state.routes === 'every route' || declaredRoute(handler) !== undefined);
   if (adapter.getType() === 'fastify') deferOnFastify(adapter.getInstance(), defers);
   else deferOnExpress(adapter, defers);
+}
+
+/**
+ * For an application on Express without a module of the package, where no place between the body parser and the routes is
+ * known: answers an unreadable body of an own route, behind the routes. To be called in `onModuleInit`.
+ */
+export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf: (failure: Failure) => object): void {
+  if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
+  deferred.set(httpAdapter, { routes: 'own routes' });
+  const table = RouteTable.of(httpAdapter);
+  const middleware = (
+    error: unknown,
+    request: HttpRequest,
+    response: unknown,
+    next: (error: unknown) => void,
+  ): void => {
+    const found = table.find(request.method, pathOf(request));
+    if (!declaredRoute(found?.route.handler)) return next(error);
+    const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
+    httpAdapter.reply(response, body, status);
+  };
+  httpAdapter.use(middleware as never);
 }
 
 type Defers = (handler: object | undefined) => boolean;
@@ -115,8 +139,8 @@ export class UnreadableBodyGuard implements CanActivate {
   /** @throws UnreadableBody */
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
-    const error = context.switchToHttp().getRequest<MarkedRequest>()[BODY_ERROR];
-    if (error !== undefined) throw new UnreadableBody(error);
-    return true;
+    const request = context.switchToHttp().getRequest<MarkedRequest>();
+    if (request[BODY_ERROR] !== undefined) throw new UnreadableBody(request[BODY_ERROR]);
+    return !stopsProbe(request);
   }
 }

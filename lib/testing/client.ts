@@ -5,7 +5,7 @@ import { exchange, type Answer, type RequestParts } from './http-exchange.js';
 
 export type { Answer, RequestParts } from './http-exchange.js';
 
-/** What the token says; nobody of that name has to exist. */
+/** The claims of a token. A user with this id need not exist. */
 export interface TestUser {
   readonly roles: readonly string[];
   /** Default `""`. */
@@ -14,18 +14,24 @@ export interface TestUser {
   readonly sub?: string | number;
 }
 
-/** Sends real requests. A path is written as it is sent, each character one byte. */
+/** Sends real requests. A path is sent as it is, one byte for each character. */
 export interface Client {
   get(path: string): Promise<Answer>;
   post(path: string, json?: unknown): Promise<Answer>;
   put(path: string, json?: unknown): Promise<Answer>;
+  patch(path: string, json?: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
   request(method: string, path: string, parts?: RequestParts): Promise<Answer>;
 }
 
 /**
- * A client that sends a valid token of this user, signed as the application signs its own; without a user, none.
- * An application that does not listen yet is made to, on a free port of 127.0.0.1.
+ * A client that sends a valid token of this user, signed with the application's secret, or no token without a user.
+ * An application that does not listen yet starts to listen on a free port of 127.0.0.1.
+ *
+ * @example
+ * ```ts
+ * const { status } = await as(app, { roles: ['ADMIN'] }).delete('/api/products/7');
+ * ```
  */
 export function as(app: INestApplication, user?: TestUser): Client {
   if (user) expectUser(user);
@@ -36,29 +42,30 @@ export function as(app: INestApplication, user?: TestUser): Client {
     get: (path) => request('GET', path),
     post: (path, json) => request('POST', path, { json }),
     put: (path, json) => request('PUT', path, { json }),
+    patch: (path, json) => request('PATCH', path, { json }),
     delete: (path) => request('DELETE', path),
   };
 }
 
-/** Signed for each request, so that it never is too old. */
+/** The header with a token that is signed now, so that it never expires during a test. */
 export async function bearer(
   app: INestApplication,
   { roles, email = '', sub = 1 }: TestUser,
 ): Promise<Record<string, string>> {
-  const token = await provided(app, Tokens).sign({ sub: String(sub), email, roles });
+  const token = await getProvider(app, Tokens).sign({ sub: String(sub), email, roles });
   return { authorization: `Bearer ${token}` };
 }
 
 /** @throws InvalidOptionError for an application without `AuthModule` */
-export function provided<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {
+export function getProvider<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {
   try {
     return app.get<T>(type as never, { strict: false });
   } catch {
     throw new InvalidOptionError(
-      'declarest/testing',
-      'an application with AuthModule',
+      'declarest/testing: the application',
+      'one with AuthModule',
       'one without',
-      'import AuthModule.forRoot(…) in its root module',
+      'Import AuthModule.forRoot(…) in its root module',
     );
   }
 }

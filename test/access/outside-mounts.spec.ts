@@ -2,10 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { INestApplication } from '@nestjs/common';
+import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { urlSpellings } from 'declarest/testing';
 import express from 'express';
+import { accessMatrix, urlSpellings } from 'declarest/testing';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type Declare, type RuledApp, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -131,8 +132,8 @@ describe.each(PLATFORMS)('routes and mounts outside Nest’s routes on %s', (pla
 
   it('[3.5] a rule that also matches Nest’s routes is applied wherever the platform tells the route or mount', async () => {
     const app = await start(({ requireAuth }) => requireAuth('/**'));
-    // A router at the root of Express may be any middleware; Fastify does not tell what middie mounts.
-    const unknown = platform === 'express' ? ['/rooted/x'] : ['/used/x', '/listed/x'];
+    // Fastify does not tell what middie mounts.
+    const unknown = platform === 'express' ? [] : ['/used/x', '/listed/x'];
     for (const path of paths)
       expect([path, (await ask(app, path)).status]).toEqual([path, unknown.includes(path) ? 200 : 401]);
     await app.close();
@@ -205,7 +206,7 @@ describe.each<[platform: Platform, mount: (app: INestApplication) => unknown]>([
   });
 });
 
-describe('Express', () => {
+describe('mounts of Express', () => {
   it.each<[what: string, path: string]>([
     ['a backslash', '/files/secret\\plan.txt#'],
     ['an encoded slash', '/files/secret%2fplan.txt'],
@@ -254,6 +255,70 @@ describe('Express', () => {
       Promise.all(asked.map(async (path) => (await ask(app, path)).status));
     expect(await statuses('/api/nowhere', '/nowhere', '/api/a', '/api/open')).toEqual([404, 404, 401, 200]);
     expect(limited.toSorted()).toEqual(['/api/a', '/api/nowhere', '/api/open']);
+    await app.close();
+  });
+
+  /** Rules that also match Nest's routes, so that only the stack of Express tells what is mounted. */
+  const startMounted = (configure: (app: INestApplication) => void, ...routes: string[]): Promise<RuledApp> =>
+    startRuled('express', { routes, rules: ({ requireAuth }) => requireAuth('/**'), configure });
+
+  it.each(['/docs/x', '/DOCS/x', '/docs\\x#', '/docs\\#', 'http://host/docs/x', 'http:///docs/x', 'ftp://host/docs/x'])(
+    '[3.6] the target %s of a mount is read as Express reads it',
+    async (target) => {
+      const app = await startMounted((nest) => void nest.use('/docs', answering('the documents')), 'GET a');
+      expect(await ask(app, target, 'USER')).toMatchObject({ status: 200, body: 'the documents' });
+      expect((await ask(app, target)).status).toBe(401);
+      await app.close();
+    },
+  );
+
+  it.each<[what: string, path: string, router: express.Router]>([
+    ['its routes', '/api/legacy', express.Router().get('/legacy', answering('the router'))],
+    ['its parameters', '/api/legacy/7', express.Router().get('/legacy/:id', answering('the router'))],
+    ['its mounts', '/api/legacy/x', express.Router().use('/legacy', answering('the router'))],
+    ['its routers', '/api/v1/legacy', express.Router().use('/v1', express.Router().get('/legacy', answering('it')))],
+    ['its root', '/api', express.Router().get('/', answering('the router'))],
+  ])('[3.6] a router above Nest’s routes is governed: %s', async (_what, path, router) => {
+    const app = await startMounted((nest) => void nest.use('/api', router), 'GET api/a');
+    expect((await ask(app, path)).status).toBe(401);
+    expect((await ask(app, path, 'USER')).status).toBe(200);
+    expect((await ask(app, '/api/nowhere/at/all')).status).toBe(404);
+    await app.close();
+  });
+
+  it('[3.6] a route of main.ts is governed although its path is excluded from the global prefix', async () => {
+    const app = await startMounted((nest) => {
+      nest.setGlobalPrefix('api', { exclude: ['health/*path'] });
+      expressOf(nest).get('/health/secret', answering('the secret'));
+    }, 'GET health/b');
+    expect((await ask(app, '/health/secret')).status).toBe(401);
+    expect((await ask(app, '/health/secret', 'USER')).status).toBe(200);
+    await app.close();
+  });
+
+  it('[3.6] a route behind a versioned route is governed: Nest passes requests of other versions on', async () => {
+    @Controller({ path: 'v', version: '1' })
+    class Versioned {
+      @Get()
+      read(): string {
+        return 'version 1';
+      }
+    }
+    @Injectable()
+    class LateRoutes implements OnModuleInit {
+      constructor(private readonly host: HttpAdapterHost) {}
+      onModuleInit(): void {
+        this.host.httpAdapter.get('/v', answering('the late route') as never);
+      }
+    }
+    const app = await startRuled('express', {
+      controllers: [Versioned],
+      providers: [LateRoutes],
+      rules: ({ requireAuth }) => requireAuth('/v'),
+      configure: (nest) => void nest.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
+    });
+    expect((await ask(app, '/v')).status).toBe(401);
+    expect((await ask(app, '/v', 'USER')).body).toBe('the late route');
     await app.close();
   });
 });

@@ -1,4 +1,4 @@
-import { urlSpellings } from 'declarest/testing';
+import { urlSpellings } from '../../lib/testing/url-spellings.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawRequest } from '../harness/raw-socket.js';
 import { bearer, type RuledApp, TOKENS } from './ruled-app.js';

@@ -17,6 +17,7 @@ import { Test } from '@nestjs/testing';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { cors, routesOf } from 'declarest';
+import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
 import { request } from '../harness/client.js';
@@ -108,7 +109,7 @@ async function statusAndOrigin(app: RunningApp, method: string, path: string): P
 const warnings = ({ logs }: RunningApp): string[] => linesOf(logs, 'warn');
 
 describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
-  it('[5] two groups carry each its own origin', async () => {
+  it('[5] two groups have their own origins', async () => {
     const app = await startGadgets(platform, {
       bind: (consumer) => {
         consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(GadgetsController));
@@ -128,35 +129,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[5] answer a target as before, however many others were asked for in between', async () => {
-    const app = await startGroup(platform, [NotesController, HealthController], {
-      bind: (consumer) => {
-        consumer.apply(cors(ORIGIN)).forRoutes('notes{/*path}');
-        consumer.apply(cors(OTHER)).forRoutes(...routesOf(HealthController));
-      },
-    });
-    const asked = [
-      ['/notes/7', [204, ORIGIN]],
-      ['/notes/7?page=2', [204, ORIGIN]],
-      ['/notes/7/x', [404, undefined]],
-      ['/health', [204, OTHER]],
-      ['/health/7', [404, undefined]],
-      [`/notes/${'7'.repeat(90)}`, [204, ORIGIN]],
-    ] as const;
-    const expectAll = async (): Promise<void> => {
-      for (const [path, answer] of asked)
-        expect([path, await statusAndOrigin(app, 'OPTIONS', path)]).toEqual([path, answer]);
-    };
-    await expectAll();
-    await expectAll();
-    // More than are kept.
-    for (let id = 1_000; id < 2_010; id += 1)
-      expect(await statusAndOrigin(app, 'OPTIONS', `/notes/${id}`)).toEqual([204, ORIGIN]);
-    await expectAll();
-    await app.close();
-  });
-
-  it('[5] answer where the only route of the application takes every method', async () => {
+  it('[5] apply to a route of every method', async () => {
     @Controller('anything')
     class AnythingController {
       @All()
@@ -186,7 +159,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[5] two applications of one process keep to themselves', async () => {
+  it('[5] two applications in one process have separate groups', async () => {
     const first = await startGroup(platform, [NotesController]);
     const second = await startGroup(platform, [HealthController]);
     expect(await statusAndOrigin(first, 'OPTIONS', '/notes')).toEqual([204, ORIGIN]);
@@ -218,8 +191,8 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
 
   it.each([
     ['from the start', adapterOtherwise],
-    ['too late for the router to hear it', adapterToldTooLate],
-  ])('[5] [6] follow the router that was told otherwise about case and trailing slash, %s', async (_, adapterFor) => {
+    ['after the router was created', adapterToldTooLate],
+  ])('[5] [6] compare case and trailing slash as the router does, set %s', async (_, adapterFor) => {
     const app = await startGroup(platform, [NotesController], { adapter: adapterFor(platform) });
     expect(await statusAndOrigin(app, 'OPTIONS', '/notes/7')).toEqual([204, ORIGIN]);
     for (const path of ['/NOTES/7', '/notes/7/', '/Notes/7/Lines']) {
@@ -233,7 +206,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[1] [5] [6] follow the global prefix, and its exclusions', async () => {
+  it('[1] [5] [6] follow the global prefix and its exclusions', async () => {
     const app = await startGroup(platform, [NotesController, HealthController], {
       configure: (app) => void app.setGlobalPrefix('v9/api', { exclude: ['health'] }),
     });
@@ -247,7 +220,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[1] [5] [6] do not reach a path that is excluded from the global prefix for one method only, as README says', async () => {
+  it('[1] [5] [6] do not apply to a path that is excluded from the global prefix for one method', async () => {
     const app = await startGroup(platform, [HealthController], {
       configure: (app) => void app.setGlobalPrefix('api', { exclude: [{ path: 'health', method: RequestMethod.GET }] }),
     });
@@ -302,7 +275,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[1] [5] [6] answer for a path whose versions are told by a header', async () => {
+  it('[1] [5] [6] apply to a path with versions by header', async () => {
     @Controller({ path: 'pets', version: '1' })
     class PetsController {
       @Get()
@@ -321,7 +294,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[1] a binding that covers no route, as under a RouterModule prefix, is one warning that names it', async () => {
+  it('[1] a binding without a route, as under a RouterModule prefix, is one warning that names it', async () => {
     @Module({
       imports: [
         groupOf([NotesController], (consumer) => {
@@ -343,7 +316,7 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[1] paths written out under a RouterModule prefix are served, without a warning', async () => {
+  it('[1] whole paths under a RouterModule prefix are bound without a warning', async () => {
     const notes = groupOf([NotesController], (consumer) => {
       consumer.apply(cors(ORIGIN)).forRoutes('parent/notes', 'parent/notes/*path');
     });
@@ -356,32 +329,18 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
     await app.close();
   });
 
-  it('[5] app.enableCors() beside it is one warning, however many groups there are', async () => {
-    const app = await startGadgets(
-      platform,
-      {
-        bind: (consumer) => {
-          consumer.apply(cors(ORIGIN)).forRoutes(...routesOf(GadgetsController));
-          consumer.apply(cors(OTHER)).forRoutes(...routesOf(GizmosController));
-        },
-      },
-      { configure: (app) => app.enableCors() },
-    );
-    const about = warnings(app).filter((line) => line.includes('enableCors'));
-    expect(about).toHaveLength(1);
-    expect(about[0]).toMatch(/every OPTIONS/);
-    await app.close();
-  });
-
-  it('[5] app.enableCors() is warned of where nothing else of the package is used, too', async () => {
-    const app = await startGroup(platform, [NotesController], { configure: (app) => app.enableCors() });
-    expect(warnings(app).filter((line) => line.includes('enableCors'))).toHaveLength(1);
-    await app.close();
-  });
-
-  it('[5] the option `cors` of NestFactory.create is the same, and is warned of, too', async () => {
-    const app = await startGroup(platform, [NotesController], { nestOptions: { cors: true } });
-    expect(warnings(app).filter((line) => /enableCors|every OPTIONS/.test(line))).toHaveLength(1);
+  it.each<[what: string, options: Parameters<typeof startGroup>[2]]>([
+    ['app.enableCors()', { configure: (app) => app.enableCors() }],
+    ['the option cors of NestFactory.create', { nestOptions: { cors: true } }],
+  ])('[5] warns once of %s beside cors()', async (_, options) => {
+    const app = await startGroup(platform, [NotesController, HealthController], options);
+    const found = (): string[] => warnings(app).filter((line) => /enableCors.*every OPTIONS/.test(line));
+    // Nest's own Express adapter does not tell: there the first response of the group does.
+    const isKnown = platform === 'fastify' || process.env['TEST_EXPRESS_ADAPTER'] === 'own';
+    expect(found()).toHaveLength(isKnown ? 1 : 0);
+    await request(app.url, 'GET', '/notes', { headers: { origin: ORIGIN } });
+    await request(app.url, 'GET', '/health', { headers: { origin: ORIGIN } });
+    expect(found()).toHaveLength(1);
     await app.close();
   });
 
@@ -428,7 +387,16 @@ describe.each(PLATFORMS)('CORS groups on %s', (platform) => {
   });
 });
 
-it('[5] a route that is added while Express serves is answered from then on', async () => {
+it('[5] warns of app.enableCors() at startup on the adapter of declarest/express', async () => {
+  const app = await startGroup('express', [NotesController], {
+    adapter: new OwnExpressAdapter(),
+    configure: (nest) => nest.enableCors(),
+  });
+  expect(warnings(app).filter((line) => line.includes('enableCors'))).toHaveLength(1);
+  await app.close();
+});
+
+it('[5] answers the preflight of a route that Express gets after the start', async () => {
   const app = await startGroup('express', [NotesController], {
     bind: (consumer) => {
       consumer.apply(cors(ORIGIN)).forRoutes('{*path}');

@@ -100,7 +100,11 @@ it.each<[reason: string | undefined, what: string, entity: () => Type, options?:
       return thing((type) => Column(() => Place)(type, 'place'));
     },
   ],
-  ['a virtual column', 'one', () => thing((type) => VirtualColumn({ query: () => 'SELECT 1', type: 'int' })(type, 'next'))],
+  [
+    'a virtual column',
+    'one',
+    () => thing((type) => VirtualColumn({ query: () => 'SELECT 1', type: 'int' })(type, 'next')),
+  ],
   [
     'a column written by a function of the database',
     'jsonb',
@@ -210,7 +214,9 @@ describe('[4.6] listeners and subscribers', () => {
   });
 
   const subscriber = (hook: string, listenTo?: () => unknown): Type => {
-    class Audit {}
+    class Audit {
+      readonly name = 'audit';
+    }
     Object.defineProperty(Audit.prototype, hook, { value: () => undefined });
     if (listenTo) Object.defineProperty(Audit.prototype, 'listenTo', { value: listenTo });
     EventSubscriber()(Audit);
@@ -233,7 +239,9 @@ describe('[4.6] listeners and subscribers', () => {
   });
 
   it('a subscriber that listens to the entity, its base class, another one, or a subclass', async () => {
-    class Base {}
+    class Base {
+      readonly isBase = true;
+    }
     const entity = thing(undefined, Base);
     const listens = (target: unknown): Promise<object> => reasonsOf(entity, [subscriber('afterLoad', () => target)]);
     for (const target of [entity, Base, Object, undefined]) expect(await listens(target)).toHaveProperty('read');

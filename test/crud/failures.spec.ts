@@ -404,6 +404,26 @@ it.each(views)('[4.3] returns 409 for a write to a view of %s, materialized: %s'
   await service.close();
 });
 
+@Entity()
+class Fixed {
+  @PrimaryColumn('varchar', { length: 20 })
+  id = 'fixed';
+
+  @Column({ length: 20 })
+  name!: string;
+}
+
+it('[4.6] returns 409 for an ignored record whose constructor gives the key of another record', async () => {
+  const resources = [{ entity: Fixed, endpoint: '/fixed', enablePagination: true }];
+  const service = await startCrud('express', { entities: [Fixed], resources, path: 'compiled' });
+  await service.dataSource.query(
+    `CREATE TRIGGER ignores BEFORE INSERT ON fixed WHEN EXISTS (SELECT 1 FROM fixed) BEGIN SELECT RAISE(IGNORE); END`,
+  );
+  expect((await service.post('/fixed', { name: 'first' })).json.data).toEqual({ id: 'fixed', name: 'first' });
+  expect((await service.post('/fixed', { name: 'second' })).status).toBe(409);
+  await service.close();
+});
+
 it('[4.6] returns 409 for a record that SQLite ignores', async () => {
   const service = await startCrud('express', {
     entities: [Sale],

@@ -19,55 +19,9 @@ function entityOf(table: string, columns: Record<string, ColumnOptions>): Type {
 const TEXT: ColumnOptions = { type: 'varchar', length: 60 };
 
 /** What could be taken for a part of a statement. */
-const NAMES = [
-  "it's",
-  'a"b',
-  'a`b',
-  'a\nb',
-  'a;b',
-  'a--b',
-  'a/*b',
-  'a:declarest0',
-  ':key',
-  ':term0',
-  '$1',
-  '%s',
-  '%',
-  '_',
-  'größe',
-  '日本',
-  '😀',
-  'a,b',
-  '=a',
-  'record.id',
-  'record',
-  'c0',
-  'select',
-  'a b',
-  '\\',
-  'a\\"b',
-  "a\\'b",
-];
-const PROPERTIES = [
-  '0',
-  '7',
-  '-1',
-  'toString',
-  'constructor',
-  'valueOf',
-  'hasOwnProperty',
-  'toJSON',
-  'then',
-  '$1',
-  'a,b',
-  '=a',
-  'größe',
-  'c0',
-  'record',
-  'find',
-  'key',
-];
-const DEFAULTS = [...NAMES, '?', 'why?', 'a first b', 'NULL', 'DEFAULT', '', ' '];
+const NAMES = ["it's", 'a"b', 'a`b', 'a:declarest0', '$1', '%s', 'größe', 'record.id', 'c0', 'select', '\\'];
+const PROPERTIES = ['0', 'toString', 'constructor', 'toJSON', 'then', 'a,b', 'record'];
+const DEFAULTS = ["it's", ':key', '?', 'a first b', 'NULL', ''];
 
 describe.each(DATABASES)('on %s', (database) => {
   /** Every operation, with texts that tell each column from another. */

@@ -10,7 +10,7 @@ import {
   type Refusal,
   type Requirement,
 } from '../../lib/access/access.js';
-import { askPolicies } from '../../lib/access/policy.js';
+import { checkPolicies } from '../../lib/access/policy.js';
 import { policyOf } from './declared.js';
 
 const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });
@@ -22,22 +22,17 @@ const forbidden = (...missing: string[]): Refusal => ({ reason: 'forbidden', mis
 
 describe('the decision on roles', () => {
   it.each<[who: string, access: Access, roles: string[] | undefined, refusal: Refusal | undefined]>([
-    ['public lets anybody in', PUBLIC, undefined, undefined],
-    ['public lets a token in', PUBLIC, [], undefined],
-    [
-      'public asks for nothing, whatever is written beside it',
-      { ...needing(anyOf('A')), kind: 'public' },
-      [],
-      undefined,
-    ],
-    ['a token is needed', AUTHENTICATED, undefined, UNAUTHENTICATED],
+    ['public requires nothing', PUBLIC, undefined, undefined],
+    ['public accepts a token', PUBLIC, [], undefined],
+    ['public ignores requirements', { ...needing(anyOf('A')), kind: 'public' }, [], undefined],
+    ['a token is required', AUTHENTICATED, undefined, UNAUTHENTICATED],
     ['any token is enough', AUTHENTICATED, [], undefined],
-    ['nobody gets in without a token', DENIED, undefined, UNAUTHENTICATED],
-    ['nobody gets in with a token', DENIED, ['A'], { reason: 'forbidden' }],
+    ['denied without a token is unauthenticated', DENIED, undefined, UNAUTHENTICATED],
+    ['denied with a token is forbidden', DENIED, ['A'], { reason: 'forbidden' }],
     ['a role needs a token', needing(anyOf('A')), undefined, UNAUTHENTICATED],
     ['a role is missing', needing(anyOf('A')), ['B'], forbidden('A')],
     ['a role is compared exactly', needing(anyOf('A')), ['a', 'AA', ''], forbidden('A')],
-    ['a role is there', needing(anyOf('A')), ['B', 'A'], undefined],
+    ['the role is present', needing(anyOf('A')), ['B', 'A'], undefined],
     ['one of several roles is enough', needing(anyOf('A', 'B')), ['B'], undefined],
     ['none of several roles', needing(anyOf('A', 'B')), ['C'], forbidden('A', 'B')],
     ['all requirements hold', needing(anyOf('A'), anyOf('B')), ['A', 'B'], undefined],
@@ -45,13 +40,13 @@ describe('the decision on roles', () => {
     ['the first requirement refuses first', needing(anyOf('A'), anyOf('B')), [], forbidden('A')],
     ['any token has the base role', needing(anyOf('USER')), [], undefined],
     ['the base role among others is enough', needing(anyOf('A', 'USER')), ['B'], undefined],
-    ['a policy is asked later', needing(OWNER), [], undefined],
-    ['a policy does not hide a role behind it', needing(OWNER, anyOf('A')), [], forbidden('A')],
+    ['policies are checked later', needing(OWNER), [], undefined],
+    ['a role behind a policy is checked', needing(OWNER, anyOf('A')), [], forbidden('A')],
   ])('[3.2] %s', (_, access, roles, refusal) => {
     expect(decide(access, roles)).toEqual(refusal);
   });
 
-  it('[3.4] the defaults have their names and cannot be changed', () => {
+  it('[3.4] the defaults have names and are frozen', () => {
     expect(ACCESS_BY_NAME).toEqual({
       public: { kind: 'public', requirements: [], by: [] },
       authenticated: { kind: 'authenticated', requirements: [], by: [] },
@@ -62,7 +57,7 @@ describe('the decision on roles', () => {
   });
 });
 
-describe('an access in words', () => {
+describe('the description of an access', () => {
   const includersOf = (role: string): string[] => ({ EDITOR: ['ADMIN'], READER: ['ADMIN', 'EDITOR'] })[role] ?? [];
 
   it.each<[access: Access, words: string]>([
@@ -89,7 +84,7 @@ describe('an access in words', () => {
     [needing(anyOf('')), '""'],
     [needing(anyOf('aZ_09.:@/-b')), 'aZ_09.:@/-b'],
     [needing(anyOf('publications')), 'publications'],
-  ])('[3.4] %j is said as %s', (access, words) => {
+  ])('[3.4] %j is described as %s', (access, words) => {
     expect(describeAccess(access, includersOf)).toBe(words);
   });
 
@@ -102,7 +97,7 @@ describe('policies', () => {
   const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
   const request = { method: 'GET', headers: {} };
   const refusedBy = (name: string): Refusal => ({ reason: 'forbidden', missing: [name], byPolicy: true });
-  const ask = (...requirements: Requirement[]) => askPolicies(requirements, principal, request);
+  const ask = (...requirements: Requirement[]) => checkPolicies(requirements, principal, request);
   const answering = (name: string, answer: unknown): Requirement => ({
     policy: policyOf(name, () => answer as boolean),
   });
@@ -110,7 +105,7 @@ describe('policies', () => {
   it.each<[what: string, answer: unknown]>([
     ['true', true],
     ['a promise of true', Promise.resolve(true)],
-  ])('[3.2] %s lets in', async (_, answer) => {
+  ])('[3.2] %s gives access', async (_, answer) => {
     expect(await ask(answering('owner', answer))).toBeUndefined();
   });
 
@@ -125,7 +120,7 @@ describe('policies', () => {
     expect(await ask(answering('owner', answer))).toEqual(refusedBy('owner'));
   });
 
-  it('[3.2] a throw and a rejection refuse', async () => {
+  it('[3.2] an exception and a rejection refuse', async () => {
     const thrown = policyOf('owner', () => {
       throw new Error('down');
     });
@@ -136,7 +131,7 @@ describe('policies', () => {
     expect(await ask({ policy: rejected })).toEqual(refusedBy('team'));
   });
 
-  it('[3.2] every policy is asked, the first that refuses names itself, roles are no policies', async () => {
+  it('[3.2] policies are checked in turn, and the first that refuses is named', async () => {
     expect(await ask()).toBeUndefined();
     expect(await ask(anyOf('A'))).toBeUndefined();
     expect(await ask(anyOf('A'), answering('one', true), answering('two', false), answering('three', false))).toEqual(
@@ -144,7 +139,7 @@ describe('policies', () => {
     );
   });
 
-  it('[3.2] a policy sees who asks for what', async () => {
+  it('[3.2] a policy receives the principal and the request', async () => {
     const seen: unknown[] = [];
     await ask({ policy: policyOf('owner', (...args) => seen.push(...args) > 0) });
     expect(seen).toEqual([principal, request]);

@@ -1,12 +1,22 @@
 import 'reflect-metadata';
-import { METHODS, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { jest } from '@jest/globals';
-import { Controller, Get, Logger, type NestMiddleware, Post, RequestMethod, Version } from '@nestjs/common';
-import type { HttpAdapterHost } from '@nestjs/core';
+import {
+  Controller,
+  Get,
+  Logger,
+  type NestMiddleware,
+  Post,
+  RequestMethod,
+  Version,
+  VersioningType,
+} from '@nestjs/common';
+import { ApplicationConfig } from '@nestjs/core';
 import { cors } from '../../lib/cors/cors.middleware.js';
 import { corsHeaders } from '../../lib/cors/cors-headers.js';
 import { checkOrigin } from '../../lib/cors/origin.js';
-import { routesOf, unservedGroups } from '../../lib/cors/routes-of.js';
+import { routesOf, takeReturnedPaths, uncoveredPaths } from '../../lib/cors/routes-of.js';
+import { makeRoute } from '../../lib/routes/route.js';
 import { RouteTable } from '../../lib/routes/route-table.js';
 import { refusalOf } from './declared.js';
 
@@ -19,7 +29,7 @@ const HEADERS = (origin: string): [string, string][] => [
 ];
 
 describe('the headers of CORS', () => {
-  it.each(['*', 'https://shop.example'])('[5] are these, for %s', (origin) => {
+  it.each(['*', 'https://shop.example'])('[5] have the origin %s', (origin) => {
     expect(corsHeaders(origin)).toEqual(HEADERS(origin));
     expect(Object.isFrozen(corsHeaders(origin))).toBe(true);
   });
@@ -27,10 +37,10 @@ describe('the headers of CORS', () => {
 
 describe('an allowed origin', () => {
   const refused = (got: string, advice: string): string =>
-    `cors(allowedOrigin): expected an origin such as "https://shop.example", or no argument for every origin, got ${got}; ${advice}.`;
-  const NO_TEXT = 'give one string; a missing environment variable is not "every origin"';
-  const PARTS = 'give scheme, host and, if it is not the default one, port';
-  const exactly = (origin: string): string => `give exactly ${JSON.stringify(origin)}, which is what browsers send`;
+    `The argument of cors() must be an origin such as "https://shop.example", or left out for every origin, got ${got}. ${advice}.`;
+  const NO_TEXT = 'Pass one string: a missing environment variable does not mean every origin';
+  const PARTS = 'Pass scheme, host and, unless it is the default, port';
+  const exactly = (origin: string): string => `Pass exactly ${JSON.stringify(origin)}, as browsers send it`;
 
   it.each(['https://shop.example', 'http://localhost:5173', 'http://[::1]:3000', 'capacitor://localhost'])(
     '[5] is %s as it is',
@@ -44,7 +54,7 @@ describe('an allowed origin', () => {
     [7, '7', NO_TEXT],
     [['https://a.example'], 'an array of 1', NO_TEXT],
     [{ includes: () => true }, 'an object', NO_TEXT],
-    ['null', '"null"', '"null" is the origin of every sandboxed page: name the real one'],
+    ['null', '"null"', 'Pass the real origin: every sandboxed page has the origin "null"'],
     ['', 'an empty string', PARTS],
     ['shop.example', '"shop.example"', PARTS],
     ['mailto:shop', '"mailto:shop"', PARTS],
@@ -54,7 +64,7 @@ describe('an allowed origin', () => {
     ['https://shop.example/', '"https://shop.example/"', exactly('https://shop.example')],
     ['https://shop.example:443', '"https://shop.example:443"', exactly('https://shop.example')],
     ['HTTPS://Shop.example', '"HTTPS://Shop.example"', exactly('https://shop.example')],
-    ['https://ann:pw@shop.example', 'a text with a user in it', exactly('https://shop.example')],
+    ['https://ann:pw@shop.example', 'a URL with a user name', exactly('https://shop.example')],
   ])('[5] is not %j', (origin, got, advice) => {
     expect(refusalOf(() => checkOrigin(origin))).toBe(refused(got, advice));
   });
@@ -74,9 +84,9 @@ class GadgetsController {
 describe('the routes of a controller', () => {
   const ALL = { method: RequestMethod.ALL };
   const refused = (name: string, expected: string, got: string, advice: string): string =>
-    `${name}: expected ${expected}, got ${got}; ${advice}.`;
+    `${name} must be ${expected}, got ${got}. ${advice}.`;
 
-  it('[5] are its paths, once each, for every method', () => {
+  it('[5] are its paths, each once, for every method', () => {
     expect(routesOf(GadgetsController)).toStrictEqual([
       { path: '/gadgets', ...ALL },
       { path: '/gadgets/:id', ...ALL },
@@ -84,7 +94,7 @@ describe('the routes of a controller', () => {
     expect(routesOf(GadgetsController, 'findOne')).toEqual([{ path: '/gadgets/:id', ...ALL }]);
   });
 
-  it('[5] may have several paths, and slashes as one likes', () => {
+  it('[5] may have several paths, with any slashes', () => {
     @Controller(['/a//', 'b'])
     class Several {
       @Get(['/x/', 'y'])
@@ -99,7 +109,7 @@ describe('the routes of a controller', () => {
     expect(routesOf(Root)).toEqual([{ path: '/', ...ALL }]);
   });
 
-  it('[5] know their versions, the method before the controller', () => {
+  it('[5] have the version of the method, or that of the controller', () => {
     @Controller({ path: 'a', version: '1' })
     class Versioned {
       @Get()
@@ -115,7 +125,7 @@ describe('the routes of a controller', () => {
     ]);
   });
 
-  it('[5] include what a class inherits, unless it says otherwise', () => {
+  it('[5] include inherited methods that are not overridden', () => {
     @Controller('base')
     class Base {
       @Get('list')
@@ -133,7 +143,7 @@ describe('the routes of a controller', () => {
     expect(routesOf(Sub).map(({ path }) => path)).toEqual(['/sub/mine', '/sub/list']);
   });
 
-  it('[5] a path that was left empty by hand is that of the controller', () => {
+  it('[5] an empty path is that of the controller', () => {
     class Plain {
       list(): void {}
     }
@@ -147,80 +157,95 @@ describe('the routes of a controller', () => {
     ['a path', '/gadgets', '"/gadgets"'],
     ['a class that is no controller', RouteTable, '`RouteTable`'],
     ['a function with a path', Object.assign(() => undefined, { path: 'a' }), 'a function'],
-  ])('[5] %s has none', (_, controller, got) => {
+  ])('[5] %s is refused', (_, controller, got) => {
     expect(refusalOf(() => routesOf(controller as never))).toBe(
-      refused('routesOf', 'a controller class', got, 'give a class that is decorated with @Controller()'),
+      refused(
+        'The first argument of routesOf',
+        'a controller class',
+        got,
+        'Pass a class that is decorated with @Controller()',
+      ),
     );
   });
 
-  it('[5] a controller without a route, and an operation that is none, are refused', () => {
+  it('[5] a controller without a route and an unknown operation are refused', () => {
     @Controller('a')
     class Empty {
       helper(): void {}
     }
-    const advice = 'decorate a method with @Get() or another verb, or name one that is';
+    const advice = 'Decorate a method with @Get() or another verb, or name one that is';
     expect(refusalOf(() => routesOf(Empty))).toBe(
-      refused('routesOf(Empty)', 'a controller with a route', 'one without', advice),
+      refused('The controller of routesOf(Empty)', 'a class with a route', 'a class without one', advice),
     );
     expect(refusalOf(() => routesOf(GadgetsController, 'helper'))).toBe(
-      refused('routesOf(GadgetsController)', 'the name of a method that has a route', '"helper"', advice),
+      refused(
+        'The operation of routesOf(GadgetsController)',
+        'the name of a method that has a route',
+        '"helper"',
+        advice,
+      ),
     );
   });
 
-  it('[5] a bound path at which no route stands is told', () => {
-    const told = (routes: string[], middlewarePaths: string[]): string[] =>
-      unservedGroups({ routes: routes.map((path) => ({ path })), middlewarePaths } as unknown as RouteTable);
-    routesOf(GadgetsController);
-    expect(told([], [])).toEqual([]);
-    expect(told([], ['/gadgets'])).toEqual(['/gadgets']);
-    expect(told(['/gadgets'], ['/gadgets'])).toEqual([]);
-    expect(told(['/shop/gadgets'], ['/gadgets'])).toEqual(['/gadgets']);
-    expect(told(['/api/gadgets'], ['/api/gadgets'])).toEqual([]);
-    expect(told(['/api/gadgets'], ['/api/gadgets', '/gadgets'])).toEqual([]);
-    expect(told([], ['/api/gadgets', '/gadgets/more'])).toEqual(['/gadgets']);
-    expect(told([], ['/gadgets', '/gadgets/:id'])).toEqual(['/gadgets', '/gadgets/:id']);
-    expect(told(['/other'], ['/other'])).toEqual([]);
+  it('[5] are taken once by the application that binds them', () => {
+    takeReturnedPaths();
+    routesOf(GadgetsController, 'findOne');
+    expect([takeReturnedPaths(), takeReturnedPaths()]).toEqual([['/gadgets/:id'], []]);
+  });
+
+  it.each<[routes: string[], uncovered: string[]]>([
+    [[], ['/gadgets']],
+    [['/gadgets'], []],
+    [['/api/gadgets'], []],
+    [['/api/v1/gadgets'], []],
+    [['/v1/gadgets'], []],
+    [['/shop/gadgets'], ['/gadgets']],
+    [['/api/shop/gadgets'], ['/gadgets']],
+    [['/api/v1/shop/gadgets'], ['/gadgets']],
+    [['/gadgets/more'], ['/gadgets']],
+  ])('[5] with the routes %j, uncovered paths are %j', (routes, uncovered) => {
+    const config = new ApplicationConfig();
+    config.setGlobalPrefix('api');
+    config.enableVersioning({ type: VersioningType.URI });
+    const table = { controllerRoutes: routes.map((path) => makeRoute('GET', path)) } as unknown as RouteTable;
+    expect(uncoveredPaths(['/gadgets', '/files/*path'], table, config)).toEqual(uncovered);
   });
 });
 
-/** As much of an HTTP adapter as the route table watches. */
-function adapterHost(stack: { name: string }[] = []): HttpAdapterHost {
-  const verbs = ['all', ...METHODS.map((method) => method.toLowerCase())];
-  const none = verbs.map((verb) => [verb, () => undefined]);
-  const express: Record<string, unknown> = {
-    ...Object.fromEntries(none),
-    router: { stack: stack.map(({ name }) => ({ name, handle: () => undefined, rawPath: '/' })) },
-  };
-  const passing = verbs.map((verb) => [verb, (...args: unknown[]) => (express[verb] as Function)(...args)]);
-  const httpAdapter = {
-    ...Object.fromEntries(passing),
+/** As much of Express as the route table reads. */
+function adapterWith(paths: string[] = [], isCorsEnabled?: boolean): object {
+  const stack = paths.map((path) => ({
+    handle: () => undefined,
+    route: { path, methods: { get: true }, stack: [] },
+    rawPath: path,
+    matchers: [(asked: string) => asked === path && { path }],
+  }));
+  return {
+    ...(isCorsEnabled !== undefined && { isCorsEnabled }),
     getType: () => 'express',
-    getInstance: () => express,
+    use: () => undefined,
+    getInstance: () => ({ router: { stack } }),
     getRouteMatchingOptions: () => ({ caseSensitive: false, ignoreTrailingSlash: true }),
-    createMiddlewareFactory: async () => () => undefined,
   };
-  return { httpAdapter } as unknown as HttpAdapterHost;
 }
 
-const made = (host: HttpAdapterHost, ...origin: [string?]) =>
-  new (cors(...origin))(host) as NestMiddleware & { onApplicationBootstrap(): void };
+const create = (httpAdapter: object, ...origin: [string?]) =>
+  new (cors(...origin) as new (...args: object[]) => NestMiddleware & { onApplicationBootstrap(): void })(
+    { httpAdapter },
+    new Map(),
+    new ApplicationConfig(),
+  );
 
 describe('the middleware', () => {
   function answer(method: string, url: string, ...origin: [string?]) {
-    const host = adapterHost();
-    const middleware = made(host, ...origin);
-    (host.httpAdapter as unknown as Record<string, (path: string, handler: object) => void>)['get']?.('/a', () => 'a');
+    const middleware = create(adapterWith(['/a']), ...origin);
     const headers: [string, string][] = [];
     let ended = 0;
     let passed = 0;
     const response = {
       statusCode: 200,
+      hasHeader: () => false,
       setHeader: (name: string, value: string) => headers.push([name, value]),
-      writeHead(status: number, head: Record<string, string>) {
-        this.statusCode = status;
-        headers.push(...Object.entries(head));
-        return this;
-      },
       end: () => ended++,
     };
     middleware.use({ method, url, headers: {} }, response as unknown as ServerResponse, () => passed++);
@@ -236,24 +261,25 @@ describe('the middleware', () => {
     });
   });
 
-  it('[5] leaves a preflight alone where it has none', () => {
+  it('[5] passes a preflight on where the application has no route', () => {
     expect(answer('OPTIONS', '/b')).toEqual({ headers: [], status: 200, ended: 0, passed: 1 });
   });
 
-  it.each(['GET', 'POST'])('[5] writes the headers on %s and passes on', (method) => {
+  it.each(['GET', 'POST'])('[5] sets the headers on %s and passes on', (method) => {
     expect(answer(method, '/a')).toEqual({ headers: HEADERS('*'), status: 200, ended: 0, passed: 1 });
     expect(answer(method, '/b').headers).toEqual(HEADERS('*'));
   });
 
-  it('[5] refuses what is no origin, also undefined', () => {
+  it('[5] refuses undefined and a text that is no origin', () => {
     expect(refusalOf(() => cors(undefined))).toContain('got undefined');
     expect(refusalOf(() => cors('shop.example'))).toContain('got "shop.example"');
   });
 });
 
-describe('what the middleware tells at boot', () => {
+describe('warnings of the middleware', () => {
   let lines: unknown[][];
   beforeEach(() => {
+    takeReturnedPaths();
     lines = [];
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(function (this: Logger, line: unknown) {
       lines.push([(this as unknown as { context: string }).context, line]);
@@ -261,31 +287,42 @@ describe('what the middleware tells at boot', () => {
   });
   afterEach(() => void jest.restoreAllMocks());
 
-  const PLATFORM = 'app.enableCors() is on beside cors(): it answers every OPTIONS itself. Remove one of the two.';
+  const ENABLED = 'app.enableCors() is used beside cors(), and answers every OPTIONS request. Remove one of the two.';
 
-  it('[5] is nothing where all is well', () => {
-    made(adapterHost()).onApplicationBootstrap();
-    expect(lines).toEqual([]);
-  });
-
-  it('[5] is that the platform answers too, once for each application', () => {
-    const host = adapterHost([{ name: 'corsMiddleware' }]);
-    made(host).onApplicationBootstrap();
-    made(host, 'https://shop.example').onApplicationBootstrap();
-    expect(lines).toEqual([['cors', PLATFORM]]);
-    made(adapterHost([{ name: 'corsMiddleware' }])).onApplicationBootstrap();
+  it('[5] report app.enableCors() at startup, once for each application', () => {
+    const adapter = adapterWith([], true);
+    create(adapter).onApplicationBootstrap();
+    create(adapter, 'https://shop.example').onApplicationBootstrap();
+    expect(lines).toEqual([['cors', ENABLED]]);
+    create(adapterWith([], true)).onApplicationBootstrap();
+    create(adapterWith([], false)).onApplicationBootstrap();
+    create(adapterWith()).onApplicationBootstrap();
     expect(lines).toHaveLength(2);
   });
 
-  it('[5] is a group at which no route stands', () => {
-    const host = adapterHost();
-    routesOf(GadgetsController);
-    RouteTable.of(host.httpAdapter).middlewarePaths.push('/gadgets');
-    made(host).onApplicationBootstrap();
+  it('[5] report app.enableCors() with the first response that already has its header', () => {
+    const adapter = adapterWith();
+    const respond = (names: string[], ...middleware: NestMiddleware[]): void => {
+      const response = {
+        hasHeader: (name: string) => names.includes(name),
+        setHeader: (name: string) => names.push(name),
+      };
+      for (const each of middleware) each.use({ method: 'GET', url: '/a', headers: {} }, response, () => undefined);
+    };
+    // Two groups may set the header on one response.
+    respond([], create(adapter), create(adapter, 'https://shop.example'));
+    expect(lines).toEqual([]);
+    for (let count = 0; count < 2; count++) respond(['access-control-allow-origin'], create(adapter));
+    expect(lines).toEqual([['cors', ENABLED]]);
+  });
+
+  it('[5] report a group without a route', () => {
+    routesOf(GadgetsController, 'findAll');
+    create(adapterWith()).onApplicationBootstrap();
     expect(lines).toEqual([
       [
         'cors',
-        'routesOf: no route of the application stands at /gadgets. Under a RouterModule prefix, write the path out in forRoutes.',
+        'routesOf: no route of the application has the path /gadgets. Under a RouterModule prefix, pass the whole path to forRoutes.',
       ],
     ]);
   });

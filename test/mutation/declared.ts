@@ -1,8 +1,6 @@
-import { shapesOf } from '../../lib/routes/route-shape.js';
-import type { Route } from '../../lib/routes/route.js';
+import { makeRoute, type Route } from '../../lib/routes/route.js';
 import type { Pattern } from '../../lib/access/pattern.js';
-import type { Policy } from '../../lib/access/policy.js';
-import type { Effect, Rule } from '../../lib/access/rules.js';
+import type { Effect, Policy, Rule } from '../../lib/access/rule.js';
 
 export const PUBLIC: Effect = { kind: 'public' };
 export const AUTHENTICATED: Effect = { kind: 'authenticated' };
@@ -11,7 +9,7 @@ export const roles = (...anyOf: string[]): Effect => ({ kind: 'roles', anyOf });
 export const policyOf = (name: string, allows: Policy['allows'] = () => true): Policy => ({ name, allows });
 export const policy = (name: string): Effect => ({ kind: 'policy', policy: policyOf(name) });
 
-/** A pattern without the parser of the package, whose tests stand in pattern.spec.ts. */
+/** A pattern, parsed without the package. */
 function pattern(text: string): Pattern {
   const [path = '', methods] = text.split(' ').toReversed();
   const levels = path.split('/').filter((level) => level !== '');
@@ -29,7 +27,7 @@ export const rule = (text: string, effect: Effect, declaredBy = `Shop.${effect.k
 /** `GET /api/products/:id` as the route table would hold it. */
 export function route(line: string, handler: object = () => undefined): Route {
   const [method = '', path = ''] = line.split(' ');
-  return { method, path, handler, shapes: shapesOf(path) };
+  return makeRoute(method, path, handler);
 }
 
 /** The sentence with which a declaration is refused. */

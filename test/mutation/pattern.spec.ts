@@ -5,8 +5,8 @@ import {
   type Fold,
   foldAscii,
   foldWidely,
-  keyOf,
-  keysMatching,
+  covers,
+  matchesFurtherLevels,
   parsePattern,
   type Relation,
   relationTo,
@@ -15,14 +15,14 @@ import { refusalOf } from './declared.js';
 
 const parsed = (text: unknown) => parsePattern(text, 'Shop.requireAuth');
 
-const EMPTY_LEVEL = 'leave out the empty level between two slashes';
-const BEGIN = 'begin the path with "/", after upper-case methods and one space if any';
-const DOTS = 'leave out dot segments';
-const STARS = 'use * or ** only as the whole last level';
+const EMPTY_LEVEL = 'Remove the empty level between two slashes';
+const BEGIN = 'Begin the path with "/", after upper-case methods and one space, if any';
+const DOTS = 'Remove the dot segments';
+const STARS = 'Use * or ** only as the whole last level';
 const plainText = (level: string): string =>
-  `write ${JSON.stringify(level)} as plain text; parameters, queries and escapes have no place in a pattern`;
+  `Write ${JSON.stringify(level)} as plain text: a pattern has no parameters, queries or escapes`;
 const noMethod = (method: string): string =>
-  `${JSON.stringify(method)} is no HTTP method; write methods in upper case, separated by commas`;
+  `${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`;
 
 describe('the pattern language, form by form', () => {
   it.each<[text: string, methods: string[], levels: string[], tail: string]>([
@@ -44,8 +44,8 @@ describe('the pattern language, form by form', () => {
   });
 
   it.each<[text: unknown, got: string, advice: string]>([
-    [7, '7', 'write it as one string'],
-    [undefined, 'undefined', 'write it as one string'],
+    [7, '7', 'Write it as one string'],
+    [undefined, 'undefined', 'Write it as one string'],
     ['', 'an empty string', BEGIN],
     ['a', '"a"', BEGIN],
     ['x GET /a', '"x GET /a"', BEGIN],
@@ -81,50 +81,60 @@ describe('the pattern language, form by form', () => {
       '^',
       '`',
     ].map((level): [string, string, string] => [`/${level}`, JSON.stringify(`/${level}`), plainText(level)]),
-    ['HEAD /a', '"HEAD /a"', 'write GET, which includes HEAD'],
+    ['HEAD /a', '"HEAD /a"', 'Write GET, which includes HEAD'],
     ['get /a', '"get /a"', noMethod('get')],
     ['GET,,POST /a', '"GET,,POST /a"', noMethod('')],
     ['GET,FETCH /a', '"GET,FETCH /a"', noMethod('FETCH')],
-  ])('[3.1] %j is refused, with the advice that helps', (text, got, advice) => {
+  ])('[3.1] %j is refused with advice', (text, got, advice) => {
     expect(refusalOf(() => parsed(text))).toBe(
-      `Shop.requireAuth: expected a pattern such as "/api/products/**" or "GET /api/products/*", got ${got}; ${advice}.`,
+      `The pattern of Shop.requireAuth must be such as "/api/products/**" or "GET /api/products/*", got ${got}. ${advice}.`,
     );
   });
 });
 
-describe('keys of patterns and paths', () => {
-  it.each<[levels: string[], tail: '' | '*' | '**', key: string]>([
-    [[], '', '/'],
-    [[], '*', '/*'],
-    [[], '**', '/**'],
-    [['a'], '', '/a'],
-    [['a', 'b'], '*', '/a/b/*'],
-    [['a', 'b'], '**', '/a/b/**'],
-  ])('[3.5] levels %j with the tail %j have one key', (levels, tail, key) => {
-    expect(keyOf(levels, tail)).toBe(key);
+describe('comparing patterns and paths', () => {
+  it.each<[pattern: string, levels: string[], matches: boolean]>([
+    ['/a', ['a'], true],
+    ['/a', ['a', 'b'], false],
+    ['/a/*', ['a'], false],
+    ['/a/*', ['a', 'b'], true],
+    ['/a/*', ['a', 'b', 'c'], false],
+    ['/a/**', ['a'], true],
+    ['/a/**', ['a', 'b', 'c'], true],
+  ])('[3.5] %s matches the levels %j behind its own: %s', (pattern, levels, matches) => {
+    expect(matchesFurtherLevels(parsed(pattern), levels)).toBe(matches);
   });
 
-  it.each<[levels: string[], keys: string[]]>([
-    [[], ['/**', '/']],
-    [['a'], ['/**', '/a/**', '/a', '/*']],
-    [
-      ['a', 'b', 'c'],
-      ['/**', '/a/**', '/a/b/**', '/a/b/c/**', '/a/b/c', '/a/b/*'],
-    ],
-  ])('[3.5] a path of the levels %j is found under exactly these keys', (levels, keys) => {
-    expect(keysMatching(levels)).toEqual(keys);
+  it.each<[outer: string, inner: string, is: boolean, fold?: Fold]>([
+    ['/a/**', '/a', true],
+    ['/a/**', '/a/*', true],
+    ['/a/**', '/a/b/**', true],
+    ['/a/**', '/', false],
+    ['/a/**', '/b/**', false],
+    ['/a/**', '/A/b', false],
+    ['/a/**', '/A/b', true, foldWidely],
+    ['/a/*', '/a/*', true],
+    ['/a/*', '/a/b', true],
+    ['/a/*', '/a/b/*', false],
+    ['/a/*', '/a/**', false],
+    ['/a/*', '/a', false],
+    ['/a', '/a', true],
+    ['/a', '/a/*', false],
+    ['/a', '/a/b', false],
+  ])('[3.5] %s covers %s: %s', (outer, inner, is, fold = exactly) => {
+    expect(covers(parsed(outer), parsed(inner), fold)).toBe(is);
   });
 
   it.each<[name: string, fold: Fold, text: string, folded: string]>([
-    ['as a router that knows no case does', foldAscii, 'AbCÄ\u212a-Z', 'abcÄ\u212a-z'],
-    ['as widely as any does', foldWidely, 'AbCÄ\u212a-Z', 'abcäk-z'],
+    ['as a case-insensitive router does', foldAscii, 'AbCÄ\u212a-Z', 'abcÄ\u212a-z'],
+    ['every letter', foldWidely, 'AbCÄ\u212a-Z', 'abcäk-z'],
     ['not at all', exactly, 'AbCÄ\u212a-Z', 'AbCÄ\u212a-Z'],
   ])('[3.5] case is folded %s', (_, fold, text, folded) => {
     expect(fold(text)).toBe(folded);
   });
 });
 
-describe('how patterns lie to routes', () => {
+describe('the relation of patterns to routes', () => {
   it.each<[template: string, pattern: string, relation: Relation, fold?: Fold]>([
     ['/a', '/a', 'covers'],
     ['/a', '/b', 'disjoint'],
@@ -168,7 +178,7 @@ describe('how patterns lie to routes', () => {
     expect(relationTo(parsed(pattern), shapesOf(template), fold)).toBe(relation);
   });
 
-  it('[3.5] a pattern and no route at all: nothing is taken for certain', () => {
+  it('[3.5] a pattern matches a part of an unknown route', () => {
     expect(relationTo(parsed('/a'), [], exactly)).toBe('partial');
   });
 

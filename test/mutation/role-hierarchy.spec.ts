@@ -16,7 +16,7 @@ describe('roles that include others', () => {
       ['EDITOR', 'OTHER', 'READER'],
       ['EDITOR', 'READER', 'OTHER'],
     ],
-  ])('[3.2] %j are %j', (roles, expanded) => {
+  ])('[3.2] %j include %j', (roles, expanded) => {
     expect(inclusion().expand(roles)).toEqual(expanded);
   });
 
@@ -29,13 +29,13 @@ describe('roles that include others', () => {
     expect(inclusion().includersOf(role)).toEqual(includers);
   });
 
-  it('[3.2] without a hierarchy the roles stay as they are', () => {
+  it('[3.2] without a hierarchy the roles stay the same', () => {
     const roles = ['A', 'A'];
     expect(compileRoleHierarchy({}).expand(roles)).toBe(roles);
     expect(compileRoleHierarchy({}).includersOf('A')).toEqual([]);
   });
 
-  it('[3.2] two ways to one role are no cycle, and names of Object are roles like others', () => {
+  it('[3.2] two ways to one role are no cycle, and a role may be named constructor', () => {
     expect(compileRoleHierarchy({ A: ['B', 'C'], B: ['D'], C: ['D'] }).expand(['A'])).toEqual(['A', 'B', 'D', 'C']);
     expect(compileRoleHierarchy({ A: ['constructor'] }).expand(['A'])).toEqual(['A', 'constructor']);
     expect(compileRoleHierarchy({ A: undefined as never }).expand(['A'])).toEqual(['A']);
@@ -47,13 +47,13 @@ describe('roles that include others', () => {
     [{ A: ['B'], B: ['C'], C: ['B'] }, 'A > B > C > B'],
   ])('[3.2] the cycle in %j is refused', (hierarchy, cycle) => {
     expect(refusalOf(() => compileRoleHierarchy(hierarchy))).toBe(
-      `${OPTION}: expected a hierarchy without a cycle, got ${cycle}; take one of these roles out.`,
+      `${OPTION} must be a hierarchy without a cycle, got ${cycle}. Remove one of these roles.`,
     );
   });
 });
 
-describe('what may be a hierarchy', () => {
-  it.each([[{}], [{ A: [] }], [{ A: ['B', 'C'], D: ['A'] }]])('[3.2] %j may', (hierarchy) => {
+describe('the option roleHierarchy', () => {
+  it.each([[{}], [{ A: [] }], [{ A: ['B', 'C'], D: ['A'] }]])('[3.2] %j is accepted', (hierarchy) => {
     expect(refusalOf(() => expectRoleHierarchy(hierarchy))).toBe('accepted');
   });
 
@@ -72,9 +72,9 @@ describe('what may be a hierarchy', () => {
     [{ A: ['B'], C: null }, 'an object'],
     [{ '': ['B'] }, 'an object'],
     [{ ' ': ['B'] }, 'an object'],
-  ])('[3.2] %j may not', (hierarchy, got) => {
+  ])('[3.2] %j is refused', (hierarchy, got) => {
     expect(refusalOf(() => expectRoleHierarchy(hierarchy))).toBe(
-      `${OPTION}: expected roles with arrays of the roles they include, got ${got}; give for example { ADMIN: ["EDITOR"] }.`,
+      `${OPTION} must be an object of roles with arrays of the roles that they include, got ${got}. Write for example { ADMIN: ["EDITOR"] }.`,
     );
   });
 });

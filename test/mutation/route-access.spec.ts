@@ -1,18 +1,25 @@
 import 'reflect-metadata';
+import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { declareRoute } from '../../lib/routes/declared-route.js';
 import type { Route } from '../../lib/routes/route.js';
 import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, describeAccess } from '../../lib/access/access.js';
-import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/access/access-decorators.js';
-import { accessRows, accessTable } from '../../lib/access/access-rows.js';
+import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
+import { accessRows, formatAccessRows } from '../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import { describeRule, type Rule } from '../../lib/access/rules.js';
+import type { Rule } from '../../lib/access/rule.js';
+import { describeRule } from '../../lib/access/rules.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
 const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };
 const STRICT = { caseSensitive: true, ignoreTrailingSlash: false };
 
-const compiled = (routes: Route[], rules: Rule[], reading = WIDE, fallback: Access = ANY_TOKEN) =>
-  compileRouteAccess(routes, { rules, fallback }, reading);
+const compiled = (
+  routes: Route[],
+  rules: Rule[],
+  reading = WIDE,
+  fallback: Access = ANY_TOKEN,
+  methods: ControllerMethod[] = [],
+) => compileRouteAccess(routes, { rules, fallback }, reading, methods);
 
 const words = (access: Access | undefined): string => (access ? describeAccess(access, () => []) : 'no route');
 
@@ -45,8 +52,8 @@ function declared(access?: 'public' | 'authenticated'): object {
 
 describe('the access of each route', () => {
   it.each<[what: string, routes: string[], rules: Rule[], rows: string[]]>([
-    ['what no rule speaks of is the default', ['GET /a'], [rule('/b', PUBLIC)], ['GET /a: any token']],
-    ['a rule covers', ['GET /a'], [rule('/a', PUBLIC)], ['GET /a: public']],
+    ['the default where no rule matches', ['GET /a'], [rule('/b', PUBLIC)], ['GET /a: any token']],
+    ['a rule for the whole route', ['GET /a'], [rule('/a', PUBLIC)], ['GET /a: public']],
     ['HEAD is governed as GET', ['HEAD /a'], [rule('GET /a', PUBLIC)], ['GET /a: public']],
     [
       'a rule may name methods',
@@ -61,13 +68,13 @@ describe('the access of each route', () => {
       ['PUT /a: A', 'any other method /a: public'],
     ],
     [
-      'narrow folds over broad, however declared',
+      'narrow rules apply after broad ones',
       ['GET /a/b'],
       [rule('/a/b', roles('B')), rule('/**', roles('Z')), rule('/a/*', PUBLIC)],
       ['GET /a/b: B'],
     ],
     [
-      'a part of a route has a row of its own',
+      'a part of a route has its own row',
       ['GET /a/:id'],
       [rule('/a/**', roles('A')), rule('/a/me', PUBLIC), rule('/a/x', roles('X'))],
       ['GET /a/:id: A', 'GET /a/me: public by Shop.public("/a/me")', 'GET /a/x: A, and X by Shop.roles("X", "/a/x")'],
@@ -108,7 +115,7 @@ describe('the access of each route', () => {
   it.each([
     ['the whole of the first', ['GET /a', 'GET /:x']],
     ['the whole of the second', ['GET /:x', 'GET /a']],
-  ])('[3.3] of two routes of which the same rule speaks, %s', (_, routes) => {
+  ])('[3.3] of two routes that one rule matches, %s', (_, routes) => {
     const found = rows(
       routes.map((line) => route(line)),
       [rule('/A', roles('A'))],
@@ -120,7 +127,7 @@ describe('the access of each route', () => {
   it.each([
     ['the letters of the first', ['GET /A', 'GET /a']],
     ['the letters of the second', ['GET /a', 'GET /A']],
-  ])('[3.4] of two routes of which the same rule speaks, %s: only there it opens what is denied', (_, routes) => {
+  ])('[3.4] of two routes that one rule matches, %s: it opens only the exact one', (_, routes) => {
     const { entries } = compiled(
       routes.map((line) => route(line)),
       [rule('/A', AUTHENTICATED)],
@@ -162,7 +169,7 @@ describe('the access of each route', () => {
     ]);
   });
 
-  it('[3.1] the rules that speak of some route are known', () => {
+  it('[3.1] the rules that match some route are known', () => {
     const rules = [rule('/a', PUBLIC), rule('POST /a', DENIED), rule('/b/x', DENIED), rule('/c', DENIED)];
     expect([...compiled([route('GET /a'), route('GET /b/:id')], rules).used]).toEqual([rules[0], rules[2]]);
   });
@@ -177,7 +184,7 @@ describe('the access of each route', () => {
     expect(reached('/k', [declaredRule], '/k', {}, reading)).toBe('any token');
   });
 
-  it('[3.5] a restriction takes for one letter whatever some router might', () => {
+  it('[3.5] a restriction compares letters as widely as any router', () => {
     expect(reached('/k', [rule('/\u212a', roles('A'))], '/k')).toBe('A');
   });
 });
@@ -204,14 +211,14 @@ describe('the access of a concrete path', () => {
     expect(reached('/a/:id', RULES.toReversed(), path, params)).toBe(expected);
   });
 
-  it('[3.5] a permission is for a clean path, also where the router served it by another letter', () => {
+  it('[3.5] a permission requires a clean path, in any case of the router', () => {
     expect(reached('/A/:id', [rule('/a/me', PUBLIC)], '/a/me', { id: 'me' })).toBe('public');
     expect(reached('/*rest', [rule('/a/me', PUBLIC)], '/a/me', { rest: ['a', 'me'] })).toBe('public');
     expect(reached('/*rest', [rule('/a/me', PUBLIC)], '/a/me', { rest: ['ame'] })).toBe('any token');
     expect(reached('/*rest', [rule('/a/me', PUBLIC)], '/a//me', { rest: ['a', '', 'me'] })).toBe('any token');
   });
 
-  it('[3.3] several parts that hold fold from broad to narrow over the whole', () => {
+  it('[3.3] several matching parts apply from broad to narrow', () => {
     const rules = [
       rule('/a/b', PUBLIC),
       rule('/a/*', roles('S')),
@@ -223,7 +230,7 @@ describe('the access of a concrete path', () => {
     expect(reached('/:x/:y', rules, '/c/c', { x: 'c', y: 'c' })).toBe('any token');
   });
 
-  it('[3.3] several rules may stand under one key', () => {
+  it('[3.3] several rules may have the same pattern', () => {
     const rules = [rule('/a/x', roles('P')), rule('GET /A/x', roles('Q')), rule('GET /a/X', roles('R'))];
     expect(reached('/a/:id', rules, '/a/x', { id: 'x' })).toBe('P, and Q, and R');
     const opened = [rule('/a/**', roles('Z')), rule('/a/x', PUBLIC), rule('GET /a/x', PUBLIC), rule('/a/x', PUBLIC)];
@@ -231,7 +238,7 @@ describe('the access of a concrete path', () => {
   });
 });
 
-describe('a default that lets nobody in', () => {
+describe('the default access denied', () => {
   const opened = (
     line: string,
     rules: Rule[],
@@ -270,23 +277,23 @@ describe('a default that lets nobody in', () => {
     expect(opened(`GET ${template}`, rules, path, params)).toBe(expected);
   });
 
-  it('[3.4] is lifted by what a decorator says', () => {
+  it('[3.4] is lifted by a decorator', () => {
     const rules = [rule('/ME', roles('A'))];
     expect(opened('GET /me', rules, '/me', {})).toBe('nobody');
     expect(opened('GET /me', rules, '/me', {}, handlerWith(Authenticated()))).toBe('A');
   });
 
-  it('[3.4] is not what a part of a route is told to have', () => {
+  it('[3.4] is not reported for a part of a route that a rule opens', () => {
     const { entries } = compiled([route('GET /:id')], [rule('/me', AUTHENTICATED)], STRICT, NOBODY);
     expect(entries.map(({ path, access }) => `${path} ${words(access)}`)).toEqual(['/:id nobody', '/me any token']);
   });
 });
 
-describe('what the package says of its own routes', () => {
+describe('rules of the package for its own routes', () => {
   const own = (access: 'public' | 'authenticated' | undefined, rules: Rule[], line = 'GET /own') =>
     rows([route(line, declared(access))], rules);
 
-  it('[3.4] holds where no rule speaks of the very path', () => {
+  it('[3.4] apply where no rule has the very same path', () => {
     expect(own('public', [])).toEqual(['GET /own: public']);
     expect(own('authenticated', [rule('/**', PUBLIC)])).toEqual(['GET /own: any token']);
     expect(own('public', [rule('/**', roles('A')), rule('/*', roles('B'))])).toEqual(['GET /own: public']);
@@ -294,19 +301,19 @@ describe('what the package says of its own routes', () => {
     expect(own('public', [], 'HEAD /own')).toEqual(['GET /own: public']);
   });
 
-  it('[3.4] gives way to a rule that does', () => {
+  it('[3.4] are replaced by a rule for the very same path', () => {
     expect(own('public', [rule('/own', roles('A'))])).toEqual(['GET /own: A']);
     expect(own('authenticated', [rule('GET /own', PUBLIC)])).toEqual(['GET /own: public']);
     expect(own('public', [rule('POST /own', DENIED)])).toEqual(['GET /own: public']);
   });
 
-  it('[3.4] does not give way to a rule for a part', () => {
+  it('[3.4] are not replaced by a rule for a part', () => {
     expect(own('public', [rule('/own/x', AUTHENTICATED), rule('/**', roles('A'))], 'GET /own/:id')[0]).toBe(
       'GET /own/:id: public',
     );
   });
 
-  it('[3.4] is for the method of that route only', () => {
+  it('[3.4] apply to the method of that route only', () => {
     const routes = [
       route('GET /own', declared('public')),
       route('POST /own'),
@@ -314,13 +321,13 @@ describe('what the package says of its own routes', () => {
     ];
     expect(rows(routes, [rule('/**', roles('A'))])).toEqual([
       'GET /own: public',
-      // Two handlers, each with what is said of it.
+      // Two handlers, each with its own rules.
       'POST /own: A',
       'POST /own: A',
     ]);
   });
 
-  it('[3.4] is a rule of the package, of this method and path', () => {
+  it('[3.4] have the method and path of the route', () => {
     const [entry] = compiled([route('GET /own/:id', declared('public'))], []).entries;
     expect(entry?.access.by).toEqual([
       {
@@ -332,11 +339,11 @@ describe('what the package says of its own routes', () => {
   });
 });
 
-describe('decorators behind the rules', () => {
+describe('decorators after the rules', () => {
   const decorated = (rules: Rule[], line: string, ...decorators: MethodDecorator[]) =>
     rows([route(line, handlerWith(...decorators))], rules);
 
-  it('[3.3] are the narrowest of all', () => {
+  it('[3.3] are narrower than every URL rule', () => {
     expect(decorated([rule('/a', AUTHENTICATED)], 'GET /a', Public())).toEqual(['GET /a: public']);
     expect(decorated([rule('GET /a', PUBLIC)], 'GET /a', Roles('A'))).toEqual(['GET /a: A']);
     expect(decorated([rule('/a', roles('B'))], 'HEAD /a', Roles('A', 'C'))).toEqual(['GET /a: B, and A or C']);
@@ -347,14 +354,14 @@ describe('decorators behind the rules', () => {
     ]);
   });
 
-  it('[3.3] hold for each method of a route of every method', () => {
+  it('[3.3] apply to each method of a route of every method', () => {
     expect(decorated([rule('PUT /a', roles('B'))], 'ALL /a', Roles('A'))).toEqual([
       'PUT /a: B, and A',
       'any other method /a: A',
     ]);
   });
 
-  it('[3.3] hold for the method of their own route', () => {
+  it('[3.3] apply to the method of their own route', () => {
     const routes = [route('GET /a', handlerWith(Public())), route('POST /a', handlerWith(Roles('A'))), route('PUT /a')];
     expect(rows(routes, [rule('POST,PUT /a', roles('B'))])).toEqual([
       'GET /a: public',
@@ -363,62 +370,74 @@ describe('decorators behind the rules', () => {
     ]);
   });
 
-  it('[3.3] hold for a path that a pattern tells apart, too', () => {
+  it('[3.3] apply to a path that a pattern matches', () => {
     const routes = [route('GET /a/:id', handlerWith(Roles('A')))];
     const access = compiled(routes, [rule('/a/x', roles('X'))]).of('/a/:id', 'GET');
     expect(words(access?.({ path: '/a/x', params: { id: 'x' } }))).toBe('X, and A');
     expect(words(access?.({ path: '/a/y', params: { id: 'y' } }))).toBe('A');
   });
 
-  it('[3.3] of several handlers at one template hold for their own', () => {
-    const [closed, open, said, plain] = [
+  it('[3.3] of several handlers of one template apply to their own handler', () => {
+    const [closed, open, own, plain] = [
       handlerWith(Roles('A')),
       handlerWith(Public()),
       declared('public'),
       (): void => undefined,
     ];
+    const everyMethod = handlerWith(Roles('C'));
     const routes = [
-      ...[closed, open, said, plain, (): void => undefined].map((handler) => route('GET /a', handler)),
+      ...[closed, open, own, plain].map((handler) => route('GET /a', handler)),
       route('POST /a', handlerWith(Roles('B'))),
-      route('ALL /a', handlerWith(Roles('C'))),
+      route('ALL /a', everyMethod),
     ];
-    const access = compiled(routes, []);
-    const at = (method: string, handler?: object) =>
-      words(access.of('/a', method, handler)?.({ path: '/a', params: {} }));
-    expect([closed, open, said, plain].map((handler) => at('GET', handler))).toEqual([
+    class Shop {
+      list(): void {}
+    }
+    class Other extends Shop {}
+    const access = compiled(
+      routes,
+      [],
+      WIDE,
+      ANY_TOKEN,
+      [closed, open, own, plain, everyMethod].map((method) => ({ controller: Shop, method })),
+    );
+    const at = (method: string, handler?: object, controller = Shop) =>
+      words(access.of('/a', method, handler && { controller, method: handler })?.({ path: '/a', params: {} }));
+    expect([closed, open, own, plain].map((handler) => at('GET', handler))).toEqual([
       'A',
       'public',
       'public',
       'any token',
     ]);
-    // One that was not there at boot, or is not told.
-    expect([at('GET', handlerWith(Roles('A'))), at('GET')]).toEqual(['no route', 'no route']);
-    expect(at('PUT')).toBe('C');
-    expect(rows(routes, [])).toEqual([
-      'GET /a: A',
-      'GET /a: public',
-      'GET /a: public',
-      'GET /a: any token',
-      'GET /a: C',
-      'POST /a: B',
-      'POST /a: C',
-      'any other method /a: C',
+    // A handler that did not exist at startup, another controller, and no handler.
+    expect([at('GET', handlerWith(Roles('A'))), at('GET', closed, Other), at('GET')]).toEqual([
+      'no route',
+      'no route',
+      'no route',
     ]);
+    expect(at('PUT')).toBe('C');
   });
 
-  it('[3.3] a class’s @Public() stands before its method’s @Roles(), which nothing opens', () => {
-    class Shop {
+  it('[3.3] of a class apply to its own route of an inherited method', () => {
+    class Base {
       list(): void {}
     }
-    const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, 'list')!;
-    Reflect.defineMetadata('path', '/', descriptor.value as object);
-    Roles('A')(Shop.prototype, 'list', descriptor);
-    Public()(Shop);
-    noteClassAccess(Shop);
-    expect(rows([route('GET /a', descriptor.value as object)], [])).toEqual(['GET /a: A']);
+    Reflect.defineMetadata('path', '/', Base.prototype.list);
+    @Public()
+    class Open extends Base {}
+    @Roles('A')
+    class Closed extends Base {}
+    Reflect.defineMetadata('path', 'open', Open);
+    Reflect.defineMetadata('path', 'closed', Closed);
+    const { list } = Base.prototype;
+    const { entries } = compiled([route('GET /x/open', list), route('GET /closed', list)], [], WIDE, ANY_TOKEN, [
+      { controller: Open, method: list },
+      { controller: Closed, method: list },
+    ]);
+    expect(entries.map(({ path, access }) => `${path}: ${words(access)}`)).toEqual(['/x/open: public', '/closed: A']);
   });
 
-  it('[3.3] know the route they speak of', () => {
+  it('[3.3] have the pattern of their route', () => {
     const [entry] = compiled([route('GET /a/b', handlerWith(Roles('A')))], []).entries;
     expect(entry?.access.by).toEqual([
       {
@@ -435,12 +454,12 @@ describe('decorators behind the rules', () => {
     [[rule('/a', DENIED)], 'Shop.denied("/a")'],
   ])('[3.3] @Public() may not open what %j restricts', (rules, words) => {
     expect(refusalOf(() => decorated(rules, 'GET /a', Public()))).toBe(
-      '@Public on Shop.list: expected a route that no rule for a role, a policy or nobody restricts, ' +
-        `got GET /a, which ${words} restricts; take one of the two away.`,
+      'The route of @Public on Shop.list must be one that no rule for a role, a policy or nobody restricts, ' +
+        `got GET /a, which ${words} restricts. Remove one of the two.`,
     );
   });
 
-  it('[3.3] @Public() beside rules for other methods and paths is no mistake', () => {
+  it('[3.3] @Public() beside rules for other methods and paths is accepted', () => {
     expect(decorated([rule('POST /a', roles('A')), rule('/b', DENIED)], 'GET /a', Public())).toEqual([
       'GET /a: public',
     ]);
@@ -452,22 +471,27 @@ describe('the report', () => {
     compiled([route('GET /a'), route('DELETE /a/:id')], [rule('/a', roles('EDITOR'), 'Shop.requireRole')]).entries;
   const report = () => accessRows(entries(), (role) => (role === 'EDITOR' ? ['ADMIN'] : []));
 
-  it('[3.4] says who gets in and which rule decides', () => {
+  it('[3.4] lists access and rules of each row', () => {
     expect(report()).toEqual([
-      { method: 'GET', path: '/a', access: 'EDITOR or ADMIN', rule: 'Shop.requireRole("EDITOR", "/a")' },
-      { method: 'DELETE', path: '/a/:id', access: 'any token', rule: 'default' },
+      { method: 'GET', path: '/a', access: 'EDITOR or ADMIN', rules: ['Shop.requireRole("EDITOR", "/a")'] },
+      { method: 'DELETE', path: '/a/:id', access: 'any token', rules: [] },
     ]);
   });
 
-  it('[3.4] names the last of several rules', () => {
-    const [row] = accessRows(compiled([route('GET /a')], [rule('/a', PUBLIC), rule('/**', DENIED)]).entries, () => []);
-    expect(row?.rule).toBe('Shop.public("/a")');
+  it('[3.4] lists every rule from broad to narrow, and equal rows once', () => {
+    const rules = [rule('/a', PUBLIC), rule('/**', DENIED)];
+    const {
+      entries: [entry],
+    } = compiled([route('GET /a')], rules);
+    expect(accessRows([entry!, entry!], () => [])).toEqual([
+      { method: 'GET', path: '/a', access: 'public', rules: ['Shop.denied("/**")', 'Shop.public("/a")'] },
+    ]);
   });
 
   it('[3.4] is a table of aligned columns', () => {
-    expect(accessTable(report())).toBe(
+    expect(formatAccessRows(report())).toBe(
       'GET     /a      EDITOR or ADMIN  Shop.requireRole("EDITOR", "/a")\nDELETE  /a/:id  any token        default',
     );
-    expect(accessTable([])).toBe('');
+    expect(formatAccessRows([])).toBe('');
   });
 });

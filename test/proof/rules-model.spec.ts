@@ -3,13 +3,15 @@
  * a failing application is printed small, with the PROOF_SEED that repeats it alone.
  */
 import { authController } from '../../lib/auth/auth.controller.js';
-import { shapesOf } from '../../lib/routes/route-shape.js';
+import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
+import { makeRoute } from '../../lib/routes/route.js';
 import { type Access, ACCESS_BY_NAME, decide } from '../../lib/access/access.js';
-import { askPolicies } from '../../lib/access/policy.js';
+import { checkPolicies } from '../../lib/access/policy.js';
 import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
-import { Authenticated, noteClassAccess, Public, Roles } from '../../lib/access/access-decorators.js';
+import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
 import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
-import { asEnforced, refuseContradictions, type Rule } from '../../lib/access/rules.js';
+import type { Rule } from '../../lib/access/rule.js';
+import { asEnforced, refuseContradictions } from '../../lib/access/rules.js';
 import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
 import { type Random, seeded } from '../access/random.js';
 import {
@@ -77,15 +79,11 @@ class Compiled {
   private readonly expand: (roles: readonly string[]) => readonly string[];
 
   constructor(application: RandomApplication, platform: Platform, rules = application.rules) {
-    const routes = application.routes.map((route) => ({
-      method: route.method,
-      path: route.template,
-      handler: handlerOf(route),
-      shapes: shapesOf(route.template),
-    }));
+    const routes = application.routes.map((route) => makeRoute(route.method, route.template, handlerOf(route).method));
+    const methods = [...new Set(application.routes.map(handlerOf))];
     const fallback = ACCESS_BY_NAME[application.byDefault];
     const enforced = declared(rules).map((rule) => asEnforced(rule, application.enforced));
-    this.access = compileRouteAccess(routes, { rules: enforced, fallback }, READINGS[platform]);
+    this.access = compileRouteAccess(routes, { rules: enforced, fallback }, READINGS[platform], methods);
     this.expand = compileRoleHierarchy(application.hierarchy).expand;
   }
 
@@ -130,23 +128,29 @@ class Compiled {
 
 async function withPolicies({ requirements }: Access, satisfies: readonly string[]): Promise<Answer> {
   const principal = { id: 1, email: satisfies.join(), roles: [] };
-  return (await askPolicies(requirements, principal, { method: 'GET', headers: {} })) ? 403 : 'allowed';
+  return (await checkPolicies(requirements, principal, { method: 'GET', headers: {} })) ? 403 : 'allowed';
 }
 
-const handlers = new WeakMap<RandomRoute['said'], object>();
+const handlers = new Map<unknown, ControllerMethod>();
 
 const auth = authController({ authBasePath: '/auth', registration: true } as Parameters<typeof authController>[0]);
 
 /** The package's own one, or a method of a class with these decorators. */
-function handlerOf({ own, said }: RandomRoute): object {
-  if (own) return (auth.prototype as Record<typeof own, object>)[own];
-  const known = handlers.get(said);
+function handlerOf({ own, said }: RandomRoute): ControllerMethod {
+  const known = handlers.get(own ?? said);
   if (known) return known;
+  const handler = own
+    ? { controller: auth, method: (auth.prototype as Record<typeof own, object>)[own] }
+    : decorated(said);
+  handlers.set(own ?? said, handler);
+  return handler;
+}
+
+function decorated(said: RandomRoute['said']): ControllerMethod {
   class Controller {
     handle(): void {}
   }
   const descriptor = Object.getOwnPropertyDescriptor(Controller.prototype, 'handle')!;
-  Reflect.defineMetadata('path', '/', Controller.prototype.handle);
   const decorators = {
     public: () => Public(),
     authenticated: () => Authenticated(),
@@ -155,9 +159,7 @@ function handlerOf({ own, said }: RandomRoute): object {
   for (const { on, kind, roles } of said)
     if (on === 'class') decorators[kind](roles)(Controller);
     else decorators[kind](roles)(Controller.prototype, 'handle', descriptor);
-  noteClassAccess(Controller);
-  handlers.set(said, Controller.prototype.handle);
-  return Controller.prototype.handle;
+  return { controller: Controller, method: Controller.prototype.handle };
 }
 
 /** As an application declares them. */

@@ -1,14 +1,14 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { describeEntity, type EntitySchema, type Field } from '../../entities/entity-schema.js';
+import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { ResolvedCrudOptions } from '../crud-options.js';
 import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
-  readonly schema: EntitySchema;
+  readonly schema: EntityDescription;
   /** By the name under which it is searched. */
   readonly searchable: ReadonlyMap<string, Field>;
   /** How its database searches for a text. */
@@ -71,7 +71,7 @@ function assertUsable(options: ResolvedCrudOptions, dataSource: DataSource): voi
       options,
       'a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
+      `${advice}, give the column a default on a database with RETURNING (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
   const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource))
@@ -97,10 +97,10 @@ function refuse({ entity }: ResolvedCrudOptions, expected: string, got: string, 
 
 function searchableFields(
   { entity, searchableFields }: ResolvedCrudOptions,
-  schema: EntitySchema,
+  schema: EntityDescription,
 ): ReadonlyMap<string, Field> {
   const candidates = schema.fields.filter(
-    ({ kind, readable, column }) => kind.searchable && readable && !column.transformer,
+    ({ type, readable, column }) => type.searchable && readable && !column.transformer,
   );
   return new Map(
     searchableFields.map((name) => {

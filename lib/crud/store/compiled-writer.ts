@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DataSource, Repository } from 'typeorm';
-import type { ColumnMetadata } from '../../entities/column-kind.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Values } from '../../entities/record-input.js';
 import { PARAMETER } from '../query/search-conditions.js';
@@ -88,7 +88,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     if (!row && affected === 0) return undefined;
     const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
-    return this.resource.schema.id.readsAsText ? this.resource.schema.id.kind.write(key) : key;
+    return this.resource.schema.id.readsAsText ? this.resource.schema.id.type.write(key) : key;
   }
 
   async update(key: unknown, sent: Values): Promise<void> {

@@ -1,6 +1,6 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import type { EntitySchema, Field } from '../../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map. */
 export interface Row<T> {
@@ -18,7 +18,7 @@ export interface EntityProjection<T extends ObjectLiteral> {
 }
 
 export function compileProjection<T extends ObjectLiteral>(
-  schema: EntitySchema,
+  schema: EntityDescription,
   prototype: object,
 ): EntityProjection<T> {
   const readable = schema.fields.filter((field) => field.readable);
@@ -31,7 +31,7 @@ export function compileProjection<T extends ObjectLiteral>(
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
     const alias = aliases.get(field);
     const value: unknown = alias === undefined ? field.column.getEntityValue(entity) : raw[alias];
-    return value == null ? null : field.kind.write(value);
+    return value == null ? null : field.type.write(value);
   };
   return {
     select(query) {
@@ -50,14 +50,14 @@ export function compileProjection<T extends ObjectLiteral>(
   };
 }
 
-/** The same without the columns that an entity does not hold: references are read as `{id}` objects. */
-export function recordOfEntity<T extends object>(schema: EntitySchema, prototype: object): (entity: T) => T {
-  const readable = schema.fields.filter((field) => field.readable);
+/** The same of an entity alone, whose references are read as `{id}` objects. */
+export function recordOfEntity<T extends object>({ fields }: EntityDescription, prototype: object): (entity: T) => T {
+  const readable = fields.filter((field) => field.readable);
   return (entity) => {
     const record = Object.create(prototype) as Record<string, unknown>;
-    for (const { path, column, kind } of readable) {
+    for (const { path, column, type } of readable) {
       const value: unknown = column.getEntityValue(entity);
-      place(record, path, value == null ? null : kind.write(value));
+      place(record, path, value == null ? null : type.write(value));
     }
     return record as T;
   };

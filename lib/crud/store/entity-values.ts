@@ -1,14 +1,14 @@
 /** Puts what a client sent into an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
-import type { EntitySchema } from '../../entities/entity-schema.js';
-import type { ColumnMetadata } from '../../entities/column-kind.js';
+import type { EntityDescription } from '../../entities/entity-schema.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Values } from '../../entities/record-input.js';
 
 /**
  * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
  * embedded objects whose absent fields a statement would set to NULL.
  */
-export function fill<T extends object>(entity: T, { fields }: EntitySchema, values: Values): T {
+export function fill<T extends object>(entity: T, { fields }: EntityDescription, values: Values): T {
   for (const [place, { column, property, path, reference }] of fields.entries()) {
     const value = values[place];
     if (value === undefined) continue;
@@ -30,7 +30,7 @@ export function fill<T extends object>(entity: T, { fields }: EntitySchema, valu
 }
 
 /** The same values, as the entity holds them by now. */
-export const heldBy = (entity: object, { fields }: EntitySchema, values: Values): Values =>
+export const heldBy = (entity: object, { fields }: EntityDescription, values: Values): Values =>
   values.map((value, place) =>
     value === undefined || typeof value === 'function'
       ? value

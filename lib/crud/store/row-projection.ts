@@ -17,13 +17,13 @@ export function compileRow<T extends object>(
   const columns = schema.fields
     .filter((field) => field.readable)
     .map((field, index) => ({ ...field, alias: `c${index}`, name: field.path[0] ?? '' }));
-  const readers = columns.map(({ alias, name, column, kind, reference, readsAsText }) => {
+  const readers = columns.map(({ alias, name, column, type, reference, readsAsText }) => {
     // Values that no entity holds are not hydrated by the repository either.
     const isHydrated = !reference && !readsAsText;
     const read = (raw: unknown): unknown => {
       if (raw === null || raw === undefined) return null;
       const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
-      return value == null ? null : kind.write(value);
+      return value == null ? null : type.write(value);
     };
     return { alias, name, read };
   });

@@ -1,6 +1,6 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
-import { describeConflict, findConflict, type FailedWrite } from '../../entities/conflict.js';
-import { DatabaseBusy, refusalOf, type DatabaseRefusal } from '../../entities/database-error.js';
+import { describeConflict, findConflict, type FailedWrite } from '../../entities/conflicts.js';
+import { DatabaseUnavailable, databaseFailureOf, type DatabaseFailure } from '../../entities/database-errors.js';
 
 /**
  * Runs database work, and translates what the database refuses into an answer for the client, without inner details.
@@ -13,17 +13,18 @@ export async function withDatabaseErrors<R>(name: string, work: () => Promise<R>
   try {
     return await work();
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = databaseFailureOf(error);
     if (refusal === undefined) throw error;
     if (refusal !== 'conflict' || !write) throw ANSWERS[refusal](name, error);
     throw new ConflictException(describeConflict(write, await findConflict(error, write)), { cause: error });
   }
 }
 
-const ANSWERS: Readonly<Record<DatabaseRefusal, (name: string, cause: unknown) => HttpException>> = {
+const ANSWERS: Readonly<Record<DatabaseFailure, (name: string, cause: unknown) => HttpException>> = {
   conflict: (name, cause) => new ConflictException(`${name} conflicts with other records`, { cause }),
   invalid: (name, cause) =>
     new BadRequestException(`${name} is not valid: the database does not accept one of its values`, { cause }),
-  fixed: (name, cause) => new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
-  busy: (_name, cause) => new DatabaseBusy({ cause }),
+  'read-only': (name, cause) =>
+    new ConflictException(`${name} cannot be changed: it is a view of other records`, { cause }),
+  unavailable: (_name, cause) => new DatabaseUnavailable({ cause }),
 };

@@ -1,7 +1,7 @@
 import { shapesOf } from '../../lib/routes/route-shape.js';
 import { exactly, foldAscii, foldWidely, parsePattern, relationTo } from '../../lib/access/pattern.js';
-import { compileRelated } from '../../lib/access/related-rules.js';
-import type { Rule } from '../../lib/access/rules.js';
+import { compileOverlaps } from '../../lib/access/overlapping-rules.js';
+import type { Rule } from '../../lib/access/rule.js';
 
 const LEVELS = ['api', 'API', 'a', 'ä', 'Ä', 'ΑΣ', 'ας', 'İ', 'K', 'k'];
 const paths = (...tails: string[]): string[] => {
@@ -23,9 +23,9 @@ const templates = [
   '/api/:id/a',
 ];
 
-describe.each([true, false])('the rules related to a route, in a router with case %s', (caseSensitive) => {
-  it('[3.3] are those that a comparison of every rule with every route finds, in the order of declaration', () => {
-    const relatedTo = compileRelated(rules, { caseSensitive, ignoreTrailingSlash: true });
+describe.each([true, false])('rules that overlap with a route, case-sensitive: %s', (caseSensitive) => {
+  it('[3.3] are those that a comparison of every rule finds, in the order of declaration', () => {
+    const overlapsOf = compileOverlaps(rules, { caseSensitive, ignoreTrailingSlash: true });
     const permissionFold = caseSensitive ? exactly : foldAscii;
     for (const template of templates) {
       const shapes = shapesOf(template);
@@ -33,7 +33,7 @@ describe.each([true, false])('the rules related to a route, in a router with cas
         ({ pattern, effect }) =>
           relationTo(pattern, shapes, effect.kind === 'public' ? permissionFold : foldWidely) !== 'disjoint',
       );
-      const found = relatedTo(shapes).map(({ rule }) => rule);
+      const found = overlapsOf(shapes).map(({ rule }) => rule);
       expect([template, found.map(({ pattern }) => pattern.text)]).toEqual([
         template,
         expected.map(({ pattern }) => pattern.text),

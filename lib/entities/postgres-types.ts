@@ -1,14 +1,14 @@
 /** Kinds of values that only PostgreSQL has, as its driver and TypeORM read them. */
-import { kind, kindOfReader, textWithoutNul, unchanged, type ValueKind } from './value-kinds.js';
+import { valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
 
 /** PostgreSQL's driver reads these as objects. A client can send the object, or text in PostgreSQL's syntax. */
 function objectOrText<T>(
   expected: string,
   accepts: (value: unknown) => value is T,
   textOf: (value: T) => unknown = unchanged,
-): ValueKind {
+): ValueType {
   const anyText = textWithoutNul();
-  return kindOfReader((value) => {
+  return readerType((value) => {
     if (accepts(value)) return { value: textOf(value) };
     return 'value' in anyText.read(value) ? { value } : { expected };
   });
@@ -43,20 +43,20 @@ export const interval = objectOrText(
 );
 
 /** PostgreSQL returns it with a currency, and reads text without a digit as 0. */
-export const money = kind(
+export const money = valueType(
   'a number, or text such as "1.50"',
   (value: unknown) =>
     Number.isFinite(value) || (typeof value === 'string' && /\d/.test(value) && !value.includes('\0')),
 );
 
 /** 100 is PostgreSQL's `CUBE_MAX_DIM`. */
-export const cube = kind(
+export const cube = valueType(
   'an array of at most 100 numbers',
   (value: unknown) => Array.isArray(value) && value.length <= 100 && value.every(Number.isFinite),
 );
 
 /** An `hstore` that is read as an object. TypeORM drops a key `__proto__`. */
-export const textsByKey = kind('an object with values that are text or null', (value: unknown) => {
+export const textsByKey = valueType('an object with values that are text or null', (value: unknown) => {
   const isText = (each: unknown): boolean => 'value' in textWithoutNul().read(each);
   const isEntry = ([key, each]: [string, unknown]): boolean =>
     isText(key) && key !== '__proto__' && (each === null || isText(each));

@@ -1,12 +1,12 @@
 /**
- * The kinds of values that columns have: how each is read from JSON, and written to JSON. The application's own code
+ * The types of the values of columns: how each is read from JSON, and written to JSON. The application's own code
  * may also give the type that the entity holds, which JSON does not have: a Date, a Buffer, a bigint.
  */
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };
 
-export interface ValueKind {
+export interface ValueType {
   /** Reads a value that is not `null`. */
   read(value: unknown): Reading;
   /** Reads a string of the URL, such as the id in a path. */
@@ -19,20 +19,24 @@ export interface ValueKind {
 
 export const unchanged = (value: unknown): unknown => value;
 
-export function kindOfReader(read: (value: unknown) => Reading, more: Partial<ValueKind> = {}): ValueKind {
+export function readerType(read: (value: unknown) => Reading, more: Partial<ValueType> = {}): ValueType {
   return { read, readText: read, write: unchanged, searchable: false, ...more };
 }
 
 /** Reads the values that a test accepts, as they are. */
-export function kind(expected: string, accepts: (value: never) => boolean, more: Partial<ValueKind> = {}): ValueKind {
-  return kindOfReader((value) => (accepts(value as never) ? { value } : { expected }), more);
+export function valueType(
+  expected: string,
+  accepts: (value: never) => boolean,
+  more: Partial<ValueType> = {},
+): ValueType {
+  return readerType((value) => (accepts(value as never) ? { value } : { expected }), more);
 }
 
-export const boolean = kind('true or false', (value) => typeof value === 'boolean');
-export const float = kind('a number', (value) => Number.isFinite(value), { searchable: true });
+export const boolean = valueType('true or false', (value) => typeof value === 'boolean');
+export const float = valueType('a number', (value) => Number.isFinite(value), { searchable: true });
 
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
-export const decimal = kind(
+export const decimal = valueType(
   'a number, or a string such as "1.50"',
   (value) =>
     Number.isFinite(value) || (typeof value === 'string' && DECIMAL.test(value) && Number.isFinite(Number(value))),
@@ -47,9 +51,9 @@ const isFiniteJson = (value: unknown): boolean =>
       ? Number.isFinite(value)
       : typeof value !== 'bigint';
 
-export const json = kind('a JSON value with numbers in the range of a double', isFiniteJson);
+export const json = valueType('a JSON value with numbers in the range of a double', isFiniteJson);
 /** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
-export const jsonReadTwice = kind(
+export const jsonReadTwice = valueType(
   'a JSON value with numbers in the range of a double, and not a string that is itself JSON',
   (value) => (typeof value === 'string' ? !isJson(value) : isFiniteJson(value)),
 );
@@ -64,15 +68,15 @@ function isJson(text: string): boolean {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-export const uuid = kindOfReader(
+export const uuid = readerType(
   (value) => (typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
   { searchable: true },
 );
 
 /** @param maxCharacters counted in code points, as databases do */
-export function text(maxCharacters: number = Number.POSITIVE_INFINITY): ValueKind {
+export function text(maxCharacters: number = Number.POSITIVE_INFINITY): ValueType {
   const limit = Number.isFinite(maxCharacters) ? ` of at most ${maxCharacters} characters` : '';
-  return kind(
+  return valueType(
     `text${limit}`,
     (value: unknown) => typeof value === 'string' && value.isWellFormed() && fits(value, maxCharacters),
     { searchable: true },
@@ -84,7 +88,7 @@ const fits = (value: string, max: number): boolean =>
   value.length <= max || (value.length <= max * 2 && [...value].length <= max);
 
 /** PostgreSQL's text cannot contain NUL (its documentation, "Character Types"). */
-export function textWithoutNul(maxCharacters?: number): ValueKind {
+export function textWithoutNul(maxCharacters?: number): ValueType {
   const any = text(maxCharacters);
   const read = (value: unknown): Reading =>
     typeof value === 'string' && value.includes('\0')
@@ -93,11 +97,11 @@ export function textWithoutNul(maxCharacters?: number): ValueKind {
   return { ...any, read, readText: read };
 }
 
-export function oneOf(values: readonly unknown[]): ValueKind {
-  return kind(`one of ${values.join(', ')}`, (value: unknown) => values.includes(value), { searchable: true });
+export function oneOf(values: readonly unknown[]): ValueType {
+  return valueType(`one of ${values.join(', ')}`, (value: unknown) => values.includes(value), { searchable: true });
 }
 
-export function listOf(element: ValueKind): ValueKind {
+export function listOf(element: ValueType): ValueType {
   const read = (value: unknown): Reading => {
     if (!Array.isArray(value)) return { expected: 'an array' };
     const readings = value.map((each) => (each === null ? { expected: 'an array without null' } : element.read(each)));
@@ -106,11 +110,11 @@ export function listOf(element: ValueKind): ValueKind {
   };
   const write = (value: unknown): unknown =>
     Array.isArray(value) ? value.map((each) => (each == null ? each : element.write(each))) : value;
-  return kindOfReader(read, { write });
+  return readerType(read, { write });
 }
 
 /** Stored separated by commas. A single empty string would be read back as an empty array. */
-export const words = kind('an array of texts without commas, and not of one empty text', (value: unknown) => {
+export const words = valueType('an array of texts without commas, and not of one empty text', (value: unknown) => {
   if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
   return value.every((word) => typeof word === 'string' && !word.includes(','));
 });
@@ -120,7 +124,7 @@ const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
 const SAFE_DIGITS = 15;
 
 /** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
-export function integer(min: bigint, max: bigint): ValueKind {
+export function integer(min: bigint, max: bigint): ValueType {
   const safe = min >= BigInt(Number.MIN_SAFE_INTEGER) && max <= BigInt(Number.MAX_SAFE_INTEGER);
   const range = `an integer from ${min} to ${max}`;
   const expected = safe ? range : `${range}, as a string beyond 53 bits`;
@@ -146,8 +150,8 @@ export function integer(min: bigint, max: bigint): ValueKind {
 const safeNumber = (digits: string): number | string =>
   /^-?\d+$/.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
 
-export const signed = (bits: bigint): ValueKind => integer(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
-export const unsigned = (bits: bigint): ValueKind => integer(0n, 2n ** bits - 1n);
+export const signed = (bits: bigint): ValueType => integer(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
+export const unsigned = (bits: bigint): ValueType => integer(0n, 2n ** bits - 1n);
 export const safeInteger = integer(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER));
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -166,11 +170,13 @@ function isCalendarDate(value: string): boolean {
 const isText = (value: unknown, accepts: (text: string) => boolean): boolean =>
   typeof value === 'string' && accepts(value);
 
-export const date = kind('a date such as "2026-01-31"', (value) => isText(value, isCalendarDate));
-export const time = kind('a time such as "09:30" or "09:30:15"', (value) => isText(value, (text) => TIME.test(text)));
+export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, isCalendarDate));
+export const time = valueType('a time such as "09:30" or "09:30:15"', (value) =>
+  isText(value, (text) => TIME.test(text)),
+);
 
 /** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
-export const dateTime = kindOfReader((value) => {
+export const dateTime = readerType((value) => {
   const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
   const moment =
     value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
@@ -180,7 +186,7 @@ export const dateTime = kindOfReader((value) => {
 });
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-export const bytes = kindOfReader(
+export const bytes = readerType(
   (value) => {
     if (value instanceof Uint8Array) return { value: Buffer.from(value) };
     const isBase64 = isText(value, (text) => BASE64.test(text) && text.length % 4 === 0);

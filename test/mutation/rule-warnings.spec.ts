@@ -1,10 +1,11 @@
 import 'reflect-metadata';
-import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/access/access.js';
+import type { CompiledAccess } from '../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import { doubtsAbout } from '../../lib/access/rule-doubts.js';
-import type { Rule } from '../../lib/access/rules.js';
+import type { Rule } from '../../lib/access/rule.js';
+import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
+import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
 const READING = { caseSensitive: false, ignoreTrailingSlash: true };
@@ -14,80 +15,79 @@ interface Declared {
   readonly outside?: readonly string[];
   readonly rules: readonly Rule[];
   readonly hierarchy?: RoleHierarchy;
-  readonly onlyDefault?: boolean;
+  readonly hasNoRules?: boolean;
 }
 
-function doubts({ routes = [], outside = [], rules, hierarchy = {}, onlyDefault = false }: Declared): string[] {
+function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRules = false }: Declared): string[] {
   const read = (lines: readonly string[]): Route[] => lines.map((line) => route(line));
-  return doubtsAbout(
-    {
-      rules,
-      inside: compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, READING),
-      outside: compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING),
-    },
-    compileRoleHierarchy(hierarchy),
-    onlyDefault,
-  );
+  const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, READING);
+  const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
+  const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
+  const compiled = {
+    rules,
+    inside,
+    outside: { routes: beside },
+    entries: [...inside.entries, ...beside.entries],
+    roles: compileRoleHierarchy(hierarchy),
+    roleNames: new Set(['USER', ...names]),
+  };
+  return findRuleWarnings(compiled as unknown as CompiledAccess, hasNoRules);
 }
 
-const ungoverned = (names: string): string => `No rule speaks of ${names}: the default decides there.`;
+const ungoverned = (names: string): string => `No rule matches ${names}: the default access applies.`;
 const ungovernedOutside = (names: string): string =>
-  `No rule speaks of ${names}, which is beside Nest's routes: anybody gets in there.`;
-const idle = (words: string): string =>
-  `${words} matches no route: correct the pattern (global prefix and version included) or remove it.`;
+  `No rule matches ${names}, outside Nest's routes: access is public.`;
+const unused = (words: string): string =>
+  `${words} matches no route. Correct the pattern (with global prefix and version) or remove it.`;
 const partly = (words: string): string =>
-  `${words} opens a part of a route only: declare a route for it, or open the whole.`;
+  `${words} opens only a part of a route. Declare a route for that part, or open the whole route.`;
 const impossible = (name: string, ...words: string[]): string =>
-  `${name} asks for roles that no user has together: ${words.join(', ')}.`;
+  `${name} requires roles that no user has together: ${words.join(', ')}.`;
 
 const A = 'Shop.roles("A", "/**")';
 const B = 'Shop.roles("B", "/a")';
 const TWO = [rule('/**', roles('A')), rule('/a', roles('B'))];
 
-describe('what makes rules doubtful', () => {
-  it.each<[what: string, declared: Declared, doubts: string[]]>([
+describe('warnings about rules', () => {
+  it.each<[what: string, declared: Declared, warnings: string[]]>([
+    ['nothing where no rule is declared', { routes: ['GET /a'], outside: ['GET /b'], rules: [], hasNoRules: true }, []],
     [
-      'nothing where the default was meant for everything',
-      { routes: ['GET /a'], outside: ['GET /b'], rules: [], onlyDefault: true },
-      [],
-    ],
-    [
-      'every route and handler, where no rule is left',
+      'every route where all rules are missing',
       { routes: ['GET /a'], outside: ['GET /b'], rules: [] },
       [ungoverned('GET /a'), ungovernedOutside('GET /b')],
     ],
     [
-      'nothing where every route is governed',
+      'nothing where a rule matches every route',
       { routes: ['GET /a'], outside: ['GET /b'], rules: [rule('/*', PUBLIC)] },
       [],
     ],
     [
-      'routes that no rule speaks of',
+      'routes that no rule matches',
       { routes: ['GET /a', 'GET /b', 'POST /b'], rules: [rule('/a', PUBLIC)] },
       [ungoverned('GET /b, POST /b')],
     ],
     [
-      'handlers outside that no rule speaks of',
+      'outside routes that no rule matches',
       { outside: ['GET /a', 'GET /b', 'GET /c'], rules: [rule('/a', PUBLIC)] },
       [ungovernedOutside('GET /b, GET /c')],
     ],
     [
-      'rules that speak of nothing',
+      'rules that match no route',
       { routes: ['GET /a'], outside: ['GET /b'], rules: ['/a', '/b', '/c', '/d'].map((path) => rule(path, PUBLIC)) },
-      [idle('Shop.public("/c")'), idle('Shop.public("/d")')],
+      [unused('Shop.public("/c")'), unused('Shop.public("/d")')],
     ],
     [
-      'a public rule for a part of a route, said once',
+      'a public rule for a part of a route, once',
       { routes: ['GET /a/:id', 'POST /a/:id'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', PUBLIC)] },
       [partly('Shop.public("/a/me")')],
     ],
     [
-      'a public rule for a part of a handler outside',
+      'a public rule for a part of an outside route',
       { outside: ['GET /a/:id'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', PUBLIC)] },
       [partly('Shop.public("/a/me")')],
     ],
     [
-      'no public rule for a part of what is mounted',
+      'no public rule for a part of a mount',
       { outside: ['GET /a/*rest'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', PUBLIC)] },
       [],
     ],
@@ -102,7 +102,7 @@ describe('what makes rules doubtful', () => {
       [],
     ],
     [
-      'no public rule that has a handler of its own outside',
+      'no public rule that has an outside route of its own',
       {
         routes: ['GET /a/:id', 'GET /b'],
         outside: ['GET /a/me'],
@@ -129,7 +129,7 @@ describe('what makes rules doubtful', () => {
       [],
     ],
     [
-      'no role beside the one that any token has',
+      'no role beside the base role',
       { routes: ['GET /a'], rules: [rule('/**', roles('A')), rule('/a', roles('USER'))] },
       [],
     ],
@@ -149,7 +149,18 @@ describe('what makes rules doubtful', () => {
       [impossible('GET /a', A, B, 'Shop.roles("C", "GET /a")')],
     ],
     [
-      'all of it at once',
+      'roles that differ only in case',
+      {
+        routes: ['GET /a', 'GET /b', 'GET /c'],
+        rules: [rule('/a', roles('ADMIN')), rule('/b', roles('Admin')), rule('/c', roles('user'))],
+      },
+      [
+        'The roles USER and user differ only in case. Roles compare exactly: use one spelling.',
+        'The roles ADMIN and Admin differ only in case. Roles compare exactly: use one spelling.',
+      ],
+    ],
+    [
+      'all warnings at once',
       {
         routes: ['GET /a', 'GET /b', 'GET /c/:id'],
         outside: ['GET /d'],
@@ -158,12 +169,12 @@ describe('what makes rules doubtful', () => {
       [
         ungoverned('GET /b, GET /c/:id'),
         ungovernedOutside('GET /d'),
-        idle('Shop.public("/e")'),
+        unused('Shop.public("/e")'),
         partly('Shop.public("/c/me")'),
         impossible('GET /a', 'Shop.roles("A", "/a")', 'Shop.roles("B", "GET /a")'),
       ],
     ],
   ])('[3.4] %s', (_, declared, expected) => {
-    expect(doubts(declared)).toEqual(expected);
+    expect(warningsOf(declared)).toEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** Which unique or foreign-key constraint a write violated, in the names that clients know. */
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
-import type { ColumnMetadata } from './column-kind.js';
-import type { EntitySchema, Field } from './entity-schema.js';
+import type { ColumnMetadata } from './column-types.js';
+import type { EntityDescription, Field } from './entity-schema.js';
 import type { Values } from './record-input.js';
 
 /** Fields are empty, and the relation is undefined, if the database does not say or the client does not know them. */
@@ -13,7 +13,7 @@ export type Conflict =
 
 export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
-  readonly schema: EntitySchema;
+  readonly schema: EntityDescription;
   readonly manager: EntityManager;
   /** What was written; none for a delete. */
   readonly values?: Values;
@@ -35,7 +35,7 @@ function reasonOf(conflict: Conflict): string {
   return `the combination of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} is already taken`;
 }
 
-/** @param error of a driver, for which `refusalOf` says `conflict` */
+/** @param error of a driver, for which `databaseFailureOf` says `conflict` */
 export async function findConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
   const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
   if (!violation) return { kind: 'other' };
@@ -105,7 +105,7 @@ function columnsOf({ table, constraint, columns = [], kind }: Violation, metadat
 
 const isKnownToClients = ({ readable, insertable, updatable }: Field): boolean => readable || insertable || updatable;
 
-const namesOf = (columns: readonly ColumnMetadata[], { fields }: EntitySchema): string[] =>
+const namesOf = (columns: readonly ColumnMetadata[], { fields }: EntityDescription): string[] =>
   fields.filter((field) => columns.includes(field.column) && isKnownToClients(field)).map(({ name }) => name);
 
 /** SQLite does not say which foreign key failed, so the referenced records are looked up. */

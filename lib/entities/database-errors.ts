@@ -3,28 +3,28 @@ import { QueryFailedError } from 'typeorm';
 import { ServiceUnavailable } from '../http/failure.js';
 
 /**
- * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not accept. `busy`: no
- * connection, a lock or a time limit; the request may be repeated. `fixed`: a view that cannot be written.
+ * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not accept. `unavailable`: no
+ * connection, a lock or a time limit; the request may be repeated. `read-only`: a view that cannot be written.
  */
-export type DatabaseRefusal = 'conflict' | 'invalid' | 'busy' | 'fixed';
+export type DatabaseFailure = 'conflict' | 'invalid' | 'unavailable' | 'read-only';
 
-const rows: readonly [DatabaseRefusal, RegExp][] = [
+const rows: readonly [DatabaseFailure, RegExp][] = [
   // SQLite: better-sqlite3 has extended codes; sqlite3 has the plain code and names the constraint in the message.
   ['conflict', /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)$/],
   ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
-  ['busy', /^SQLITE_(BUSY|LOCKED)/],
-  ['fixed', /^cannot modify .+ because it is a view$/],
+  ['unavailable', /^SQLITE_(BUSY|LOCKED)/],
+  ['read-only', /^cannot modify .+ because it is a view$/],
   // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 53: resources,
   // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server goes on with that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
   // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
   ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
-  ['busy', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
+  ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
   // Not by code 55000, which has other meanings too.
-  ['fixed', /^cannot (insert into|update|delete from) view "/],
-  ['fixed', /^cannot change materialized view "/],
+  ['read-only', /^cannot (insert into|update|delete from) view "/],
+  ['read-only', /^cannot change materialized view "/],
   // MySQL, MariaDB.
   ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
   [
@@ -33,8 +33,8 @@ const rows: readonly [DatabaseRefusal, RegExp][] = [
   ],
   // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
   ['invalid', /^CONSTRAINT `.+` failed for /],
-  ['busy', /^(ER_LOCK_|Query execution was interrupted)/],
-  ['fixed', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
+  ['unavailable', /^(ER_LOCK_|Query execution was interrupted)/],
+  ['read-only', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
 ];
 
 /** No connection: refused, ended by the server or the network, or none free in the pool. */
@@ -50,19 +50,19 @@ const CONNECTION_ERRORS: readonly RegExp[] = [
   /^(No connections available|Queue limit reached|Pool is closed)\.$/,
 ];
 
-export function refusalOf(error: unknown): DatabaseRefusal | undefined {
+export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   const isQuery = error instanceof QueryFailedError;
   const { code, message, file } = ((isQuery ? error.driverError : error) ?? {}) as Record<string, unknown>;
   const texts = [code, message, file].map(String);
   const matches = (form: RegExp): boolean => texts.some((text) => form.test(text));
-  if (CONNECTION_ERRORS.some(matches)) return 'busy';
+  if (CONNECTION_ERRORS.some(matches)) return 'unavailable';
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
 }
 
 const RETRY_AFTER_SECONDS = 5;
 
 /** 503: the database is busy, down or restarting. */
-export class DatabaseBusy extends ServiceUnavailable {
+export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {
     super('The database is temporarily unavailable, try again', RETRY_AFTER_SECONDS, options);
   }

@@ -1,0 +1,80 @@
+/**
+ * Creates an application up to its routes and compiles its rules. No server listens, no data source of TypeOrmModule
+ * connects, and no lifecycle hook runs. The constructors and factories of its providers do run: rules may depend on them.
+ */
+import { Global, Module, type INestApplication, type OnModuleInit } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { AccessRules } from '../access/access-rules.js';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import type { Platform } from './arguments.js';
+import { CommandError, reasonOf } from './command-error.js';
+import { disconnectDataSources } from './disconnected-data-source.js';
+import type { LoadedModule } from './load-module.js';
+
+class RoutesRegistered extends Error {}
+
+/** Nest calls the hooks of global modules first, after it has registered the routes. This one ends the start there. */
+@Global()
+@Module({})
+class StopBeforeHooks implements OnModuleInit {
+  onModuleInit(): never {
+    throw new RoutesRegistered();
+  }
+}
+
+/** @throws CommandError */
+export async function compileApplication(
+  { module, configure }: LoadedModule,
+  platform: Platform | undefined,
+): Promise<CompiledAccess> {
+  const { Test } = await loadTesting();
+  try {
+    const adapter = await createAdapter(platform);
+    const imports = [StopBeforeHooks, module];
+    // In preview mode Nest creates no providers.
+    const preview = await Test.createTestingModule({ imports }).compile({ preview: true });
+    const builder = Test.createTestingModule({ imports });
+    disconnectDataSources(builder, preview.get(ModulesContainer));
+    const app = (await builder.compile()).createNestApplication<INestApplication>(adapter as never);
+    await configure?.(app);
+    await app.init().catch((error: unknown) => {
+      if (!(error instanceof RoutesRegistered)) throw error;
+    });
+    const rules = rulesOf(app);
+    rules.onModuleInit();
+    await rules.onApplicationBootstrap();
+    return rules.compiled as CompiledAccess;
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(`The application does not start: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+function rulesOf(app: INestApplication): AccessRules {
+  try {
+    return app.get(AccessRules, { strict: false });
+  } catch (cause) {
+    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.', {
+      cause,
+    });
+  }
+}
+
+async function loadTesting(): Promise<typeof import('@nestjs/testing')> {
+  try {
+    return await import('@nestjs/testing');
+  } catch (cause) {
+    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', {
+      cause,
+    });
+  }
+}
+
+function createAdapter(platform: Platform | undefined): Promise<object> {
+  return platform ? ADAPTERS[platform]() : ADAPTERS.express().catch(ADAPTERS.fastify);
+}
+
+const ADAPTERS: Readonly<Record<Platform, () => Promise<object>>> = {
+  express: async () => new (await import('@nestjs/platform-express')).ExpressAdapter(),
+  fastify: async () => new (await import('@nestjs/platform-fastify')).FastifyAdapter(),
+};

@@ -1,0 +1,99 @@
+/** The value type of each column: one table for the type names of all drivers. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import * as types from './value-types.js';
+import * as postgres from './postgres-types.js';
+import { isMysql, isPostgres, isSqlite } from './database-family.js';
+import type { ValueType } from './value-types.js';
+
+export type ColumnMetadata = EntityMetadata['columns'][number];
+
+type TypeOf = (column: ColumnMetadata, dataSource: DataSource) => ValueType;
+
+/** SQLite stores every integer in 64 bits, but its driver reads 53 of them: see `isRoundedByDriver`. */
+const integer =
+  (bits: bigint): TypeOf =>
+  (column, dataSource) => {
+    if (column.unsigned === true) return types.unsigned(bits);
+    if (!isSqlite(dataSource)) return types.signed(bits);
+    return bits === 64n || column.isPrimary ? types.signed(64n) : types.safeInteger;
+  };
+
+const text: TypeOf = (column, dataSource) => {
+  const length = Number(dataSource.driver.getColumnLength(column));
+  return (isPostgres(dataSource) ? types.textWithoutNul : types.text)(length > 0 ? length : undefined);
+};
+
+const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(column.enum) : text(column, dataSource));
+
+/** Type names separated by commas. Any other type is read as text. */
+const rows: readonly [typeOf: TypeOf, types: string, constructor?: unknown][] = [
+  [() => types.boolean, 'boolean, bool', Boolean],
+  [integer(8n), 'tinyint'],
+  [integer(16n), 'smallint, int2, year'],
+  [integer(24n), 'mediumint'],
+  [integer(32n), 'int, integer, int4', Number],
+  [integer(64n), 'bigint, int8, int64, unsigned big int'],
+  [() => types.float, 'float, float4, float8, double, double precision, real'],
+  [() => types.decimal, 'decimal, numeric, dec, fixed, number, smallmoney'],
+  [(_column, dataSource) => (isPostgres(dataSource) ? postgres.money : types.decimal), 'money'],
+  [() => types.uuid, 'uuid, uniqueidentifier'],
+  [() => types.date, 'date'],
+  [() => types.time, 'time, time without time zone'],
+  [() => types.dateTime, 'datetime, datetime2, smalldatetime, timestamp, timestamptz', Date],
+  [() => types.dateTime, 'timestamp with time zone, timestamp without time zone, timestamp with local time zone'],
+  [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, image, bytes'],
+  [(_column, dataSource) => (isMysql(dataSource) ? types.jsonReadTwice : types.json), 'json'],
+  [() => types.json, 'jsonb, simple-json'],
+  [() => types.words, 'simple-array'],
+  [enumeration, 'enum, simple-enum, set'],
+  [(column, dataSource) => (isPostgres(dataSource) ? postgres.point : text(column, dataSource)), 'point'],
+  [() => postgres.circle, 'circle'],
+  [() => postgres.interval, 'interval'],
+  [() => postgres.cube, 'cube'],
+  [(column, dataSource) => (column.hstoreType === 'object' ? postgres.textsByKey : text(column, dataSource)), 'hstore'],
+  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : text(column, dataSource)), 'bit'],
+];
+
+const typeByName = new Map<unknown, TypeOf>(
+  rows.flatMap(([typeOf, types, constructor]) =>
+    [...types.split(', '), constructor].map((type) => [type, typeOf] as const),
+  ),
+);
+typeByName.delete(undefined);
+
+/** The type of a property with a transformer is known only from TypeScript's `design:type`. */
+const typeByDesign = new Map<unknown, ValueType>([
+  [String, types.text()],
+  [Number, types.float],
+  [Boolean, types.boolean],
+  [Date, types.dateTime],
+]);
+
+export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): ValueType {
+  if (column.relationMetadata && column.referencedColumn) return valueTypeOf(column.referencedColumn, dataSource);
+  if (column.generationStrategy === 'uuid') return types.uuid;
+  if (column.transformer) {
+    const target = column.embeddedMetadata?.type ?? column.target;
+    const design: unknown =
+      typeof target === 'function'
+        ? Reflect.getMetadata('design:type', target.prototype as object, column.propertyName)
+        : undefined;
+    return typeByDesign.get(design) ?? types.json;
+  }
+  const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
+  const element = typeOf(column, dataSource);
+  return column.isArray || column.type === 'set' ? types.listOf(element) : element;
+}
+
+const WIDE_INTEGERS = new Set<unknown>(['bigint', 'int8', 'unsigned big int']);
+const INTEGER_KEYS = new Set<unknown>([Number, 'int', 'integer']);
+
+/** Whether SQLite's driver rounds the column's integers beyond 53 bits unless they are selected as text. */
+export function isRoundedByDriver(column: ColumnMetadata, dataSource: DataSource): boolean {
+  const stored = column.referencedColumn ?? column;
+  return (
+    isSqlite(dataSource) &&
+    !stored.transformer &&
+    (WIDE_INTEGERS.has(stored.type) || (stored.isPrimary && INTEGER_KEYS.has(stored.type)))
+  );
+}
