@@ -7,7 +7,7 @@ import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
 import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
-import { cleanLevels, readingsOf, type ConcretePath } from './path-interpretations.js';
+import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { foldWidely } from './pattern.js';
 import { compileRouteAccess, governs, type RouteAccess } from './route-access.js';
 import { restricts, type Rule } from './rule.js';
@@ -31,7 +31,7 @@ export function compileOutsideAccess(
   const compile = (routes: readonly Route[]): RouteAccess =>
     compileRouteAccess(routes, { rules, fallback: PUBLIC }, reading);
   const anyRoute = compile([makeRoute('ALL', ANY_PATH)]);
-  const readings = readingsOf(ANY_PATH);
+  const interpretations = interpretationsOf(ANY_PATH);
   const unrouted = rules.filter((rule) => restricts(rule) && !usedInside.has(rule));
   const restrictionsOf = compileMatching(unrouted, foldWidely);
   const concrete = (path: string): ConcretePath => ({ path, params: { rest: path.slice(1) } });
@@ -43,7 +43,7 @@ export function compileOutsideAccess(
     ofUnroutedPath(method, path) {
       if (unrouted.length === 0) return undefined;
       const clean = cleanLevels(path);
-      const all = clean ? [clean.map(foldWidely)] : readings(concrete(path));
+      const all = clean ? [clean.map(foldWidely)] : interpretations(concrete(path));
       const isRestricted = all.flatMap(restrictionsOf).some((rule) => governs(rule, method));
       return isRestricted ? ofPath(method, path) : undefined;
     },

@@ -23,7 +23,9 @@ export function cleanLevels(path: string): string[] | undefined {
  * The first reading is what the router found, which no spelling can change. The others are the path as sent, and as routers
  * and proxies are known to rewrite it.
  */
-export function readingsOf(template: string): (concrete: ConcretePath) => [served: string[], ...others: string[][]] {
+export function interpretationsOf(
+  template: string,
+): (concrete: ConcretePath) => [served: string[], ...others: string[][]] {
   const segments = levelsOf(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
     const served = segments.flatMap((segment) => fill(segment, params));
@@ -33,14 +35,14 @@ export function readingsOf(template: string): (concrete: ConcretePath) => [serve
       REWRITES.reduce((text, rewrite) => rewrite(text), path),
     ];
     const spelled = [...new Set(sent)].map((text) => levelsOf(text.replace(/(?<=.)\/$/, '')));
-    const readings = [
+    const interpretations = [
       served,
       served.flatMap(levelsWithin),
       ...spelled,
       ...spelled.map((levels) => levels.map(decode)),
       normalised(path),
     ];
-    const [first, ...others] = readings.map((levels) => levels.map(foldWidely));
+    const [first, ...others] = interpretations.map((levels) => levels.map(foldWidely));
     return [first ?? [], ...others];
   };
 }

@@ -11,7 +11,7 @@ import type { Access } from './access.js';
 import { effectiveRules, type EffectiveRules } from './effective-rules.js';
 import { compileMatching } from './matching-rules.js';
 import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
-import { cleanLevels, readingsOf, type ConcretePath } from './path-interpretations.js';
+import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
 import { assertNotOpened } from './rules.js';
 import { restricts, type Rule } from './rule.js';
@@ -186,9 +186,9 @@ function compilePathAccess(template: string, { access, partial, accessWith }: Ef
   if (partial.length === 0) return () => access;
   const namedBy = compileMatching(partial, exactly);
   const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
-  const readings = readingsOf(template);
+  const interpretations = interpretationsOf(template);
   return (concrete) => {
-    const [served, ...others] = readings(concrete);
+    const [served, ...others] = interpretations(concrete);
     // A permission holds for the clean path that is served: the application may have rewritten the path that was sent.
     const clean = cleanLevels(concrete.path);
     const named = clean?.map(foldWidely).join('/') === served.join('/') ? namedBy(clean) : [];

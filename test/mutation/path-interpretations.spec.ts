@@ -1,4 +1,4 @@
-import { cleanLevels, readingsOf } from '../../lib/access/path-interpretations.js';
+import { cleanLevels, interpretationsOf } from '../../lib/access/path-interpretations.js';
 
 describe('clean paths', () => {
   it.each<[path: string, levels: string[]]>([
@@ -46,9 +46,9 @@ describe('clean paths', () => {
 
 /** Levels stand between bars, because a level may hold a slash. */
 const read = (template: string, path: string, params: Record<string, unknown> = {}): string[] =>
-  readingsOf(template)({ path, params }).map((levels) => levels.map((level) => `${level}|`).join(''));
+  interpretationsOf(template)({ path, params }).map((levels) => levels.map((level) => `${level}|`).join(''));
 
-describe('the readings of a path', () => {
+describe('the interpretations of a path', () => {
   it.each<[what: string, template: string, params: Record<string, unknown>, served: string]>([
     ['the root', '/', {}, ''],
     ['a literal', '/a/B', {}, 'a|b|'],
@@ -77,7 +77,7 @@ describe('the readings of a path', () => {
     expect(read(template, '/sent', params)[0]).toBe(served);
   });
 
-  it.each<[what: string, path: string, readings: string[]]>([
+  it.each<[what: string, path: string, interpretations: string[]]>([
     ['a clean path has one', '/a/B', ['a|b|', 'a|b|', 'a|b|']],
     ['the root', '/', ['', '', '']],
     ['a slash at the end', '/a/', ['a|', 'a|', 'a|']],
@@ -117,8 +117,8 @@ describe('the readings of a path', () => {
         'a|b|',
       ],
     ],
-  ])('[3.5] behind what was served: %s', (_, path, readings) => {
-    expect(read('/served', path).slice(2)).toEqual(readings);
+  ])('[3.5] behind what was served: %s', (_, path, interpretations) => {
+    expect(read('/served', path).slice(2)).toEqual(interpretations);
   });
 
   it.each<[id: string, levels: string]>([
