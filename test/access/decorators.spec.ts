@@ -13,7 +13,7 @@ import {
   VersioningType,
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
-import { AccessReport, Authenticated, Public, Roles } from 'declarest';
+import { AccessReport, Authenticated, Public, Roles, SecurityRulesGuard } from 'declarest';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type RuledApp, type RuledParts, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -180,6 +180,40 @@ describe.each(PLATFORMS)('decorators on %s', (platform) => {
     Traced.prototype.get = wrapper;
     const app = await start([Traced]);
     expect(await statuses(app, 'GET', '/traced')).toEqual(ONLY_ADMIN);
+    await app.close();
+  });
+
+  it('[3.3] a handler that a tracing library wraps when Nest creates the route keeps its decorators', async () => {
+    @Roles('ADMIN')
+    @Controller({ path: 'a', version: '1' })
+    class Closed {
+      @Get()
+      get(): void {}
+    }
+    @Public()
+    @Controller({ path: 'a', version: '2' })
+    class Open {
+      @Get()
+      get(): void {}
+    }
+    const app = await start([Closed, Open], {
+      configure: (nest) => void nest.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' }),
+    });
+    const decide = (controller: Type): Promise<boolean> => {
+      const original = (controller.prototype as Closed).get;
+      const wrapper = (): void => original();
+      for (const key of Reflect.getMetadataKeys(original))
+        Reflect.defineMetadata(key, Reflect.getMetadata(key, original), wrapper);
+      const asked = { method: 'GET', url: '/a', headers: {}, params: {}, route: { path: '/a' } };
+      return app.app.get(SecurityRulesGuard, { strict: false }).canActivate({
+        getType: () => 'http',
+        getClass: () => controller,
+        getHandler: () => wrapper,
+        switchToHttp: () => ({ getRequest: () => asked, getResponse: () => ({ header: () => undefined }) }),
+      } as never);
+    };
+    expect(await decide(Open)).toBe(true);
+    await expect(decide(Closed)).rejects.toThrow('Authentication required');
     await app.close();
   });
 

@@ -130,7 +130,7 @@ describe.each(PLATFORMS)('routes and mounts outside Nest’s routes on %s', (pla
     await app.close();
   });
 
-  it('[3.5] a rule that also matches Nest’s routes is applied wherever the platform tells the route or mount', async () => {
+  it('[3.5] a rule that also matches Nest’s routes is applied to every known route and mount', async () => {
     const app = await start(({ requireAuth }) => requireAuth('/**'));
     // Fastify does not tell what middie mounts.
     const unknown = platform === 'express' ? [] : ['/used/x', '/listed/x'];
