@@ -165,7 +165,10 @@ async function failureAmong(candidates) {
 /** A failure on a busy machine does not count: the test must fail again, and pass without the patch. */
 async function isCausedByPatch({ file, title }) {
   if (redWithoutPatch.get(file)?.has(title)) return false;
-  const [again, without] = await Promise.all([failuresOf(patched, [file], onlyTest(title)), failuresWithoutPatch(file)]);
+  const [again, without] = await Promise.all([
+    failuresOf(patched, [file], onlyTest(title)),
+    failuresWithoutPatch(file),
+  ]);
   return again.some((failure) => failure.title === title) && !without.has(title);
 }
 
