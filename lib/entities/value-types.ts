@@ -120,27 +120,20 @@ export const words = valueType('an array of texts without commas, and not of one
 });
 
 const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
-/** Integers of so many digits are always below 2⁵³. */
-const SAFE_DIGITS = 15;
 
 /** Integers up to 53 bits are JSON numbers; beyond, strings of digits hold them exactly. */
 export function integer(min: bigint, max: bigint): ValueType {
   const safe = min >= BigInt(Number.MIN_SAFE_INTEGER) && max <= BigInt(Number.MAX_SAFE_INTEGER);
   const range = `an integer from ${min} to ${max}`;
   const expected = safe ? range : `${range}, as a string beyond 53 bits`;
-  const [minNumber, maxNumber] = [Number(min), Number(max)];
-  const readNumber = (value: number): Reading => (value >= minNumber && value <= maxNumber ? { value } : { expected });
   const readText = (digits: string): Reading => {
-    if (!INTEGER.test(digits)) return { expected };
-    if (digits.length <= SAFE_DIGITS) return readNumber(Number(digits));
-    const exact = BigInt(digits);
-    return exact < min || exact > max ? { expected } : { value: safeNumber(digits) };
+    const exact = INTEGER.test(digits) ? BigInt(digits) : undefined;
+    return exact === undefined || exact < min || exact > max ? { expected } : { value: safeNumber(digits) };
   };
   const read = (value: unknown): Reading => {
-    if (Number.isSafeInteger(value)) return readNumber(value as number);
-    if (typeof value === 'bigint') return readText(String(value));
     const isBeyondSafe = typeof value === 'string' && !safe && !Number.isSafeInteger(Number(value));
-    return isBeyondSafe ? readText(value) : { expected };
+    const isInteger = Number.isSafeInteger(value) || typeof value === 'bigint';
+    return isInteger || isBeyondSafe ? readText(String(value)) : { expected };
   };
   const write = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;

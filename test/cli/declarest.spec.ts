@@ -69,8 +69,7 @@ let compiled: Compiled;
 let folder: string;
 
 beforeAll(async () => {
-  const programs = ['lib/cli/declarest.ts', 'lib/cli/command-process.ts', 'sample-app/access.ts', 'sample-app/main.ts'];
-  compiled = await compile(programs, SOURCES);
+  compiled = await compile(['lib/cli/declarest.ts', 'sample-app/access.ts', 'sample-app/main.ts'], SOURCES);
   folder = await mkdtemp(join(tmpdir(), 'declarest-cli-'));
 }, 60_000);
 afterAll(async () => {
