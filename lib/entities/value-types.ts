@@ -147,18 +147,14 @@ export const signed = (bits: bigint): ValueType => integer(-(2n ** (bits - 1n)),
 export const unsigned = (bits: bigint): ValueType => integer(0n, 2n ** bits - 1n);
 export const safeInteger = integer(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER));
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** `Date` alone would turn 30 February into 2 March. */
-function isCalendarDate(value: string): boolean {
-  const [, year, month, day] = DATE.exec(value) ?? [];
-  if (year === undefined || year === '0000') return false;
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-}
+const isCalendarDate = (value: string): boolean =>
+  DATE.test(value) && !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
 
 const isText = (value: unknown, accepts: (text: string) => boolean): boolean =>
   typeof value === 'string' && accepts(value);
