@@ -8,7 +8,7 @@ export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
   readonly schema: EntityDescription;
   readonly manager: EntityManager;
-  /** What was written; none for a delete. */
+  /** The written values; none for a delete. */
   readonly values?: Values;
 }
 
@@ -77,10 +77,9 @@ function violationOf({ code, message, table, constraint, detail }: DriverError):
   const [, key] = /for key '(?:[^'.]+\.)?([^']+)'$/.exec(message) ?? [];
   if (key !== undefined) return { kind: 'unique', constraint: key, columns: [key] };
   const [, owner, name, column = ''] = /`([^`]+)`, CONSTRAINT `([^`]+)` FOREIGN KEY \(`([^`]+)`/.exec(message) ?? [];
-  const isReferenced = String(code).startsWith('ER_ROW_IS_REFERENCED');
-  return owner === undefined
-    ? undefined
-    : { kind: isReferenced ? 'referenced' : 'foreign key', table: owner, constraint: name, columns: [column] };
+  if (owner === undefined) return undefined;
+  const kind = String(code).startsWith('ER_ROW_IS_REFERENCED') ? 'referenced' : 'foreign key';
+  return { kind, table: owner, constraint: name, columns: [column] };
 }
 
 /** By the name of the constraint, or by the names of the columns where a migration chose another name. */

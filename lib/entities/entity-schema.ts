@@ -37,7 +37,7 @@ export interface EntityDescription {
   readonly id: Field;
 }
 
-/** Columns that TypeORM keeps for itself. */
+/** Columns that only TypeORM reads and writes. */
 const isInternal = (column: ColumnMetadata): boolean =>
   column.isDiscriminator ||
   column.isTreeLevel ||

@@ -22,7 +22,7 @@ interface Sent {
   readonly errors: FieldError[];
 }
 
-/** Sorts a body into the fields of the schema. Fields that the operation does not accept are left to the check. */
+/** Assigns the values of a body to the fields of the schema. `checkNew` and `checkReplacement` check them. */
 export function compileInput({ fields }: EntityDescription) {
   const names = namesOf([...fields.entries()]);
   const accepted = (operation: 'create' | 'update'): string =>
@@ -34,7 +34,7 @@ export function compileInput({ fields }: EntityDescription) {
     collect(names, body, [], sent);
     const unknown = sent.unknown.map((field, index) => ({
       field,
-      // The list is said once: with each of 10,000 unknown fields the answer would be a hundred times the request.
+      // Repeating the list for each unknown field would make the response far larger than the request.
       message: index === 0 ? `unknown field, expected one of ${accepted(operation)}` : 'unknown field',
     }));
     return { values: sent.values, errors: [...unknown, ...sent.errors] };
