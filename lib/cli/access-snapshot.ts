@@ -1,6 +1,7 @@
 /** The access table as JSON: the output of `--json`, and the file that `--check` compares with. */
 import { readFileSync } from 'node:fs';
 import type { AccessRow } from '../access/access-rows.js';
+import { parseJson } from '../http/parse-json.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 export function writeSnapshot(rows: readonly AccessRow[]): string {
@@ -27,14 +28,6 @@ export function readSnapshot(file: string): readonly AccessRow[] | undefined {
   throw new CommandError(
     `${name} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function reasonNotRows(rows: readonly (Partial<AccessRow> | null)[]): string | undefined {

@@ -110,20 +110,16 @@ function parseExplain(args: readonly string[]): Command {
   if (method === undefined || path === undefined)
     throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
   if (more.length > 0) throw new CommandError(`Give one method and one path, got also ${more.join(' ')}.`);
+  if (!METHODS.includes(method.toUpperCase()))
+    throw new CommandError(`${JSON.stringify(method)} is not an HTTP method.`);
   return {
     name: 'explain',
     module,
-    method: parseMethod(method),
+    method: method.toUpperCase(),
     path: parsePath(path),
     roles: parseRoles(values.as),
     platform: parsePlatform(values.platform),
   };
-}
-
-function parseMethod(name: string): string {
-  const method = name.toUpperCase();
-  if (!METHODS.includes(method)) throw new CommandError(`${JSON.stringify(name)} is not an HTTP method.`);
-  return method;
 }
 
 function parsePath(path: string): string {

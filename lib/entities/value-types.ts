@@ -2,6 +2,7 @@
  * The types of the values of columns: how each is read from JSON, and written to JSON. The application's own code
  * may also give the type that the entity holds, which JSON does not have: a Date, a Buffer, a bigint.
  */
+import { parseJson } from '../http/parse-json.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };
@@ -55,17 +56,8 @@ export const json = valueType('a JSON value with numbers in the range of a doubl
 /** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
 export const jsonReadTwice = valueType(
   'a JSON value with numbers in the range of a double, and not a string that is itself JSON',
-  (value) => (typeof value === 'string' ? !isJson(value) : isFiniteJson(value)),
+  (value) => (typeof value === 'string' ? parseJson(value) === undefined : isFiniteJson(value)),
 );
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const uuid = readerType(

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
+import { parseJson } from '../http/parse-json.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 
 export interface RequestParts {
@@ -84,12 +85,4 @@ export async function addressOf(app: INestApplication): Promise<{ hostname: stri
 function toAnswer({ statusCode = 0, headersDistinct }: http.IncomingMessage, text: string): Answer {
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
   return { status: statusCode, headers: Object.fromEntries(headers), text, json: parseJson(text) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
