@@ -34,7 +34,7 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     const target = join(directory, path.replace(/\.ts$/, '.js'));
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, code);
-    for (const [, specifier = ''] of code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.js['"]/g))
+    for (const [, specifier = ''] of code.matchAll(/(?:\bfrom|\bimport|\bnew URL)\s*\(?\s*['"](\.[^'"]+)\.js['"]/g))
       queue.push(`${join(dirname(path), specifier)}.ts`);
   }
   await writeFile(

@@ -4,18 +4,14 @@ import type { AccessChange } from './access-changes.js';
 import { writeSnapshot } from './access-snapshot.js';
 import type { Format } from './arguments.js';
 
-export const formatTable = (rows: readonly AccessRow[], format: Format): string => FORMATS[format](rows);
-
 const HEADER: AccessRow = { method: 'METHOD', path: 'PATH', access: 'ACCESS', rules: ['RULES'] };
 
-const FORMATS: Readonly<Record<Format, (rows: readonly AccessRow[]) => string>> = {
-  json: writeSnapshot,
-  table: (rows) => `${formatAccessRows([HEADER, ...rows])}\n`,
-  markdown: (rows) =>
-    [['method', 'path', 'access', 'rules'], ['---', '---', '---', '---'], ...rows.map(markdownCells)]
-      .map((cells) => `| ${cells.join(' | ')} |\n`)
-      .join(''),
-};
+export function formatTable(rows: readonly AccessRow[], format: Format): string {
+  if (format === 'json') return writeSnapshot(rows);
+  if (format === 'table') return `${formatAccessRows([HEADER, ...rows])}\n`;
+  const lines = [['method', 'path', 'access', 'rules'], ['---', '---', '---', '---'], ...rows.map(markdownCells)];
+  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
 
 const markdownCells = ({ method, path, access, rules }: AccessRow): string[] =>
   [method, codeSpan(path), access, rules.map(codeSpan).join(', ') || 'default'].map((cell) =>

@@ -26,13 +26,9 @@ export interface ExplainCommand extends Question {
   readonly platform: Platform | undefined;
 }
 
-/** Prints a text, such as the help, without loading an application. */
-export interface PrintCommand {
-  readonly name: 'print';
-  readonly text: string;
-}
-
-export type Command = AccessCommand | ExplainCommand | PrintCommand;
+export type ApplicationCommand = AccessCommand | ExplainCommand;
+/** `print` prints a text, such as the help, without loading an application. */
+export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
 
 export const USAGE = `Usage:
   declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
@@ -114,34 +110,29 @@ function parseExplain(args: readonly string[]): Command {
   if (method === undefined || path === undefined)
     throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
   if (more.length > 0) throw new CommandError(`Give one method and one path, got also ${more.join(' ')}.`);
+  if (!METHODS.includes(method.toUpperCase()))
+    throw new CommandError(`${JSON.stringify(method)} is not an HTTP method.`);
   return {
     name: 'explain',
     module,
-    method: parseMethod(method),
+    method: method.toUpperCase(),
     path: parsePath(path),
     roles: parseRoles(values.as),
     platform: parsePlatform(values.platform),
   };
 }
 
-function parseMethod(name: string): string {
-  const method = name.toUpperCase();
-  if (!METHODS.includes(method)) throw new CommandError(`${JSON.stringify(name)} is not an HTTP method.`);
-  return method;
-}
-
 function parsePath(path: string): string {
-  const refuse = (expected: string): never => {
-    throw new CommandError(`The path must ${expected}, got ${JSON.stringify(path)}.`);
-  };
-  if (!path.startsWith('/')) refuse('start with "/"');
-  if (!/^[!-~]+$/.test(path)) refuse('be printable ASCII, with other characters escaped');
+  if (!/^\/[!-~]*$/.test(path))
+    throw new CommandError(
+      `The path must start with "/" and be printable ASCII with other characters escaped, got ${JSON.stringify(path)}.`,
+    );
   try {
     decodeURIComponent(path.replace(/[?#].*$/s, ''));
-  } catch {
-    refuse('have no broken escape');
+    return path;
+  } catch (cause) {
+    throw new CommandError(`The path must have no broken escape, got ${JSON.stringify(path)}.`, { cause });
   }
-  return path;
 }
 
 function parseRoles(list: string | undefined): string[] | undefined {

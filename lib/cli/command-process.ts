@@ -1,14 +1,11 @@
-/** The child process of the command line: runs one command and sends its result to the parent. */
-import { runAccess, type Outcome } from './access-command.js';
-import { parseCommand } from './arguments.js';
+/** The child process of the command line: runs the command of its argument and sends the result to the parent. */
+import type { ApplicationCommand } from './arguments.js';
 import { CommandError } from './command-error.js';
-import { runExplain } from './explain-command.js';
+import { runAccess, runExplain, type Outcome } from './commands.js';
 
 export type CommandResult = Outcome | { readonly refusal: string };
 
-async function run(): Promise<CommandResult> {
-  const command = parseCommand(process.argv.slice(2));
-  if (command.name === 'print') throw new CommandError('This command needs no child process.');
+async function run(command: ApplicationCommand): Promise<CommandResult> {
   try {
     return command.name === 'access' ? await runAccess(command) : await runExplain(command);
   } catch (error) {
@@ -17,6 +14,6 @@ async function run(): Promise<CommandResult> {
   }
 }
 
-const result = await run();
+const result = await run(JSON.parse(process.argv[2] ?? '') as ApplicationCommand);
 // Timers and pools of the application would keep the process alive.
 process.send?.(result, () => process.exit());

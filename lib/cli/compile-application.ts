@@ -27,7 +27,11 @@ export async function compileApplication(
   { module, configure }: LoadedModule,
   platform: Platform | undefined,
 ): Promise<CompiledAccess> {
-  const { Test } = await loadTesting();
+  const { Test } = await import('@nestjs/testing').catch((cause: unknown) => {
+    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', {
+      cause,
+    });
+  });
   try {
     const adapter = await createAdapter(platform);
     const imports = [StopBeforeHooks, module];
@@ -55,16 +59,6 @@ function rulesOf(app: INestApplication): AccessRules {
     return app.get(AccessRules, { strict: false });
   } catch (cause) {
     throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.', {
-      cause,
-    });
-  }
-}
-
-async function loadTesting(): Promise<typeof import('@nestjs/testing')> {
-  try {
-    return await import('@nestjs/testing');
-  } catch (cause) {
-    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', {
       cause,
     });
   }

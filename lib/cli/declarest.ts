@@ -2,17 +2,16 @@
 /** The command line. Each command runs in a child process, so that output of the application never mixes with the result. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Outcome } from './access-command.js';
-import { parseCommand, USAGE } from './arguments.js';
+import { parseCommand, USAGE, type ApplicationCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { CommandResult } from './command-process.js';
-
-const args = process.argv.slice(2);
+import type { Outcome } from './commands.js';
 
 async function main(): Promise<number> {
   try {
-    const command = parseCommand(args);
-    const { stdout, code } = command.name === 'print' ? { stdout: `${command.text}\n`, code: 0 } : await runInChild();
+    const command = parseCommand(process.argv.slice(2));
+    const { stdout, code } =
+      command.name === 'print' ? { stdout: `${command.text}\n`, code: 0 } : await runInChild(command);
     process.stdout.write(stdout);
     return code;
   } catch (error) {
@@ -23,9 +22,9 @@ async function main(): Promise<number> {
 }
 
 /** The standard output of the child is the standard error of this process. */
-function runInChild(): Promise<Outcome> {
+function runInChild(command: ApplicationCommand): Promise<Outcome> {
   const file = fileURLToPath(new URL('./command-process.js', import.meta.url));
-  const child = fork(file, args, { stdio: ['ignore', 2, 2, 'ipc'] });
+  const child = fork(file, [JSON.stringify(command)], { stdio: ['ignore', 2, 2, 'ipc'] });
   return new Promise((resolve, reject) => {
     child.once('message', (result: CommandResult) => {
       if ('refusal' in result) reject(new CommandError(result.refusal));

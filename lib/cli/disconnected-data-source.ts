@@ -2,7 +2,7 @@
  * Replaces the data sources of TypeOrmModule by ones that never connect, with Nest's `overrideProvider`. The only file
  * that relies on the token under which @nestjs/typeorm provides its options; without it the command ends with an error.
  */
-import type { InjectionToken, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { getDataSourceToken, getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
@@ -37,19 +37,15 @@ export function disconnectDataSources(builder: TestingModuleBuilder, modules: Mo
     });
 }
 
-/** The modules that TypeOrmModule imports export the token of their data source. */
-function dataSourceNames(modules: ModulesContainer): string[] {
-  const tokens = [...modules.values()]
-    .filter(({ metatype }) => metatype === TypeOrmModule)
-    .flatMap(({ imports }) => [...imports].flatMap(({ exports }) => [...exports]));
-  const names = tokens.flatMap((token) => nameOf(token) ?? []);
-  return [...new Set(names)];
-}
-
-function nameOf(token: InjectionToken): string | undefined {
-  if (token === DataSource) return 'default';
-  const name = typeof token === 'string' ? token.replace(/DataSource$/, '') : '';
-  return name !== '' && getDataSourceToken(name) === token ? name : undefined;
+/** The modules that TypeOrmModule imports export the token of their data source: the class, or `<name>DataSource`. */
+function dataSourceNames(modules: ModulesContainer): Set<string> {
+  const typeOrmModules = [...modules.values()].filter(({ metatype }) => metatype === TypeOrmModule);
+  const tokens = typeOrmModules.flatMap(({ imports }) => [...imports].flatMap(({ exports }) => [...exports]));
+  const names = tokens.map((token) => {
+    if (token === DataSource) return 'default';
+    return typeof token === 'string' ? /^(.+)DataSource$/.exec(token)?.[1] : undefined;
+  });
+  return new Set(names.filter((name) => name !== undefined));
 }
 
 /** The entity classes for which some module provides a repository of this data source. */

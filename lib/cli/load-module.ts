@@ -23,12 +23,9 @@ export async function loadModule(path: string): Promise<LoadedModule> {
     throw new CommandError(
       `${JSON.stringify(path)} exports nothing and was not loaded, because it may start the application. Give the file that exports the app module.`,
     );
-  let exported: Readonly<Record<string, unknown>>;
-  try {
-    exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (cause) {
+  const exported = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
     throw new CommandError(`${JSON.stringify(path)} cannot be loaded: ${reasonOf(cause)}.`, { cause });
-  }
+  })) as Readonly<Record<string, unknown>>;
   return { module: onlyModule(path, exported), configure: configureOf(path, exported) };
 }
 

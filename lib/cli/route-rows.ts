@@ -6,9 +6,7 @@ import { levelsOf } from '../routes/route.js';
 import { shapesOf } from '../routes/route-shape.js';
 
 /** One method of one route. */
-export interface RouteRows {
-  readonly method: string;
-  readonly path: string;
+export interface RouteRows extends Pick<AccessRow, 'method' | 'path'> {
   /** By path, that of the route first. */
   readonly rows: Map<string, AccessRow[]>;
   /** The paths of its parts. */

@@ -68,7 +68,7 @@ export class Operations<T extends object> {
 
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
-    const { sent, errors } = this.readBody(body, 'create');
+    const { values: sent, errors } = this.readBody(body, 'create');
     const entity = this.blank();
     const checked = await this.validated(() => entity, checkNew(this.resource.schema, sent), errors);
     if (checked.errors.length > 0) this.refuse(checked.errors);
@@ -88,7 +88,7 @@ export class Operations<T extends object> {
    */
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
-    const { sent, errors } = this.readBody(body, 'update');
+    const { values: sent, errors } = this.readBody(body, 'update');
     const needsCurrent = this.store.callsListeners('update') || this.fixed.some((place) => sent[place] !== undefined);
     const current = needsCurrent ? await this.record(key, id) : undefined;
     try {

@@ -1,19 +1,6 @@
 /** `class-validator` decorators of an entity. The library is an optional peer dependency. */
+import type { ValidationError } from 'class-validator';
 import type { FieldError } from '../http/failure.js';
-
-export type Validate = (entity: object) => Promise<FieldError[]>;
-
-interface ValidationError {
-  property: string;
-  constraints?: Record<string, string>;
-  children?: ValidationError[];
-}
-interface ClassValidator {
-  getMetadataStorage(): {
-    getTargetValidationMetadatas(target: unknown, schema: string, always: boolean, strictGroups: boolean): unknown[];
-  };
-  validate(entity: object, options: object): Promise<ValidationError[]>;
-}
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };
 
@@ -22,28 +9,19 @@ const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, 
  *
  * @returns `undefined` if the entity has no such decorators
  */
-export async function loadClassValidation(target: unknown): Promise<Validate | undefined> {
-  const library = await load();
+export async function loadClassValidation(
+  target: Function,
+): Promise<((entity: object) => Promise<FieldError[]>) | undefined> {
+  const library = await import('class-validator').catch(() => undefined);
   const isDecorated = library?.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length;
   if (!library || !isDecorated) return undefined;
-  return async (entity) => (await library.validate(entity, OPTIONS)).flatMap((error) => fieldErrors(error, []));
+  return async (entity) => (await library.validate(entity, OPTIONS)).flatMap((error) => fieldErrors(error));
 }
 
-async function load(): Promise<ClassValidator | undefined> {
-  try {
-    return (await import('class-validator')) as unknown as ClassValidator;
-  } catch {
-    return undefined;
-  }
-}
-
-function fieldErrors(
-  { property, constraints = {}, children = [] }: ValidationError,
-  path: readonly string[],
-): FieldError[] {
-  const fieldPath = [...path, property];
+function fieldErrors({ property, constraints = {}, children = [] }: ValidationError, parent = ''): FieldError[] {
+  const field = parent + property;
   return [
-    ...Object.values(constraints).map((message) => ({ field: fieldPath.join('.'), message })),
-    ...children.flatMap((child) => fieldErrors(child, fieldPath)),
+    ...Object.values(constraints).map((message) => ({ field, message })),
+    ...children.flatMap((child) => fieldErrors(child, `${field}.`)),
   ];
 }

@@ -26,22 +26,21 @@ const text: TypeOf = (column, dataSource) => {
 const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(column.enum) : text(column, dataSource));
 
 /** Type names separated by commas. Any other type is read as text. */
-const rows: readonly [typeOf: TypeOf, types: string, constructor?: unknown][] = [
-  [() => types.boolean, 'boolean, bool', Boolean],
+const rows: readonly [typeOf: TypeOf, types: string][] = [
+  [() => types.boolean, 'boolean, bool'],
   [integer(8n), 'tinyint'],
   [integer(16n), 'smallint, int2, year'],
   [integer(24n), 'mediumint'],
-  [integer(32n), 'int, integer, int4', Number],
+  [integer(32n), 'int, integer, int4'],
   [integer(64n), 'bigint, int8, int64, unsigned big int'],
   [() => types.float, 'float, float4, float8, double, double precision, real'],
-  [() => types.decimal, 'decimal, numeric, dec, fixed, number, smallmoney'],
+  [() => types.decimal, 'decimal, numeric, dec, fixed'],
   [(_column, dataSource) => (isPostgres(dataSource) ? postgres.money : types.decimal), 'money'],
-  [() => types.uuid, 'uuid, uniqueidentifier'],
+  [() => types.uuid, 'uuid'],
   [() => types.date, 'date'],
   [() => types.time, 'time, time without time zone'],
-  [() => types.dateTime, 'datetime, datetime2, smalldatetime, timestamp, timestamptz', Date],
-  [() => types.dateTime, 'timestamp with time zone, timestamp without time zone, timestamp with local time zone'],
-  [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, image, bytes'],
+  [() => types.dateTime, 'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone'],
+  [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, bytes'],
   [(_column, dataSource) => (isMysql(dataSource) ? types.jsonReadTwice : types.json), 'json'],
   [() => types.json, 'jsonb, simple-json'],
   [() => types.words, 'simple-array'],
@@ -54,12 +53,11 @@ const rows: readonly [typeOf: TypeOf, types: string, constructor?: unknown][] = 
   [(column, dataSource) => (isMysql(dataSource) ? types.bytes : text(column, dataSource)), 'bit'],
 ];
 
-const typeByName = new Map<unknown, TypeOf>(
-  rows.flatMap(([typeOf, types, constructor]) =>
-    [...types.split(', '), constructor].map((type) => [type, typeOf] as const),
-  ),
-);
-typeByName.delete(undefined);
+const typeByName = new Map<unknown, TypeOf>([
+  // Some drivers normalize it to `tinyint`.
+  [Boolean, () => types.boolean],
+  ...rows.flatMap(([typeOf, names]) => names.split(', ').map((name) => [name, typeOf] as const)),
+]);
 
 /** The type of a property with a transformer is known only from TypeScript's `design:type`. */
 const typeByDesign = new Map<unknown, ValueType>([

@@ -4,52 +4,44 @@ import type { ColumnMetadata } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import type { Values } from './record-input.js';
 
-/** Fields are empty, and the relation is undefined, if the database does not say or the client does not know them. */
-export type Conflict =
-  | { readonly kind: 'taken'; readonly fields: readonly string[] }
-  | { readonly kind: 'missing-reference'; readonly relation: string | undefined }
-  | { readonly kind: 'referenced' }
-  | { readonly kind: 'other' };
-
 export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
   readonly schema: EntityDescription;
   readonly manager: EntityManager;
-  /** What was written; none for a delete. */
+  /** The written values; none for a delete. */
   readonly values?: Values;
 }
 
-/** One sentence for a 409, without the names of tables and constraints. */
-export function describeConflict({ schema, operation }: FailedWrite, conflict: Conflict): string {
-  return `${schema.name} cannot be ${operation}d: ${reasonOf(conflict)}`;
-}
-
-function reasonOf(conflict: Conflict): string {
-  if (conflict.kind === 'referenced') return 'other records refer to it';
-  if (conflict.kind === 'missing-reference')
-    return `${conflict.relation ?? 'it'} refers to a record that does not exist`;
-  if (conflict.kind === 'other') return 'it conflicts with another record';
-  const { fields } = conflict;
-  if (fields.length === 0) return 'a unique value is already taken';
-  if (fields.length === 1) return `${fields[0]} is already taken`;
-  return `the combination of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} is already taken`;
-}
-
-/** @param error of a driver, for which `databaseFailureOf` says `conflict` */
-export async function findConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
+/**
+ * One sentence for a 409, without the names of tables and constraints.
+ *
+ * @param error of a driver, for which `databaseFailureOf` says `conflict`
+ */
+export async function describeConflict(error: unknown, write: FailedWrite): Promise<string> {
   const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
-  if (!violation) return { kind: 'other' };
-  const { schema, operation } = write;
-  const metadata = schema.id.column.entityMetadata;
-  const columns = columnsOf(violation, metadata);
-  if (violation.kind === 'unique') return { kind: 'taken', fields: namesOf(columns, schema) };
-  if (operation === 'delete' || violation.kind === 'referenced') return { kind: 'referenced' };
-  if (columns.length > 0) return { kind: 'missing-reference', relation: namesOf(columns, schema)[0] };
-  const missing = violation.constraint === undefined ? await findMissingReference(write, metadata) : undefined;
-  if (missing || operation === 'create') return { kind: 'missing-reference', relation: missing };
-  // The constraint belongs to another table: a column that other records refer to was changed.
-  return { kind: 'referenced' };
+  const reason = violation ? await reasonOf(violation, write) : 'it conflicts with another record';
+  return `${write.schema.name} cannot be ${write.operation}d: ${reason}`;
 }
+
+/** Names no field or relation if the database does not say which, or if clients do not know it. */
+async function reasonOf(violation: Violation, write: FailedWrite): Promise<string> {
+  const { schema, operation } = write;
+  const columns = columnsOf(violation, schema.id.column.entityMetadata);
+  const names = namesOf(columns, schema);
+  if (violation.kind === 'unique') {
+    if (names.length === 0) return 'a unique value is already taken';
+    if (names.length === 1) return `${names[0]} is already taken`;
+    return `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} is already taken`;
+  }
+  if (violation.kind === 'referenced' || operation === 'delete') return REFERENCED;
+  const isUnnamed = columns.length === 0 && violation.constraint === undefined;
+  const relation = isUnnamed ? await findMissingReference(write) : names[0];
+  // Otherwise the constraint belongs to another table: a column that other records refer to was changed.
+  const isOwn = columns.length > 0 || relation !== undefined || operation === 'create';
+  return isOwn ? `${relation ?? 'it'} refers to a record that does not exist` : REFERENCED;
+}
+
+const REFERENCED = 'other records refer to it';
 
 interface Violation {
   readonly kind: 'unique' | 'foreign key' | 'referenced';
@@ -85,10 +77,9 @@ function violationOf({ code, message, table, constraint, detail }: DriverError):
   const [, key] = /for key '(?:[^'.]+\.)?([^']+)'$/.exec(message) ?? [];
   if (key !== undefined) return { kind: 'unique', constraint: key, columns: [key] };
   const [, owner, name, column = ''] = /`([^`]+)`, CONSTRAINT `([^`]+)` FOREIGN KEY \(`([^`]+)`/.exec(message) ?? [];
-  const isReferenced = String(code).startsWith('ER_ROW_IS_REFERENCED');
-  return owner === undefined
-    ? undefined
-    : { kind: isReferenced ? 'referenced' : 'foreign key', table: owner, constraint: name, columns: [column] };
+  if (owner === undefined) return undefined;
+  const kind = String(code).startsWith('ER_ROW_IS_REFERENCED') ? 'referenced' : 'foreign key';
+  return { kind, table: owner, constraint: name, columns: [column] };
 }
 
 /** By the name of the constraint, or by the names of the columns where a migration chose another name. */
@@ -109,10 +100,8 @@ const namesOf = (columns: readonly ColumnMetadata[], { fields }: EntityDescripti
   fields.filter((field) => columns.includes(field.column) && isKnownToClients(field)).map(({ name }) => name);
 
 /** SQLite does not say which foreign key failed, so the referenced records are looked up. */
-async function findMissingReference(
-  { schema, manager, values = [] }: FailedWrite,
-  { foreignKeys }: EntityMetadata,
-): Promise<string | undefined> {
+async function findMissingReference({ schema, manager, values = [] }: FailedWrite): Promise<string | undefined> {
+  const { foreignKeys } = schema.id.column.entityMetadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
     const value = values[schema.fields.findIndex(({ column }) => column === columns[0])];
     const property = referencedColumns[0]?.propertyName;

@@ -16,7 +16,7 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   ['unavailable', /^SQLITE_(BUSY|LOCKED)/],
   ['read-only', /^cannot modify .+ because it is a view$/],
   // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 53: resources,
-  // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server goes on with that statement.
+  // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server continues to run that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
   // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
@@ -59,11 +59,9 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
 }
 
-const RETRY_AFTER_SECONDS = 5;
-
-/** 503: the database is busy, down or restarting. */
+/** 503 with `Retry-After` in seconds: the database is busy, down or restarting. */
 export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {
-    super('The database is temporarily unavailable, try again', RETRY_AFTER_SECONDS, options);
+    super('The database is temporarily unavailable, try again', 5, options);
   }
 }

@@ -1,17 +1,7 @@
-/** Databases that several drivers of TypeORM speak to. */
+/** Databases that several drivers of TypeORM connect to. */
 import type { DataSource } from 'typeorm';
 
-const SQLITE: readonly string[] = [
-  'better-sqlite3',
-  'sqlite',
-  'sqljs',
-  'libsql',
-  'expo',
-  'capacitor',
-  'cordova',
-  'react-native',
-  'nativescript',
-];
+const SQLITE: readonly string[] = ['better-sqlite3', 'sqlite', 'sqljs', 'libsql'];
 const MYSQL: readonly string[] = ['mysql', 'mariadb', 'aurora-mysql'];
 const POSTGRES: readonly string[] = ['postgres', 'aurora-postgres', 'cockroachdb'];
 

@@ -37,7 +37,7 @@ export interface EntityDescription {
   readonly id: Field;
 }
 
-/** Columns that TypeORM keeps for itself. */
+/** Columns that only TypeORM reads and writes. */
 const isInternal = (column: ColumnMetadata): boolean =>
   column.isDiscriminator ||
   column.isTreeLevel ||
@@ -60,40 +60,30 @@ export function describeEntity(metadata: EntityMetadata, dataSource: DataSource)
   const blank = metadata.create() as object;
   const columns = metadata.columns.filter((column) => !isInternal(column));
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
-  const fields = columns.map((column) => describeField(column, { metadata, dataSource, blank, names }));
+  const fields = columns.map((column): Field => {
+    const reference = column.isVirtual ? column.relationMetadata : undefined;
+    const property = propertyOf(column);
+    const path = (reference ? `${property}Id` : property).split('.');
+    const types = [metadata.target, ...(column.embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? [])];
+    const isHidden = property.split('.').some((name, depth) => isExcluded(types[depth], name, names));
+    return {
+      path,
+      name: path.join('.'),
+      property,
+      column,
+      type: valueTypeOf(column, dataSource),
+      nullable: column.isNullable,
+      readable: column.isSelect && !isHidden,
+      insertable: !isGenerated(column) && column.isInsert,
+      updatable: !isGenerated(column) && column.isUpdate,
+      hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
+      reference,
+      readsAsText: isRoundedByDriver(column, dataSource),
+    };
+  });
   const id = fields.find(({ column }) => column.isPrimary);
   if (!id) throw new TypeError(`${metadata.name} has no primary key`);
-  return Object.freeze({ name: metadata.name, fields: Object.freeze(fields), id });
-}
-
-interface Surroundings {
-  readonly metadata: EntityMetadata;
-  readonly dataSource: DataSource;
-  /** A new instance of the entity. */
-  readonly blank: object;
-  readonly names: readonly string[];
-}
-
-function describeField(column: ColumnMetadata, { metadata, dataSource, blank, names }: Surroundings): Field {
-  const relation = column.isVirtual ? column.relationMetadata : undefined;
-  const property = propertyOf(column);
-  const path = (relation ? `${property}Id` : property).split('.');
-  const types = [metadata.target, ...(column.embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? [])];
-  const isHidden = property.split('.').some((name, depth) => isExcluded(types[depth], name, names));
-  return Object.freeze({
-    path: Object.freeze(path),
-    name: path.join('.'),
-    property,
-    column,
-    type: valueTypeOf(column, dataSource),
-    nullable: column.isNullable,
-    readable: column.isSelect && !isHidden,
-    insertable: !isGenerated(column) && column.isInsert,
-    updatable: !isGenerated(column) && column.isUpdate,
-    hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
-    reference: relation,
-    readsAsText: isRoundedByDriver(column, dataSource),
-  });
+  return { name: metadata.name, fields, id };
 }
 
 const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>

@@ -1,9 +1,7 @@
 /** `@Exclude()` of class-transformer. The library is an optional peer dependency. */
 import { createRequire } from 'node:module';
 
-interface ClassTransformer {
-  instanceToPlain(instance: object, options: { excludePrefixes: string[] }): unknown;
-}
+type ClassTransformer = typeof import('class-transformer');
 
 let library: ClassTransformer | false | undefined;
 

@@ -1,4 +1,4 @@
-/** Kinds of values that only PostgreSQL has, as its driver and TypeORM read them. */
+/** Value types that only PostgreSQL has, as its driver and TypeORM read them. */
 import { valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
 
 /** PostgreSQL's driver reads these as objects. A client can send the object, or text in PostgreSQL's syntax. */

@@ -22,30 +22,22 @@ interface Sent {
   readonly errors: FieldError[];
 }
 
-/** Sorts a body into the fields of the schema. Fields that the operation does not accept are left to the check. */
-export function compileInput(
-  schema: EntityDescription,
-): (body: JsonRecord, operation: 'create' | 'update') => { readonly sent: Values; readonly errors: FieldError[] } {
-  const { fields } = schema;
+/** Assigns the values of a body to the fields of the schema. `checkNew` and `checkReplacement` check them. */
+export function compileInput({ fields }: EntityDescription) {
   const names = namesOf([...fields.entries()]);
-  const namesWhere = (accepts: (field: Field) => boolean): string =>
+  const accepted = (operation: 'create' | 'update'): string =>
     fields
-      .filter(accepts)
-      .map(({ name }) => name)
+      .flatMap((field) => (field[operation === 'create' ? 'insertable' : 'updatable'] ? field.name : []))
       .join(', ');
-  const accepted = {
-    create: namesWhere(({ insertable }) => insertable),
-    update: namesWhere(({ updatable }) => updatable),
-  };
-  return (body, operation) => {
+  return (body: JsonRecord, operation: 'create' | 'update'): Checked => {
     const sent: Sent = { values: fields.map(() => undefined), unknown: [], errors: [] };
     collect(names, body, [], sent);
     const unknown = sent.unknown.map((field, index) => ({
       field,
-      // The list is said once: with each of 10,000 unknown fields the answer would be a hundred times the request.
-      message: index === 0 ? `unknown field, expected one of ${accepted[operation]}` : 'unknown field',
+      // Repeating the list for each unknown field would make the response far larger than the request.
+      message: index === 0 ? `unknown field, expected one of ${accepted(operation)}` : 'unknown field',
     }));
-    return { sent: sent.values, errors: [...unknown, ...sent.errors] };
+    return { values: sent.values, errors: [...unknown, ...sent.errors] };
   };
 }
 

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
 import { BASE_ROLE, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { sendProbe } from './access-probe.js';
+import { recognizeProbes, type Probe } from '../http/probe.js';
 import { bearer, getProvider } from './client.js';
-import { addressOf } from './http-exchange.js';
+import { addressOf, exchange } from './http-exchange.js';
 import { rowRequests } from './row-requests.js';
 
 export interface MatrixOptions {
@@ -71,4 +72,26 @@ function declaredAccess({ kind, requirements }: Access, roles: readonly string[]
   const hasRole = (role: string): boolean => role === BASE_ROLE || roles.includes(role);
   if (requirements.some((each) => 'anyOf' in each && !each.anyOf.some(hasRole))) return 403;
   return requirements.some((each) => 'policy' in each) ? 'policy' : 'allowed';
+}
+
+const PROBE_HEADER = 'x-declarest-probe';
+
+/** The probes that are being sent, by the value of the header, which only this process knows. */
+const probes = new Map<string, Probe>();
+recognizeProbes(({ headers }) => probes.get(String(headers[PROBE_HEADER])));
+
+/** Sends a request that passes every guard of the package and stops before the handler. */
+async function sendProbe(
+  app: INestApplication,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<MatrixRow['observed']> {
+  const id = randomUUID();
+  const probe: Probe = { hasReachedHandler: false };
+  probes.set(id, probe);
+  const { status } = await exchange(app, method, path, { headers: { ...headers, [PROBE_HEADER]: id } }).finally(() =>
+    probes.delete(id),
+  );
+  return probe.hasReachedHandler ? 'allowed' : status;
 }

@@ -34,7 +34,10 @@ export interface Client {
  * ```
  */
 export function as(app: INestApplication, user?: TestUser): Client {
-  if (user) expectUser(user);
+  if (user) {
+    expectKnownNames('as(app, user)', user, ['roles', 'email', 'sub']);
+    expectNames('as(app, user): roles', user.roles);
+  }
   const request = async (method: string, path: string, parts: RequestParts = {}): Promise<Answer> =>
     exchange(app, method, path, { ...parts, headers: { ...(user && (await bearer(app, user))), ...parts.headers } });
   return {
@@ -68,9 +71,4 @@ export function getProvider<T>(app: INestApplication, type: abstract new (...arg
       'Import AuthModule.forRoot(…) in its root module',
     );
   }
-}
-
-function expectUser(user: TestUser): void {
-  expectKnownNames('as(app, user)', user, ['roles', 'email', 'sub']);
-  expectNames('as(app, user): roles', user.roles);
 }

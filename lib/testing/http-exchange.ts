@@ -1,9 +1,12 @@
 /** Sends real requests to an application with `node:http`. */
+import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
+import { parseJson } from '../http/parse-json.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 
 export interface RequestParts {
@@ -45,22 +48,17 @@ export async function exchange(
   const { isSecure, ...address } = await addressOf(app);
   const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
   const content = body && { 'content-type': 'application/json', 'content-length': body.length };
-  return new Promise((resolve, reject) => {
-    const outgoing = (isSecure ? https : http).request(
-      // The certificate of an application under test is self-signed.
-      { ...address, method, headers: { ...content, ...headers }, agent: false, rejectUnauthorized: false },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => resolve(toAnswer(response, Buffer.concat(chunks).toString('utf8'))));
-      },
-    );
-    outgoing.on('error', reject);
-    // Set here, because the constructor refuses some bytes. It is sent as latin1.
-    outgoing.path = target;
-    outgoing.end(body);
-  });
+  const all = { ...content, ...headers };
+  // The certificate of an application under test is self-signed.
+  const options = { ...address, method, headers: all, agent: false, rejectUnauthorized: false };
+  const outgoing = (isSecure ? https : http).request(options);
+  // Set here, because the constructor refuses some bytes. It is sent as latin1.
+  outgoing.path = target;
+  // An error after the response has begun is reported by the response.
+  outgoing.on('error', () => {});
+  outgoing.end(body);
+  const [response] = (await once(outgoing, 'response')) as [http.IncomingMessage];
+  return toAnswer(response, await readText(response));
 }
 
 const starts = new WeakMap<INestApplication, Promise<unknown>>();
@@ -87,12 +85,4 @@ export async function addressOf(app: INestApplication): Promise<{ hostname: stri
 function toAnswer({ statusCode = 0, headersDistinct }: http.IncomingMessage, text: string): Answer {
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
   return { status: statusCode, headers: Object.fromEntries(headers), text, json: parseJson(text) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -34,8 +34,14 @@ it.each<[typed: string, sentence: string]>([
   ['explain app.js GET', 'Give a method and a path after the app module, such as GET /api/products/7.'],
   ['explain app.js GET /a /b', 'Give one method and one path, got also /b.'],
   ['explain app.js FETCH /a', '"FETCH" is not an HTTP method.'],
-  ['explain app.js GET a', 'The path must start with "/", got "a".'],
-  ['explain app.js GET /ä', 'The path must be printable ASCII, with other characters escaped, got "/ä".'],
+  [
+    'explain app.js GET a',
+    'The path must start with "/" and be printable ASCII with other characters escaped, got "a".',
+  ],
+  [
+    'explain app.js GET /ä',
+    'The path must start with "/" and be printable ASCII with other characters escaped, got "/ä".',
+  ],
   ['explain app.js GET /a/%ff', 'The path must have no broken escape, got "/a/%ff".'],
   ['explain app.js GET /a --as USER,,ADMIN', '--as must be roles such as USER,ADMIN, got "USER,,ADMIN".'],
 ])('refuses `declarest %s` in one sentence', (typed, sentence) => {

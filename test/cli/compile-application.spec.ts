@@ -204,7 +204,7 @@ it.each<[what: string, metadata: () => ModuleMetadata, sentence: RegExp]>([
         }),
       ],
     }),
-    /^The application does not start: TestSecurity\.requireAuth\("\/hooked"\) must be [^\n]+\.$/,
+    /^The application does not start: The pattern of TestSecurity\.requireAuth\("\/hooked"\) must be [^\n]+\.$/,
   ],
   [
     'a data source that TypeOrmModule does not create',

@@ -3,7 +3,7 @@ import { BeforeInsert, Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, Pri
 import type { Type } from '@nestjs/common';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { crudError, type CrudService, startCrud } from './service.js';
+import { crudError, type CrudService, type DataPath, startCrud } from './service.js';
 
 @Entity()
 class NoKey {
@@ -219,13 +219,14 @@ class Embedding {
 }
 
 describe.each(PLATFORMS)('an entity on %s', (platform) => {
-  it.each<[string, Type, (text: string) => object]>([
-    ['whose field hides an accessor', Shadowing, (name) => ({ name })],
-    ['whose embedded default has no prototype', Embedding, (a) => ({ meta: { a } })],
-  ])('[4.3] %s is created and replaced', async (_, entity, of) => {
+  it.each<[string, DataPath, Type, (text: string) => object]>([
+    ['whose field hides an accessor', 'compiled', Shadowing, (name) => ({ name })],
+    ['whose field hides an accessor', 'repository', Shadowing, (name) => ({ name })],
+    ['whose embedded default has no prototype', 'repository', Embedding, (a) => ({ meta: { a } })],
+  ])('[4.3] %s is created and replaced (%s)', async (_, path, entity, of) => {
     const service = await startCrud(platform, {
       entities: [entity],
-      path: 'compiled',
+      path,
       resources: [{ entity, endpoint: '/things' }],
     });
     expect((await service.post('/things', of('new'))).json.data).toMatchObject(of('new'));

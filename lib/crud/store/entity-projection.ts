@@ -1,6 +1,7 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { setField } from './entity-values.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map. */
 export interface Row<T> {
@@ -66,5 +67,5 @@ export function recordOfEntity<T extends object>({ fields }: EntityDescription, 
 function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let target = record;
   for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
-  target[path.at(-1) ?? ''] = value;
+  setField(target, path.at(-1) ?? '', value);
 }

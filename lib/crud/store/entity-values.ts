@@ -21,12 +21,16 @@ export function fill<T extends object>(entity: T, { fields }: EntityDescription,
         target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     }
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
-    if (last in target && !isField(target, last))
-      Object.defineProperty(target, last, { value: held, ...DATA_PROPERTY });
-    else target[last] = held;
+    setField(target, last, held);
   }
   return entity;
+}
+
+/** Sets an own property. Assigning would call a setter of the class, such as that of a lazy relation. */
+export function setField(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name in target && !isField(target, name))
+    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+  else target[name] = value;
 }
 
 /** The same values, as the entity holds them by now. */
@@ -50,8 +54,6 @@ function isField(target: object, name: string): boolean {
   const own = Object.getOwnPropertyDescriptor(target, name);
   return own?.writable === true && own.enumerable === true && own.configurable === true;
 }
-
-const DATA_PROPERTY = { enumerable: true, writable: true, configurable: true };
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
   const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;

@@ -1,6 +1,7 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import { RECORD } from '../query/search-conditions.js';
 import type { Resource } from '../resource/resource.js';
+import { setField } from './entity-values.js';
 import type { RawRow } from './statement.js';
 
 /** From a row of the driver to the record, compiled once for a resource: no entity is hydrated. */
@@ -25,7 +26,7 @@ export function compileRow<T extends object>(
       const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
       return value == null ? null : type.write(value);
     };
-    return { alias, name, read };
+    return { alias, name, read, isInherited: name in options.entity.prototype };
   });
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
@@ -41,7 +42,9 @@ export function compileRow<T extends object>(
     },
     recordOf(row) {
       const record = new Record();
-      for (const { alias, name, read } of readers) record[name] = read(row[alias]);
+      for (const { alias, name, read, isInherited } of readers)
+        if (isInherited) setField(record, name, read(row[alias]));
+        else record[name] = read(row[alias]);
       return record as T;
     },
   };

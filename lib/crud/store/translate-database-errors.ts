@@ -1,5 +1,5 @@
 import { BadRequestException, ConflictException, type HttpException } from '@nestjs/common';
-import { describeConflict, findConflict, type FailedWrite } from '../../entities/conflicts.js';
+import { describeConflict, type FailedWrite } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf, type DatabaseFailure } from '../../entities/database-errors.js';
 
 /**
@@ -16,7 +16,7 @@ export async function withDatabaseErrors<R>(name: string, work: () => Promise<R>
     const refusal = databaseFailureOf(error);
     if (refusal === undefined) throw error;
     if (refusal !== 'conflict' || !write) throw ANSWERS[refusal](name, error);
-    throw new ConflictException(describeConflict(write, await findConflict(error, write)), { cause: error });
+    throw new ConflictException(await describeConflict(error, write), { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessRow } from 'declarest';
-import { runAccess } from '../../lib/cli/access-command.js';
+import { runAccess } from '../../lib/cli/commands.js';
 import { formatTable } from '../../lib/cli/access-output.js';
 import { readSnapshot, writeSnapshot } from '../../lib/cli/access-snapshot.js';
 
@@ -16,7 +16,9 @@ const rows: AccessRow[] = [
 
 it('reads the snapshot that it wrote, with four names in each row', () => {
   const text = writeSnapshot(rows.map((row) => ({ ...row, more: 'data' })));
-  expect([text.endsWith(']\n'), readSnapshot(text, 'access.json')]).toEqual([true, rows]);
+  const file = join(folder, 'access.json');
+  writeFileSync(file, text);
+  expect([text.endsWith(']\n'), readSnapshot(file)]).toEqual([true, rows]);
 });
 
 it('[3.5] formats a table, and Markdown in which patterns stay as they are', () => {
@@ -36,8 +38,8 @@ it('[3.5] formats a table, and Markdown in which patterns stay as they are', () 
 });
 
 it.each<[what: string, content: string, reason: string]>([
-  ['text', 'These are notes.', 'it is not JSON'],
-  ['an object', JSON.stringify(rows[0]), 'it is not an array'],
+  ['text', 'These are notes.', 'it is not a JSON array'],
+  ['an object', JSON.stringify(rows[0]), 'it is not a JSON array'],
   ['a hole', JSON.stringify([rows[0], null]), 'entry 2 is not an object of method, path, access, rules'],
   [
     'a snapshot of an older version',

@@ -1,11 +1,12 @@
-/** `declarest access`: prints the access table, or compares it with a snapshot. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** The two commands that compile an application. */
+import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
 import type { AccessRow } from '../access/access-rows.js';
+import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable } from './access-output.js';
 import { readSnapshot, writeSnapshot } from './access-snapshot.js';
-import type { AccessCommand } from './arguments.js';
+import type { AccessCommand, ExplainCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { compileApplication } from './compile-application.js';
 import { loadModule } from './load-module.js';
@@ -15,10 +16,16 @@ export interface Outcome {
   readonly code: 0 | 1;
 }
 
-/** @throws CommandError */
+/**
+ * `declarest access`: prints the access table, or compares it with a snapshot.
+ *
+ * @throws CommandError
+ */
 export async function runAccess({ module, platform, format, check, update }: AccessCommand): Promise<Outcome> {
   // Read before the application is created, which takes longer.
-  const before = check === undefined ? undefined : loadSnapshot(check, update);
+  const before = check === undefined ? undefined : readSnapshot(check);
+  if (check !== undefined && !before && !update)
+    throw new CommandError(`There is no snapshot ${JSON.stringify(check)}. Write it with --update.`);
   const { rows, fallback } = await compileApplication(await loadModule(module), platform);
   if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
   const defaultAccess = describeAccess(fallback, () => []);
@@ -46,17 +53,28 @@ function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome 
   return { stdout: `${formatChanges(changes)}${verdict}\n`, code: wider > 0 ? 1 : 0 };
 }
 
-/** Refuses a file with other content, so that `--update` never overwrites one. `undefined` where `--update` creates it. */
-function loadSnapshot(file: string, update: boolean): readonly AccessRow[] | undefined {
-  if (!existsSync(file)) {
-    if (update) return undefined;
-    throw new CommandError(`There is no snapshot ${JSON.stringify(file)}. Write it with --update.`);
-  }
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new CommandError(`${JSON.stringify(file)} cannot be read: ${reasonOf(cause)}.`, { cause });
-  }
-  return readSnapshot(text, file);
+const UNKNOWN_ROUTES =
+  'Note: routes that main.ts adds, such as Swagger or static files, are unknown, because the module file exports no function configure(app).';
+
+/**
+ * `declarest explain`: explains why a request has access or not.
+ *
+ * @throws CommandError
+ */
+export async function runExplain({ module, platform, method, path, roles }: ExplainCommand): Promise<Outcome> {
+  const loaded = await loadModule(module);
+  const compiled = await compileApplication(loaded, platform);
+  expectKnownRoles(roles ?? [], compiled.roleNames);
+  const explanation = explain(compiled, { method, path, roles });
+  const note = explanation.route || loaded.configure ? '' : `${UNKNOWN_ROUTES}\n`;
+  return { stdout: `${describeExplanation(explanation)}\n${note}`, code: 0 };
+}
+
+/** A misspelled role would otherwise get the answer for a user without the role. */
+function expectKnownRoles(roles: readonly string[], known: ReadonlySet<string>): void {
+  const unknown = roles.filter((role) => !known.has(role));
+  if (unknown.length > 0)
+    throw new CommandError(
+      `--as must be roles that a rule or the hierarchy names (${[...known].join(', ')}), got ${unknown.map((role) => JSON.stringify(role)).join(', ')}.`,
+    );
 }
