@@ -8,7 +8,7 @@ import type { Principal } from '../access/principal.js';
 import { AuthExceptionFilter } from './auth-exception.filter.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Login } from './login.js';
+import { login } from './login.js';
 import { Registration } from './registration.js';
 import { Tokens } from './tokens.js';
 import { UserRepository } from './user.repository.js';
@@ -40,7 +40,6 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
   class AuthController {
     constructor(
       private readonly registration: Registration,
-      private readonly credentials: Login,
       private readonly users: UserRepository,
       private readonly tokens: Tokens,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
@@ -63,7 +62,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
     async login(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: LoginUser; token: string }>> {
-      const user = await this.credentials.login(body);
+      const user = await login(body, this.options, this.users);
       const { id, email, username, role } = this.profileOf(user);
       return {
         success: true,

@@ -9,14 +9,6 @@ export interface QueueLimits {
   readonly timeoutMs: number;
 }
 
-/** 503: the queue is full, or the wait timed out. */
-export class ServerBusy extends ServiceUnavailable {
-  /** @param retryAfter in seconds, for the `Retry-After` header (RFC 9110 §10.2.3) */
-  constructor(retryAfter: number) {
-    super('The server is busy, try again', retryAfter);
-  }
-}
-
 /** Runs a limited number of tasks concurrently, first in, first out. */
 export class HashingQueue {
   private running = 0;
@@ -25,9 +17,10 @@ export class HashingQueue {
 
   constructor(private readonly limits: QueueLimits) {}
 
-  /** @throws ServerBusy */
+  /** @throws ServiceUnavailable when the queue is full, or the wait timed out */
   async run<T>(task: () => Promise<T>): Promise<T> {
-    await this.acquire();
+    if (this.running < this.limits.concurrency) this.running += 1;
+    else await this.waitForSlot();
     try {
       return await task();
     } finally {
@@ -35,24 +28,21 @@ export class HashingQueue {
     }
   }
 
-  private async acquire(): Promise<void> {
-    const { concurrency, maxQueued, timeoutMs } = this.limits;
-    if (this.running < concurrency) {
-      this.running += 1;
-      return;
-    }
-    // After the timeout, every task that waits now has started or was refused.
-    const busy = new ServerBusy(Math.ceil(timeoutMs / 1000));
-    if (this.waiting.size >= maxQueued) throw busy;
-    await new Promise<void>((resolve, reject) => {
+  private waitForSlot(): Promise<void> {
+    const { maxQueued, timeoutMs } = this.limits;
+    return new Promise((resolve, reject) => {
+      // After the timeout, every task that waits now has started or was refused.
+      const refuse = (): void =>
+        reject(new ServiceUnavailable('The server is busy, try again', Math.ceil(timeoutMs / 1000)));
+      if (this.waiting.size >= maxQueued) return refuse();
+      const timer = setTimeout(() => {
+        this.waiting.delete(start);
+        refuse();
+      }, timeoutMs).unref();
       const start = (): void => {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(() => {
-        this.waiting.delete(start);
-        reject(busy);
-      }, timeoutMs).unref();
       this.waiting.add(start);
     });
   }
@@ -60,11 +50,9 @@ export class HashingQueue {
   /** Hands the slot to the oldest waiting task: freeing it first would let a new task overtake. */
   private release(): void {
     const [next] = this.waiting;
-    if (!next) {
-      this.running -= 1;
-      return;
-    }
-    this.waiting.delete(next);
-    next();
+    if (next) {
+      this.waiting.delete(next);
+      next();
+    } else this.running -= 1;
   }
 }

@@ -1,7 +1,6 @@
+/** Hashes and compares passwords with bcrypt, on libuv's threads, a limited number at a time. */
 import { availableParallelism } from 'node:os';
-import { Inject, Injectable } from '@nestjs/common';
 import bcrypt from 'bcrypt';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { HashingQueue } from './hashing-queue.js';
 
 /**
@@ -19,31 +18,13 @@ export const hashingQueue = new HashingQueue({
   timeoutMs: 30_000,
 });
 
-/** Hashes and compares passwords with bcrypt, on libuv's threads, a limited number at a time. */
-@Injectable()
-export class Passwords {
-  /**
-   * Compared when there is no user, so that an unknown user takes as long as a wrong password. It is a salt without a
-   * digest: bcrypt computes the same work, and no password matches.
-   */
-  private readonly dummyHash: string;
+export const hashPassword = (password: string, rounds: number): Promise<string> =>
+  hashingQueue.run(() => bcrypt.hash(password, rounds));
 
-  constructor(@Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions) {
-    this.dummyHash = bcrypt.genSaltSync(options.bcryptRounds) + '.'.repeat(31);
-  }
-
-  /** @throws ServerBusy */
-  hash(password: string): Promise<string> {
-    return hashingQueue.run(() => bcrypt.hash(password, this.options.bcryptRounds));
-  }
-
-  /**
-   * Computes exactly one bcrypt comparison, with or without a hash.
-   *
-   * @throws ServerBusy
-   */
-  async matches(password: string, hash: string | undefined): Promise<boolean> {
-    const isEqual = await hashingQueue.run(() => bcrypt.compare(password, hash ?? this.dummyHash));
-    return isEqual && hash !== undefined;
-  }
+/** Computes exactly one comparison, so that an unknown user, who has no hash, takes as long as a wrong password. */
+export async function isPassword(password: string, hash: string | undefined, rounds: number): Promise<boolean> {
+  // A salt without a digest: bcrypt computes the same work, and no password matches.
+  const dummyHash = bcrypt.genSaltSync(rounds) + '.'.repeat(31);
+  const isEqual = await hashingQueue.run(() => bcrypt.compare(password, hash ?? dummyHash));
+  return isEqual && hash !== undefined;
 }
