@@ -13,17 +13,6 @@ import { Registration } from './registration.js';
 import { Tokens } from './tokens.js';
 import { UserRepository } from './user.repository.js';
 
-interface SuccessBody<T> {
-  readonly success: true;
-  readonly message?: string;
-  readonly data: T;
-}
-
-/** Absent fields are `null`. */
-type Fields<K extends keyof AuthUser> = Record<K, unknown>;
-type LoginUser = Fields<'id' | 'email' | 'username' | 'role'>;
-type Profile = Fields<'id' | 'email' | 'username' | 'firstName' | 'lastName' | 'role' | 'active'>;
-
 /** Declares the access of an endpoint. A rule of the application for the same path replaces it. */
 const DefaultAccess =
   (access: DeclaredRoute['access'] & string): MethodDecorator =>
@@ -48,7 +37,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @RegisterRoute
     @DefaultAccess('public')
     @Header('Cache-Control', 'no-store')
-    async register(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: Profile; token: string }>> {
+    async register(@JsonBody() body: JsonObject) {
       const user = await this.registration.register(body);
       return {
         success: true,
@@ -61,7 +50,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @DefaultAccess('public')
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
-    async login(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: LoginUser; token: string }>> {
+    async login(@JsonBody() body: JsonObject) {
       const user = await login(body, this.options, this.users);
       const { id, email, username, role } = this.profileOf(user);
       return {
@@ -74,13 +63,14 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     @Get('me')
     @DefaultAccess('authenticated')
-    async me(@CurrentUser() principal: Principal | undefined): Promise<SuccessBody<{ user: Profile }>> {
+    async me(@CurrentUser() principal: Principal | undefined) {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);
       return { success: true, data: { user: this.profileOf(user) } };
     }
 
-    private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser): Profile {
+    /** Absent fields are `null`. */
+    private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser) {
       return {
         id: this.options.parseId(String(id)),
         email: email ?? null,

@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import { findConflict } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
-import { describeEntity } from '../entities/entity-schema.js';
-import type { ValueType } from '../entities/value-types.js';
+import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
@@ -25,19 +25,19 @@ export function findUserTable(userClass: Type<AuthUser>, dataSource: DataSource 
 
 /** Stores users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
-  private readonly idType: ValueType;
+  private readonly schema: EntityDescription;
 
   constructor(
     private readonly users: Repository<AuthUser>,
     dataSource: DataSource,
   ) {
     super();
-    this.idType = describeEntity(users.metadata, dataSource).id.type;
+    this.schema = describeEntity(users.metadata, dataSource);
   }
 
   async findById(id: string): Promise<AuthUser | null> {
-    const key = this.parseId(id);
-    return key === undefined ? null : this.findOne(this.query().where(`${ALIAS}.id = :key`, { key }));
+    const key = this.schema.id.type.readText(id);
+    return 'value' in key ? this.findOne(this.query().where(`${ALIAS}.id = :id`, { id: key.value })) : null;
   }
 
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
@@ -49,23 +49,25 @@ export class TypeOrmUserRepository extends UserRepository {
 
   async create(fields: UserFields): Promise<AuthUser> {
     const user = this.users.create(fields as object);
-    const { identifiers } = await this.write(fields, undefined, () =>
-      this.users.createQueryBuilder().insert().values(user).execute(),
-    );
-    // The user is stored by now: a 503 would make the client register again, and find the login taken.
-    const stored = await this.findById(String(identifiers[0]?.['id'])).catch(ignoreBusy);
-    return stored ?? user;
+    const insert = this.users.createQueryBuilder().insert().values(user);
+    const { identifiers } = await insert.execute().catch((error: unknown) => this.fail(error, 'create', fields));
+    try {
+      return (await this.findById(String(identifiers[0]?.['id']))) ?? user;
+    } catch (error) {
+      // The user is stored by now: a 503 would make the client register again, and find the login taken.
+      if (error instanceof DatabaseUnavailable) return user;
+      throw error;
+    }
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.parseId(id);
-    if (key === undefined) return null;
+    const key = this.schema.id.type.readText(id);
+    if (!('value' in key)) return null;
     // TypeORM calls `@BeforeUpdate` listeners on instances only. A constructor could set further columns.
     const { prototype } = this.users.metadata.target as Type<AuthUser>;
     const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
-    await this.write(fields, id, () =>
-      this.users.createQueryBuilder().update().set(changes).where({ id: key }).execute(),
-    );
+    const update = this.users.createQueryBuilder().update().set(changes).where({ id: key.value });
+    await update.execute().catch((error: unknown) => this.fail(error, 'update', fields));
     return this.findById(id);
   }
 
@@ -73,53 +75,25 @@ export class TypeOrmUserRepository extends UserRepository {
     return this.users.createQueryBuilder(ALIAS);
   }
 
-  private parseId(text: string): unknown {
-    const result = this.idType.readText(text);
-    return 'value' in result ? result.value : undefined;
-  }
-
   /** Converts the id, because some drivers return every 64-bit integer as text. */
   private async findOne(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
     const user = await query.getOne().catch((error: unknown) => {
       throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable() : error;
     });
-    return user && Object.assign(user, { id: this.idType.write(user.id) });
+    return user && Object.assign(user, { id: this.schema.id.type.write(user.id) });
   }
 
-  /** Runs a statement. After a constraint violation it looks up which value is taken. */
-  private async write<R>(fields: UserFields, id: string | undefined, execute: () => Promise<R>): Promise<R> {
-    try {
-      return await execute();
-    } catch (error) {
-      const refusal = databaseFailureOf(error);
-      if (refusal === 'unavailable') throw new DatabaseUnavailable();
-      if (refusal === 'conflict') await this.refuseTaken(fields, id);
-      if (refusal === 'conflict' || refusal === 'invalid')
-        throw new InvalidUserError(['the database refused these values']);
-      // TypeORM's error contains the parameters, and so the password hash.
-      // oxlint-disable-next-line preserve-caught-error -- as a cause it would be logged
-      throw new Error(`The user could not be stored: ${error instanceof Error ? error.message : String(error)}`);
+  private async fail(error: unknown, operation: 'create' | 'update', fields: UserFields): Promise<never> {
+    const failure = databaseFailureOf(error);
+    if (failure === 'unavailable') throw new DatabaseUnavailable();
+    if (failure === 'conflict') {
+      const conflict = await findConflict(error, { operation, schema: this.schema, manager: this.users.manager });
+      const [field, ...others] = conflict.kind === 'taken' ? conflict.fields : [];
+      if (field !== undefined && others.length === 0) throw new DuplicateUserError(field, String(fields[field]));
     }
+    if (failure === 'conflict' || failure === 'invalid')
+      throw new InvalidUserError(['the database refused these values']);
+    // TypeORM's error contains the parameters, and so the password hash.
+    throw new Error(`The user could not be stored: ${error instanceof Error ? error.message : String(error)}`);
   }
-
-  private async refuseTaken(fields: UserFields, id: string | undefined): Promise<void> {
-    for (const field of this.uniqueFields()) {
-      const value = fields[field];
-      if (value == null) continue;
-      const taken = await this.findOne(this.query().where(`${ALIAS}.${field} = :value`, { value }));
-      if (taken && String(taken.id) !== id) throw new DuplicateUserError(field, String(value));
-    }
-  }
-
-  private uniqueFields(): string[] {
-    const { uniques, indices } = this.users.metadata;
-    return [...uniques, ...indices.filter(({ isUnique }) => isUnique)]
-      .filter(({ columns }) => columns.length === 1)
-      .flatMap(({ columns }) => columns.map(({ propertyPath }) => propertyPath));
-  }
-}
-
-function ignoreBusy(error: unknown): null {
-  if (error instanceof DatabaseUnavailable) return null;
-  throw error;
 }
