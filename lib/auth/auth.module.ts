@@ -8,12 +8,8 @@ import {
   type NestModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
-  type Provider,
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type Repository } from 'typeorm';
-import { isEntity } from '../entities/declared-entities.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routes/route-table.js';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
@@ -26,18 +22,22 @@ import { SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { authController } from './auth.controller.js';
 import {
   AUTH_OPTIONS,
-  AUTH_STATIC_OPTIONS,
   type AuthOptions,
   type AuthSettings,
   type AuthStaticOptions,
-  type ResolvedStaticOptions,
+  type ResolvedAuthOptions,
 } from './auth.options.js';
-import type { AuthUser } from './auth-user.js';
 import { BearerAuthenticator } from './bearer-authenticator.js';
 import { Registration } from './registration.js';
-import { ASYNC_OPTION_NAMES, OPTION_NAMES, resolveAuthOptions, resolveStaticOptions } from './resolve-options.js';
+import {
+  ASYNC_OPTION_NAMES,
+  OPTION_NAMES,
+  resolveAuthOptions,
+  resolveStaticOptions,
+  SETTING_NAMES,
+} from './resolve-options.js';
 import { Tokens } from './tokens.js';
-import { findUserTable, TypeOrmUserRepository } from './typeorm-user.repository.js';
+import { userProviders } from './typeorm-user.repository.js';
 import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
 
@@ -60,7 +60,6 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    { provide: AUTH_OPTIONS, useFactory: resolveAuthOptions, inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS] },
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     Tokens,
     Registration,
@@ -82,14 +81,14 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly host: HttpAdapterHost,
     private readonly modules: ModulesContainer,
     private readonly middleware: AccessMiddleware,
-    @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {}
 
   /** @throws InvalidOptionError */
   static forRoot(options: AuthOptions): DynamicModule {
     expectKnownNames('AuthModule options', options, OPTION_NAMES);
-    const { userClass: _, repositoryClass: __, authBasePath: ___, registration: ____, ...settings } = options;
-    return defineModule(ConfigurableModuleClass.forRoot(settings), options);
+    const settings = Object.entries(options).filter(([name]) => SETTING_NAMES.includes(name));
+    return defineModule(ConfigurableModuleClass.forRoot(Object.fromEntries(settings)), options);
   }
 
   /**
@@ -159,32 +158,12 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
     controllers: [authController(statics)],
     providers: [
       ...(definition.providers ?? []),
-      { provide: AUTH_STATIC_OPTIONS, useValue: statics },
+      {
+        provide: AUTH_OPTIONS,
+        inject: [MODULE_OPTIONS_TOKEN],
+        useFactory: (settings: AuthSettings) => resolveAuthOptions(settings, statics),
+      },
       ...userProviders(statics),
     ],
   };
-}
-
-/**
- * Provides the TypeORM repository of the users instead of importing `TypeOrmModule.forFeature`, so that a missing data
- * source leads to a clear message. `forFeature` is still called, because it registers the entity for `autoLoadEntities`.
- */
-function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
-  const dataSource = { token: DataSource, optional: true };
-  const table = getRepositoryToken(userClass);
-  const tableProvider = {
-    provide: table,
-    inject: [dataSource],
-    useFactory: (source?: DataSource) => findUserTable(userClass, source),
-  };
-  const repositoryProvider = repositoryClass
-    ? { provide: UserRepository, useClass: repositoryClass }
-    : {
-        provide: UserRepository,
-        inject: [table, dataSource],
-        useFactory: (users: Repository<AuthUser>, source: DataSource) => new TypeOrmUserRepository(users, source),
-      };
-  if (!isEntity(userClass)) return [repositoryProvider];
-  TypeOrmModule.forFeature([userClass]);
-  return [tableProvider, repositoryProvider];
 }

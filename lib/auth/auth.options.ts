@@ -108,4 +108,3 @@ export interface ResolvedAuthOptions
 }
 
 export const AUTH_OPTIONS = Symbol('declarest.authOptions');
-export const AUTH_STATIC_OPTIONS = Symbol('declarest.authStaticOptions');

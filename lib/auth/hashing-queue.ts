@@ -1,21 +1,14 @@
 import { ServiceUnavailable } from '../http/failure.js';
 
-export interface QueueLimits {
-  /** Maximum number of tasks that run at the same time. */
-  readonly concurrency: number;
-  /** Maximum number of tasks that wait. */
-  readonly maxQueued: number;
-  /** How long a task may wait, in milliseconds. */
-  readonly timeoutMs: number;
-}
-
 /** Runs a limited number of tasks concurrently, first in, first out. */
 export class HashingQueue {
   private running = 0;
   /** The tasks that wait, oldest first; calling one starts it. */
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly limits: QueueLimits) {}
+  constructor(
+    private readonly limits: { readonly concurrency: number; readonly maxQueued: number; readonly timeoutMs: number },
+  ) {}
 
   /** @throws ServiceUnavailable when the queue is full, or the wait timed out */
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -40,6 +33,7 @@ export class HashingQueue {
         refuse();
       }, timeoutMs).unref();
       const start = (): void => {
+        this.waiting.delete(start);
         clearTimeout(timer);
         resolve();
       };
@@ -50,9 +44,7 @@ export class HashingQueue {
   /** Hands the slot to the oldest waiting task: freeing it first would let a new task overtake. */
   private release(): void {
     const [next] = this.waiting;
-    if (next) {
-      this.waiting.delete(next);
-      next();
-    } else this.running -= 1;
+    if (next) next();
+    else this.running -= 1;
   }
 }

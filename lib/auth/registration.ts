@@ -26,7 +26,12 @@ export class Registration implements OnModuleInit {
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   onModuleInit(): void {
     const { registration, registrationFields, loginField, userClass } = this.options;
-    const columns = this.addedColumns();
+    // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
+    const columns = this.dataSource?.hasMetadata(userClass)
+      ? describeEntity(this.dataSource.getMetadata(userClass), this.dataSource).fields.filter(
+          ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
+        )
+      : undefined;
     const refused = registrationFields.filter(
       (name) => PACKAGE_FIELDS.includes(name) || columns?.every((column) => column.name !== name),
     );
@@ -56,20 +61,10 @@ export class Registration implements OnModuleInit {
   async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
     return this.accounts.create(checkUser(input, this.checks, this.required) as unknown as NewUser);
   }
-
-  /** The columns that the application adds to its user class; `undefined` when TypeORM does not store the users. */
-  private addedColumns(): readonly Field[] | undefined {
-    const { dataSource } = this;
-    const { userClass } = this.options;
-    if (!dataSource?.hasMetadata(userClass)) return undefined;
-    const { fields } = describeEntity(dataSource.getMetadata(userClass), dataSource);
-    return fields.filter(({ name, insertable }) => insertable && !Object.hasOwn(USER_CHECKS, name));
-  }
 }
 
 const namesOf = (columns: readonly Field[]): string[] => columns.map(({ name }) => name);
 
-/** Without a column every value is accepted, and the `repositoryClass` decides. */
 const checkOf =
   (column: Field | undefined): Check =>
   (value) => {

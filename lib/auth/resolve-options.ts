@@ -5,51 +5,40 @@ import { describe, expectKnownNames, InvalidOptionError, isClass } from '../opti
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';
-import {
-  LoginMethod,
-  type AuthSettings,
-  type AuthStaticOptions,
-  type ResolvedAuthOptions,
-  type ResolvedStaticOptions,
-} from './auth.options.js';
+import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
 import { AuthUser } from './auth-user.js';
 import { UserRepository } from './user.repository.js';
 
 const logger = new Logger('AuthModule');
 
 type IsValid = (value: unknown) => boolean;
-type OptionCheck = readonly [
-  option: string,
-  isValid: IsValid,
-  expected: string,
-  advice: string,
-  defaultValue?: unknown,
-];
+type OptionCheck = readonly [option: string, isValid: IsValid, expected: string, advice: string, fallback?: unknown];
 
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
 /** HS256 needs a key of at least 256 bits (RFC 7518 §3.2). */
 const MIN_SECRET_BYTES = 32;
+const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
-const LOGIN_METHODS: readonly unknown[] = Object.values(LoginMethod);
-const DEFAULT_ACCESS: readonly unknown[] = [undefined, ...Object.keys(ACCESS_BY_NAME)];
 
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-const isLoginMethod = (value: unknown): boolean => LOGIN_METHODS.includes(value);
-const isDefaultAccess = (value: unknown): boolean => DEFAULT_ACCESS.includes(value);
-const isHours = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
-const isRounds = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
-const isName = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
-const isNameList = (value: unknown): boolean => Array.isArray(value) && value.every(isName);
-const isOptionalNameList = (value: unknown): boolean => value === undefined || isNameList(value);
-const isUserClass = (value: unknown): boolean => isClass(value) && value.prototype instanceof AuthUser;
-const isRepositoryClass = (value: unknown): boolean =>
+const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
+const isBoolean: IsValid = (value) => typeof value === 'boolean';
+const isFalseInProduction: IsValid = (value) => value === false || (value === true && !isProduction());
+const isLoginMethod: IsValid = (value) => value === 'EMAIL' || value === 'USERNAME';
+const isDefaultAccess: IsValid = (value) => value === undefined || ACCESS_NAMES.includes(value as string);
+const isHours: IsValid = (value) => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
+const isRounds: IsValid = (value) => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
+const isName: IsValid = (value) => typeof value === 'string' && value.trim() !== '';
+const isNameList: IsValid = (value) => Array.isArray(value) && value.every(isName);
+const isOptionalNameList: IsValid = (value) => value === undefined || isNameList(value);
+const isUserClass: IsValid = (value) => isClass(value) && value.prototype instanceof AuthUser;
+const isRepositoryClass: IsValid = (value) =>
   value === undefined || (isClass(value) && value.prototype instanceof UserRepository);
-const inheritsId = (value: unknown): boolean =>
+const inheritsId: IsValid = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
 const segmentsOf = (path: unknown): string[] => (typeof path === 'string' ? path.split('/').filter(Boolean) : []);
 const isSegment = (segment: string): boolean => /^(?!\.+$)[\w.~-]+$/.test(segment);
-const isBasePath = (path: unknown): boolean => segmentsOf(path).length > 0 && segmentsOf(path).every(isSegment);
+const isBasePath: IsValid = (path) => segmentsOf(path).length > 0 && segmentsOf(path).every(isSegment);
 
 const BOOLEAN = [isBoolean, 'true or false', 'set one of the two'] as const;
 
@@ -68,18 +57,24 @@ const ENTITY_CHECKS: readonly OptionCheck[] = [
 ];
 
 const SETTING_CHECKS: readonly OptionCheck[] = [
-  ['loginMethod', isLoginMethod, 'LoginMethod.EMAIL or LoginMethod.USERNAME', 'set one of the two', 'EMAIL'],
+  ['loginMethod', isLoginMethod, 'LoginMethod.EMAIL or LoginMethod.USERNAME', 'set one of them', 'EMAIL'],
   ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24', 24],
   ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12', 12],
-  ['defaultAccess', isDefaultAccess, Object.keys(ACCESS_BY_NAME).join(' or '), 'set one of them'],
+  ['defaultAccess', isDefaultAccess, ACCESS_NAMES.join(' or '), 'set one of them'],
   ['registrationFields', isNameList, 'an array of names', 'set an array such as ["phone"]', []],
   ['enforcedRoles', isOptionalNameList, 'an array of names', 'set an array such as ["ADMIN"]'],
   ['strict', ...BOOLEAN, false],
-  ['explainRefusals', ...BOOLEAN, false],
+  [
+    'explainRefusals',
+    isFalseInProduction,
+    'true or false, and false in production',
+    'remove it: it discloses the access rules',
+    false,
+  ],
 ];
 
 const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
-const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
+export const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
 export const OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
 export const ASYNC_OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...FACTORY_NAMES];
@@ -88,8 +83,8 @@ const pathOf = (option: string): string => `AuthModule option \`${option}\``;
 
 function resolve(checks: readonly OptionCheck[], options: object): Record<string, unknown> {
   const resolved: Record<string, unknown> = {};
-  for (const [option, isValid, expected, advice, defaultValue] of checks) {
-    const { [option]: value = defaultValue } = options as Record<string, unknown>;
+  for (const [option, isValid, expected, advice, fallback] of checks) {
+    const { [option]: value = fallback } = options as Record<string, unknown>;
     if (!isValid(value)) throw new InvalidOptionError(pathOf(option), expected, describe(value), advice);
     resolved[option] = value;
   }
@@ -104,22 +99,12 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   return Object.freeze({ ...resolved, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
-/**
- * @param settings the options of `forRoot`, or the result of the factory of `forRootAsync`
- * @throws InvalidOptionError
- */
+/** @throws InvalidOptionError */
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...checked } = resolve(SETTING_CHECKS, settings) as Required<AuthSettings>;
   const { jwtSecret, roleHierarchy = {} } = settings;
   expectRoleHierarchy(roleHierarchy);
-  if (checked.explainRefusals && isProduction())
-    throw new InvalidOptionError(
-      pathOf('explainRefusals'),
-      'false in production',
-      'true',
-      'remove it there: it discloses the access rules',
-    );
   return Object.freeze({
     ...statics,
     ...checked,
@@ -129,8 +114,6 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     parseId: idParser(statics.userClass),
   });
 }
-
-const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
 
 /** Messages about a secret never contain it. */
 function resolveSecret(secret: unknown, randomSecret: string): string {

@@ -1,26 +1,42 @@
-import type { Type } from '@nestjs/common';
-import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import type { Provider, Type } from '@nestjs/common';
+import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type Repository } from 'typeorm';
 import { findConflict } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
+import { isEntity } from '../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
+import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
 
-const ALIAS = 'record';
-
-/** @throws InvalidOptionError without a data source, or when it does not know the user class */
-export function findUserTable(userClass: Type<AuthUser>, dataSource: DataSource | undefined): Repository<AuthUser> {
-  if (dataSource?.hasMetadata(userClass)) return dataSource.getRepository(userClass);
-  throw new InvalidOptionError(
-    'AuthModule option `userClass`',
-    'an entity of the default TypeORM data source',
-    `\`${userClass.name}\` ${dataSource ? 'that the data source does not know' : 'without a data source'}`,
-    dataSource
-      ? 'set `autoLoadEntities: true` in TypeOrmModule.forRoot, or add the class to its `entities`'
-      : 'import TypeOrmModule.forRoot(…) in the root module, or set a repositoryClass and remove @Entity()',
-  );
+/**
+ * Provides the TypeORM repository of the users instead of importing `TypeOrmModule.forFeature`, so that a missing data
+ * source leads to a clear message. `forFeature` is still called, because it registers the entity for `autoLoadEntities`.
+ */
+export function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
+  const dataSource = { token: DataSource, optional: true };
+  const table = getRepositoryToken(userClass);
+  const userRepository = repositoryClass
+    ? { provide: UserRepository, useClass: repositoryClass }
+    : {
+        provide: UserRepository,
+        inject: [table, dataSource],
+        useFactory: (users: Repository<AuthUser>, source: DataSource) => new TypeOrmUserRepository(users, source),
+      };
+  if (!isEntity(userClass)) return [userRepository];
+  TypeOrmModule.forFeature([userClass]);
+  const useFactory = (source?: DataSource): Repository<AuthUser> => {
+    if (source?.hasMetadata(userClass)) return source.getRepository(userClass);
+    throw new InvalidOptionError(
+      'AuthModule option `userClass`',
+      'an entity of the default TypeORM data source',
+      `\`${userClass.name}\` ${source ? 'that the data source does not know' : 'without a data source'}`,
+      'import TypeOrmModule.forRoot with `autoLoadEntities: true`, or set a repositoryClass and remove @Entity()',
+    );
+  };
+  return [{ provide: table, inject: [dataSource], useFactory }, userRepository];
 }
 
 /** Stores users in the table of the application's user entity. */
@@ -37,12 +53,11 @@ export class TypeOrmUserRepository extends UserRepository {
 
   async findById(id: string): Promise<AuthUser | null> {
     const key = this.schema.id.type.readText(id);
-    return 'value' in key ? this.findOne(this.query().where(`${ALIAS}.id = :id`, { id: key.value })) : null;
+    return 'value' in key ? this.findOne('id', key.value) : null;
   }
 
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
-    const query = this.query().addSelect(`${ALIAS}.password`).where(`${ALIAS}.${field} = :value`, { value });
-    const user = await this.findOne(query);
+    const user = await this.findOne(field, value);
     // A database collation may treat two different spellings as equal.
     return user?.[field] === value ? user : null;
   }
@@ -71,15 +86,14 @@ export class TypeOrmUserRepository extends UserRepository {
     return this.findById(id);
   }
 
-  private query(): SelectQueryBuilder<AuthUser> {
-    return this.users.createQueryBuilder(ALIAS);
-  }
-
-  /** Converts the id, because some drivers return every 64-bit integer as text. */
-  private async findOne(query: SelectQueryBuilder<AuthUser>): Promise<AuthUser | null> {
+  private async findOne(field: 'id' | LoginField, value: unknown): Promise<AuthUser | null> {
+    const query = this.users.createQueryBuilder('record').where(`record.${field} = :value`, { value });
+    // Only a login needs the password hash.
+    if (field !== 'id') query.addSelect('record.password');
     const user = await query.getOne().catch((error: unknown) => {
       throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable() : error;
     });
+    // Some drivers return every 64-bit integer as text.
     return user && Object.assign(user, { id: this.schema.id.type.write(user.id) });
   }
 
@@ -88,8 +102,8 @@ export class TypeOrmUserRepository extends UserRepository {
     if (failure === 'unavailable') throw new DatabaseUnavailable();
     if (failure === 'conflict') {
       const conflict = await findConflict(error, { operation, schema: this.schema, manager: this.users.manager });
-      const [field, ...others] = conflict.kind === 'taken' ? conflict.fields : [];
-      if (field !== undefined && others.length === 0) throw new DuplicateUserError(field, String(fields[field]));
+      const [field = ''] = conflict.kind === 'taken' && conflict.fields.length === 1 ? conflict.fields : [];
+      if (fields[field] != null) throw new DuplicateUserError(field, String(fields[field]));
     }
     if (failure === 'conflict' || failure === 'invalid')
       throw new InvalidUserError(['the database refused these values']);
