@@ -89,10 +89,7 @@ export interface AuthOptions extends AuthStaticOptions, AuthSettings {}
 
 export interface ResolvedStaticOptions extends Readonly<Required<Omit<AuthStaticOptions, 'repositoryClass'>>> {
   readonly repositoryClass: Type<UserRepository> | undefined;
-  /**
-   * Signs tokens when no `jwtSecret` is set. It belongs to one `forRoot` call, so that compiling a testing module twice
-   * keeps its tokens valid.
-   */
+  /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
   readonly randomSecret: string;
 }
 

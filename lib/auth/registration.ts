@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describeEntity, type Field } from '../entities/entity-schema.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
@@ -13,22 +13,19 @@ const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 /** Registers users from requests: accepts the package's fields, and the application's columns in `registrationFields`. */
 @Injectable()
-export class Registration implements OnModuleInit {
-  private checks: Readonly<Record<string, Check>> = {};
-  private required: readonly string[] = [];
-
-  constructor(
-    private readonly accounts: UserAccounts,
-    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-    @Optional() @Inject(DataSource) private readonly dataSource?: DataSource,
-  ) {}
+export class Registration {
+  private readonly checks: Readonly<Record<string, Check>>;
+  private readonly required: readonly string[];
 
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
-  onModuleInit(): void {
-    const { registration, registrationFields, loginField, userClass } = this.options;
+  constructor(
+    private readonly accounts: UserAccounts,
+    @Inject(AUTH_OPTIONS) { registration, registrationFields, loginField, userClass }: ResolvedAuthOptions,
+    @Optional() @Inject(DataSource) dataSource?: DataSource,
+  ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
-    const columns = this.dataSource?.hasMetadata(userClass)
-      ? describeEntity(this.dataSource.getMetadata(userClass), this.dataSource).fields.filter(
+    const columns = dataSource?.hasMetadata(userClass)
+      ? describeEntity(dataSource.getMetadata(userClass), dataSource).fields.filter(
           ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
         )
       : undefined;

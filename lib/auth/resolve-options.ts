@@ -61,8 +61,8 @@ const SETTING_CHECKS: readonly OptionCheck[] = [
   ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24', 24],
   ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12', 12],
   ['defaultAccess', isDefaultAccess, ACCESS_NAMES.join(' or '), 'set one of them'],
-  ['registrationFields', isNameList, 'an array of names', 'set an array such as ["phone"]', []],
-  ['enforcedRoles', isOptionalNameList, 'an array of names', 'set an array such as ["ADMIN"]'],
+  ['registrationFields', isNameList, 'an array of non-empty names', 'set an array such as ["phone"]', []],
+  ['enforcedRoles', isOptionalNameList, 'an array of non-empty names', 'set an array such as ["ADMIN"]'],
   ['strict', ...BOOLEAN, false],
   [
     'explainRefusals',

@@ -23,7 +23,8 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
     : {
         provide: UserRepository,
         inject: [table, dataSource],
-        useFactory: (users: Repository<AuthUser>, source: DataSource) => new TypeOrmUserRepository(users, source),
+        useFactory: (users: Repository<AuthUser>, source: DataSource) =>
+          new TypeOrmUserRepository(users, describeEntity(users.metadata, source)),
       };
   if (!isEntity(userClass)) return [userRepository];
   TypeOrmModule.forFeature([userClass]);
@@ -41,14 +42,11 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
 
 /** Stores users in the table of the application's user entity. */
 export class TypeOrmUserRepository extends UserRepository {
-  private readonly schema: EntityDescription;
-
   constructor(
     private readonly users: Repository<AuthUser>,
-    dataSource: DataSource,
+    private readonly schema: EntityDescription,
   ) {
     super();
-    this.schema = describeEntity(users.metadata, dataSource);
   }
 
   async findById(id: string): Promise<AuthUser | null> {
