@@ -39,11 +39,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @Header('Cache-Control', 'no-store')
     async register(@JsonBody() body: JsonObject) {
       const user = await this.registration.register(body);
-      return {
-        success: true,
-        message: 'Registration successful',
-        data: { user: this.profileOf(user), token: this.signToken(user) },
-      };
+      return this.withToken('Registration successful', user, this.profileOf(user));
     }
 
     @Post('login')
@@ -53,11 +49,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     async login(@JsonBody() body: JsonObject) {
       const user = await login(body, this.options, this.users);
       const { id, email, username, role } = this.profileOf(user);
-      return {
-        success: true,
-        message: 'Login successful',
-        data: { user: { id, email, username, role }, token: this.signToken(user) },
-      };
+      return this.withToken('Login successful', user, { id, email, username, role });
     }
 
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
@@ -82,8 +74,9 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       };
     }
 
-    private signToken({ id, email, role }: AuthUser): string {
-      return this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
+    private withToken(message: string, { id, email, role }: AuthUser, user: object) {
+      const token = this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
+      return { success: true, message, data: { user, token } };
     }
   }
 
