@@ -9,10 +9,7 @@ export class AuthExceptionFilter implements ExceptionFilter {
   constructor(private readonly host: HttpAdapterHost) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
-    replyFailure(
-      this.host,
-      failureAnswer(exception, ({ message }) => ({ success: false, message })),
-      host,
-    );
+    const answer = failureAnswer(exception, ({ message }) => ({ success: false, message }));
+    replyFailure(this.host, answer, host);
   }
 }

@@ -48,28 +48,22 @@ export abstract class AuthUser extends BaseEntity {
   active!: boolean;
 
   /**
-   * TypeORM calls it on every Active Record class between building the metadata and creating the tables.
+   * Sets two column types that depend on the database, which no decorator can express (TypeORM issue 541). TypeORM calls
+   * it on every Active Record class between building the metadata and creating the tables.
    *
    * @internal
    */
   static override useDataSource(dataSource: DataSource | null): void {
     super.useDataSource(dataSource);
-    if (dataSource?.hasMetadata(this)) adaptColumns(this, dataSource);
+    if (!dataSource?.hasMetadata(this)) return;
+    const { primaryColumns, columns } = dataSource.getMetadata(this);
+    const [id] = primaryColumns;
+    // SQLite generates only `integer` ids, which have 64 bits. Foreign keys have the type of the id that they reference.
+    if (!isSqlite(dataSource))
+      for (const column of dataSource.entityMetadatas.flatMap((metadata) => metadata.columns))
+        if (column === id || column.referencedColumn === id) column.type = 'bigint';
+    // MySQL compares text exactly only with a binary collation.
+    const username = columns.find(({ propertyName }) => propertyName === 'username');
+    if (username && isMysql(dataSource)) Object.assign(username, { charset: 'utf8mb4', collation: 'utf8mb4_bin' });
   }
-}
-
-/**
- * Sets two column types that depend on the database, which no decorator can express (TypeORM issue 541). SQLite generates
- * only `integer` ids, which have 64 bits; others need `bigint`. MySQL compares text exactly only with a binary collation.
- */
-function adaptColumns(userClass: typeof AuthUser, dataSource: DataSource): void {
-  const { primaryColumns, columns } = dataSource.getMetadata(userClass);
-  const [id] = primaryColumns;
-  if (!isSqlite(dataSource)) {
-    // Foreign keys that reference users have the type of the primary key.
-    for (const column of dataSource.entityMetadatas.flatMap((metadata) => metadata.columns))
-      if (column === id || column.referencedColumn === id) column.type = 'bigint';
-  }
-  const username = columns.find(({ propertyName }) => propertyName === 'username');
-  if (username && isMysql(dataSource)) Object.assign(username, { charset: 'utf8mb4', collation: 'utf8mb4_bin' });
 }

@@ -8,21 +8,10 @@ import type { Principal } from '../access/principal.js';
 import { AuthExceptionFilter } from './auth-exception.filter.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Login } from './login.js';
+import { login } from './login.js';
 import { Registration } from './registration.js';
 import { Tokens } from './tokens.js';
 import { UserRepository } from './user.repository.js';
-
-interface SuccessBody<T> {
-  readonly success: true;
-  readonly message?: string;
-  readonly data: T;
-}
-
-/** Absent fields are `null`. */
-type Fields<K extends keyof AuthUser> = Record<K, unknown>;
-type LoginUser = Fields<'id' | 'email' | 'username' | 'role'>;
-type Profile = Fields<'id' | 'email' | 'username' | 'firstName' | 'lastName' | 'role' | 'active'>;
 
 /** Declares the access of an endpoint. A rule of the application for the same path replaces it. */
 const DefaultAccess =
@@ -40,7 +29,6 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
   class AuthController {
     constructor(
       private readonly registration: Registration,
-      private readonly credentials: Login,
       private readonly users: UserRepository,
       private readonly tokens: Tokens,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
@@ -49,39 +37,32 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @RegisterRoute
     @DefaultAccess('public')
     @Header('Cache-Control', 'no-store')
-    async register(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: Profile; token: string }>> {
+    async register(@JsonBody() body: JsonObject) {
       const user = await this.registration.register(body);
-      return {
-        success: true,
-        message: 'Registration successful',
-        data: { user: this.profileOf(user), token: this.signToken(user) },
-      };
+      return this.withToken('Registration successful', user, this.profileOf(user));
     }
 
     @Post('login')
     @DefaultAccess('public')
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
-    async login(@JsonBody() body: JsonObject): Promise<SuccessBody<{ user: LoginUser; token: string }>> {
-      const user = await this.credentials.login(body);
+    async login(@JsonBody() body: JsonObject) {
+      const user = await login(body, this.options, this.users);
       const { id, email, username, role } = this.profileOf(user);
-      return {
-        success: true,
-        message: 'Login successful',
-        data: { user: { id, email, username, role }, token: this.signToken(user) },
-      };
+      return this.withToken('Login successful', user, { id, email, username, role });
     }
 
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     @Get('me')
     @DefaultAccess('authenticated')
-    async me(@CurrentUser() principal: Principal | undefined): Promise<SuccessBody<{ user: Profile }>> {
+    async me(@CurrentUser() principal: Principal | undefined) {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);
       return { success: true, data: { user: this.profileOf(user) } };
     }
 
-    private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser): Profile {
+    /** Absent fields are `null`. */
+    private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser) {
       return {
         id: this.options.parseId(String(id)),
         email: email ?? null,
@@ -93,8 +74,9 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       };
     }
 
-    private signToken({ id, email, role }: AuthUser): string {
-      return this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
+    private withToken(message: string, { id, email, role }: AuthUser, user: object) {
+      const token = this.tokens.sign({ sub: String(id), email: email ?? '', roles: [role] });
+      return { success: true, message, data: { user, token } };
     }
   }
 

@@ -1,4 +1,5 @@
 import {
+  ConfigurableModuleBuilder,
   Inject,
   Logger,
   Module,
@@ -9,7 +10,6 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import { JwtService } from '@nestjs/jwt';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { RouteTable } from '../routes/route-table.js';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
@@ -19,24 +19,31 @@ import { AccessReport } from '../access/access-report.js';
 import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessRules } from '../access/access-rules.js';
 import { SecurityRulesGuard } from '../access/security-rules.guard.js';
-import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './auth.module-definition.js';
+import { authController } from './auth.controller.js';
 import {
   AUTH_OPTIONS,
-  AUTH_STATIC_OPTIONS,
-  RANDOM_SECRET,
   type AuthOptions,
   type AuthSettings,
   type AuthStaticOptions,
-  type ResolvedStaticOptions,
+  type ResolvedAuthOptions,
 } from './auth.options.js';
-import { ASYNC_OPTION_NAMES, OPTION_NAMES, resolveAuthOptions } from './resolve-options.js';
 import { BearerAuthenticator } from './bearer-authenticator.js';
-import { Login } from './login.js';
-import { Passwords } from './passwords.js';
 import { Registration } from './registration.js';
-import { createJwtService, Tokens } from './tokens.js';
+import {
+  ASYNC_OPTION_NAMES,
+  OPTION_NAMES,
+  resolveAuthOptions,
+  resolveStaticOptions,
+  SETTING_NAMES,
+} from './resolve-options.js';
+import { Tokens } from './tokens.js';
+import { userProviders } from './typeorm-user.repository.js';
 import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>()
+  .setClassMethodName('forRoot')
+  .build();
 
 /** The static options, and a factory for the others. */
 export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
@@ -53,16 +60,8 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    {
-      provide: AUTH_OPTIONS,
-      useFactory: resolveAuthOptions,
-      inject: [MODULE_OPTIONS_TOKEN, AUTH_STATIC_OPTIONS, RANDOM_SECRET],
-    },
-    { provide: JwtService, useFactory: createJwtService, inject: [AUTH_OPTIONS] },
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     Tokens,
-    Passwords,
-    Login,
     Registration,
     UserAccounts,
     AccessRules,
@@ -82,13 +81,14 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly host: HttpAdapterHost,
     private readonly modules: ModulesContainer,
     private readonly middleware: AccessMiddleware,
-    @Inject(AUTH_STATIC_OPTIONS) private readonly options: ResolvedStaticOptions,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {}
 
   /** @throws InvalidOptionError */
   static forRoot(options: AuthOptions): DynamicModule {
     expectKnownNames('AuthModule options', options, OPTION_NAMES);
-    return { ...ConfigurableModuleClass.forRoot(options), module: AuthModule };
+    const settings = Object.entries(options).filter(([name]) => SETTING_NAMES.includes(name));
+    return defineModule(ConfigurableModuleClass.forRoot(Object.fromEntries(settings)), options);
   }
 
   /**
@@ -114,7 +114,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
         'none of them',
         'set a useFactory that returns the options, or use forRoot',
       );
-    return { ...ConfigurableModuleClass.forRootAsync(options), module: AuthModule };
+    return defineModule(ConfigurableModuleClass.forRootAsync(options), options);
   }
 
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
@@ -138,14 +138,32 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   onApplicationBootstrap(): void {
-    const { authBasePath } = this.options;
-    const login = RouteTable.of(this.host.httpAdapter).routes.find(({ path }) =>
-      path.endsWith(`${authBasePath}/login`),
-    );
-    const prefix = login?.path.slice(0, -`${authBasePath}/login`.length) ?? '';
-    if (prefix !== '' && `${authBasePath}/`.startsWith(`${prefix}/`))
+    const path = `${this.options.authBasePath}/login`;
+    const login = RouteTable.of(this.host.httpAdapter).routes.find((route) => route.path.endsWith(path));
+    const prefix = login?.path.slice(0, -path.length) ?? '';
+    if (prefix !== '' && path.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(
-        `authBasePath ${authBasePath} repeats the global prefix: the endpoints are at ${prefix}${authBasePath}. Remove the prefix from authBasePath.`,
+        `authBasePath ${this.options.authBasePath} repeats the global prefix: login is at ${login?.path}. Remove the prefix from authBasePath.`,
       );
   }
+}
+
+/** The static options determine the controller and the providers. */
+function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
+  const statics = resolveStaticOptions(options);
+  return {
+    ...definition,
+    module: AuthModule,
+    global: true,
+    controllers: [authController(statics)],
+    providers: [
+      ...(definition.providers ?? []),
+      {
+        provide: AUTH_OPTIONS,
+        inject: [MODULE_OPTIONS_TOKEN],
+        useFactory: (settings: AuthSettings) => resolveAuthOptions(settings, statics),
+      },
+      ...userProviders(statics),
+    ],
+  };
 }

@@ -10,7 +10,7 @@ export enum LoginMethod {
   USERNAME = 'USERNAME',
 }
 
-/** Options that `forRootAsync` takes beside the factory, because they determine routes and providers. */
+/** Options that `forRootAsync` takes next to the factory, because they determine routes and providers. */
 export interface AuthStaticOptions {
   /** The user class of the application, which extends `AuthUser`. */
   userClass: Type<AuthUser>;
@@ -87,29 +87,21 @@ export interface AuthSettings {
 
 export interface AuthOptions extends AuthStaticOptions, AuthSettings {}
 
-export interface ResolvedStaticOptions {
-  readonly userClass: Type<AuthUser>;
+export interface ResolvedStaticOptions extends Readonly<Required<Omit<AuthStaticOptions, 'repositoryClass'>>> {
   readonly repositoryClass: Type<UserRepository> | undefined;
-  readonly authBasePath: string;
-  readonly registration: boolean;
+  /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
+  readonly randomSecret: string;
 }
 
-export interface ResolvedAuthOptions extends ResolvedStaticOptions {
+export interface ResolvedAuthOptions
+  extends
+    ResolvedStaticOptions,
+    Readonly<Required<Omit<AuthSettings, 'loginMethod' | 'jwtSecret' | 'defaultAccess' | 'enforcedRoles'>>>,
+    Readonly<Pick<AuthSettings, 'defaultAccess' | 'enforcedRoles'>> {
   readonly loginField: LoginField;
   readonly jwtSecret: string;
-  readonly jwtExpirationHours: number;
-  readonly bcryptRounds: number;
-  readonly registrationFields: readonly string[];
-  readonly defaultAccess: DefaultAccess | undefined;
-  readonly enforcedRoles: readonly string[] | undefined;
-  readonly roleHierarchy: RoleHierarchy;
-  readonly strict: boolean;
-  readonly explainRefusals: boolean;
   /** Converts an id from text to the type of the user's primary key. */
   readonly parseId: (text: string) => string | number;
 }
 
 export const AUTH_OPTIONS = Symbol('declarest.authOptions');
-export const AUTH_STATIC_OPTIONS = Symbol('declarest.authStaticOptions');
-/** One random secret per `forRoot` call, so that compiling a testing module twice keeps its tokens valid. */
-export const RANDOM_SECRET = Symbol('declarest.randomSecret');

@@ -1,8 +1,56 @@
+/** Hashes and compares passwords with bcrypt, on libuv's threads, a limited number at a time. */
 import { availableParallelism } from 'node:os';
-import { Inject, Injectable } from '@nestjs/common';
 import bcrypt from 'bcrypt';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import { HashingQueue } from './hashing-queue.js';
+import { ServiceUnavailable } from '../http/failure.js';
+
+/** Runs a limited number of tasks concurrently, first in, first out. */
+export class HashingQueue {
+  private running = 0;
+  /** The tasks that wait, oldest first; calling one starts it. */
+  private readonly waiting = new Set<() => void>();
+
+  constructor(
+    private readonly limits: { readonly concurrency: number; readonly maxQueued: number; readonly timeoutMs: number },
+  ) {}
+
+  /** @throws ServiceUnavailable when the queue is full, or the wait timed out */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.running < this.limits.concurrency) this.running += 1;
+    else await this.waitForSlot();
+    try {
+      return await task();
+    } finally {
+      this.release();
+    }
+  }
+
+  private waitForSlot(): Promise<void> {
+    const { maxQueued, timeoutMs } = this.limits;
+    return new Promise((resolve, reject) => {
+      // After the timeout, every task that waits now has started or was refused.
+      const refuse = (): void =>
+        reject(new ServiceUnavailable('The server is busy, try again', Math.ceil(timeoutMs / 1000)));
+      if (this.waiting.size >= maxQueued) return refuse();
+      const timer = setTimeout(() => {
+        this.waiting.delete(start);
+        refuse();
+      }, timeoutMs).unref();
+      const start = (): void => {
+        this.waiting.delete(start);
+        clearTimeout(timer);
+        resolve();
+      };
+      this.waiting.add(start);
+    });
+  }
+
+  /** Hands the slot to the oldest waiting task: freeing it first would let a new task overtake. */
+  private release(): void {
+    const [next] = this.waiting;
+    if (next) next();
+    else this.running -= 1;
+  }
+}
 
 /**
  * How many hashes run concurrently. One core and one libuv thread stay free for files, DNS and database drivers.
@@ -19,31 +67,13 @@ export const hashingQueue = new HashingQueue({
   timeoutMs: 30_000,
 });
 
-/** Hashes and compares passwords with bcrypt, on libuv's threads, a limited number at a time. */
-@Injectable()
-export class Passwords {
-  /**
-   * Compared when there is no user, so that an unknown user takes as long as a wrong password. It is a salt without a
-   * digest: bcrypt computes the same work, and no password matches.
-   */
-  private readonly dummyHash: string;
+export const hashPassword = (password: string, rounds: number): Promise<string> =>
+  hashingQueue.run(() => bcrypt.hash(password, rounds));
 
-  constructor(@Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions) {
-    this.dummyHash = bcrypt.genSaltSync(options.bcryptRounds) + '.'.repeat(31);
-  }
-
-  /** @throws ServerBusy */
-  hash(password: string): Promise<string> {
-    return hashingQueue.run(() => bcrypt.hash(password, this.options.bcryptRounds));
-  }
-
-  /**
-   * Computes exactly one bcrypt comparison, with or without a hash.
-   *
-   * @throws ServerBusy
-   */
-  async matches(password: string, hash: string | undefined): Promise<boolean> {
-    const isEqual = await hashingQueue.run(() => bcrypt.compare(password, hash ?? this.dummyHash));
-    return isEqual && hash !== undefined;
-  }
+/** Computes exactly one comparison, so that an unknown user, who has no hash, takes as long as a wrong password. */
+export async function isPassword(password: string, hash: string | undefined, rounds: number): Promise<boolean> {
+  // A salt without a digest: bcrypt computes the same work, and no password matches.
+  const dummyHash = bcrypt.genSaltSync(rounds) + '.'.repeat(31);
+  const isEqual = await hashingQueue.run(() => bcrypt.compare(password, hash ?? dummyHash));
+  return isEqual && hash !== undefined;
 }

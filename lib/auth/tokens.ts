@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
-import type { ResolvedAuthOptions } from './auth.options.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 
 /** The claims of a token (RFC 7519), besides `iat` and `exp`. */
 export interface TokenClaims {
@@ -12,24 +12,22 @@ export interface TokenClaims {
   readonly roles: readonly string[];
 }
 
-type VerifiedToken = Readonly<Record<'header' | 'payload', unknown>>;
-
 /** Compact serialization (RFC 7515 §7.1) of two JSON objects, whose first letter is `e`, and 32 bytes of HMAC-SHA-256. */
 const COMPACT = /^e[\w-]+\.e[\w-]+\.[\w-]{43}$/;
 
-/** Creates the `JwtService` with the algorithm pinned (RFC 8725 §3.1). A `KeyObject` saves parsing the secret per token. */
-export function createJwtService({ jwtSecret, jwtExpirationHours }: ResolvedAuthOptions): JwtService {
-  return new JwtService({
-    secret: createSecretKey(Buffer.from(jwtSecret)),
-    signOptions: { algorithm: 'HS256', expiresIn: Math.max(1, Math.round(jwtExpirationHours * 3600)) },
-    verifyOptions: { algorithms: ['HS256'], clockTolerance: 0, complete: true },
-  });
-}
-
-/** Signs and verifies tokens. */
+/** Signs and verifies tokens. The algorithm is pinned (RFC 8725 §3.1). */
 @Injectable()
 export class Tokens {
-  constructor(private readonly jwt: JwtService) {}
+  private readonly jwt: JwtService;
+
+  constructor(@Inject(AUTH_OPTIONS) { jwtSecret, jwtExpirationHours }: ResolvedAuthOptions) {
+    this.jwt = new JwtService({
+      // A `KeyObject` saves parsing the secret per token.
+      secret: createSecretKey(Buffer.from(jwtSecret)),
+      signOptions: { algorithm: 'HS256', expiresIn: Math.max(1, Math.round(jwtExpirationHours * 3600)) },
+      verifyOptions: { algorithms: ['HS256'], clockTolerance: 0, complete: true },
+    });
+  }
 
   sign({ sub, email, roles }: TokenClaims): string {
     return this.jwt.sign({ sub, email, roles });
@@ -39,9 +37,9 @@ export class Tokens {
   verify(token: string): TokenClaims | undefined {
     if (!COMPACT.test(token)) return undefined;
     try {
-      const { header, payload } = this.jwt.verify<VerifiedToken & object>(token);
+      const { header, payload } = this.jwt.verify<{ header: { crit?: unknown }; payload: unknown }>(token);
       // RFC 7515 §4.1.11: a token with an extension that is not understood is invalid. The library ignores `crit`.
-      return (header as { crit?: unknown }).crit === undefined ? readClaims(payload) : undefined;
+      return header.crit === undefined ? readClaims(payload) : undefined;
     } catch {
       return undefined;
     }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { BASE_ROLE } from '../access/access.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Passwords } from './passwords.js';
+import { hashPassword } from './passwords.js';
 import { checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
 
@@ -44,7 +44,6 @@ export interface NewUser {
 export class UserAccounts {
   constructor(
     private readonly users: UserRepository,
-    private readonly passwords: Passwords,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {}
 
@@ -59,7 +58,7 @@ export class UserAccounts {
     const acceptAny: Check = (value) => ({ value });
     const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
-    const password = await this.passwords.hash(user.password);
+    const password = await hashPassword(user.password, this.options.bcryptRounds);
     return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
   }
 
@@ -91,7 +90,7 @@ export class UserAccounts {
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
     checkUser({ password }, USER_CHECKS, ['password']);
-    return this.change(id, { password: await this.passwords.hash(password) });
+    return this.change(id, { password: await hashPassword(password, this.options.bcryptRounds) });
   }
 
   /**

@@ -22,10 +22,9 @@ const PASSWORD_MIN_CHARACTERS = 8;
 /** The syntax of `<input type=email>` (HTML standard, "valid e-mail address"), lower case only. */
 const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-const CONTROL = /\p{Cc}/u;
 
 /** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
-export const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
+const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
 
 /** Whether bcrypt reads the whole password. */
 export const fitsBcrypt = (password: string): boolean => Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
@@ -33,13 +32,13 @@ export const fitsBcrypt = (password: string): boolean => Buffer.byteLength(passw
 const lengthOf = (text: string): number => [...text].length;
 
 const text =
-  (min: number, max: number, isValid: (text: string) => boolean, expected: string): Check =>
+  (min: number, max: number, expected: string, isValid = (_text: string): boolean => true): Check =>
   (value) =>
     typeof value === 'string' &&
     lengthOf(value) >= min &&
     lengthOf(value) <= max &&
     value.isWellFormed() &&
-    !CONTROL.test(value) &&
+    !/\p{Cc}/u.test(value) &&
     isValid(value)
       ? { value }
       : { problem: `expected ${expected}` };
@@ -47,8 +46,8 @@ const text =
 const isTrimmed = (value: string): boolean => value.trim() === value;
 
 const { email, username, name, role } = USER_LIMITS;
-const checkEmail = text(3, email, (value) => EMAIL.test(value), `an e-mail address of at most ${email} characters`);
-const checkName = text(0, name, () => true, `text of at most ${name} characters`);
+const checkEmail = text(3, email, `an e-mail address of at most ${email} characters`, (value) => EMAIL.test(value));
+const checkName = text(0, name, `text of at most ${name} characters`);
 
 function checkPassword(value: unknown): ReturnType<Check> {
   // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
@@ -60,11 +59,11 @@ function checkPassword(value: unknown): ReturnType<Check> {
 
 export const USER_CHECKS = Object.freeze({
   email: (value: unknown) => checkEmail(typeof value === 'string' ? normalizeEmail(value) : value),
-  username: text(1, username, isTrimmed, `1 to ${username} characters without leading or trailing space`),
+  username: text(1, username, `1 to ${username} characters without leading or trailing space`, isTrimmed),
   password: checkPassword,
   firstName: checkName,
   lastName: checkName,
-  role: text(1, role, isTrimmed, 'the name of a role such as "ADMIN"'),
+  role: text(1, role, 'the name of a role such as "ADMIN"', isTrimmed),
   active: (value: unknown) => (typeof value === 'boolean' ? { value } : { problem: 'expected true or false' }),
 } satisfies Record<string, Check>);
 
@@ -72,9 +71,8 @@ export const USER_CHECKS = Object.freeze({
 export const REGISTRATION_FIELDS = ['email', 'username', 'password', 'firstName', 'lastName'] as const;
 
 /**
- * @param checks by field name; a field without a check is refused
- * @param required fields that must be present; the others may be absent or `null`
- * @returns the fields as they are stored
+ * Returns the fields as they are stored. A field without a check is refused; one that is not required may be `null`.
+ *
  * @throws InvalidUserError naming every invalid field
  */
 export function checkUser(

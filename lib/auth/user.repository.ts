@@ -8,9 +8,7 @@ export type LoginField = 'email' | 'username';
 /** Stored fields of a user: the columns of `AuthUser` except `id`, and the columns that the application adds. */
 export type UserFields = Partial<Omit<AuthUser, 'id' | keyof BaseEntity>> & Readonly<Record<string, unknown>>;
 
-/**
- * Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through.
- */
+/** Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through. */
 export class DuplicateUserError extends BadRequestException {
   override readonly name = 'DuplicateUserError';
 

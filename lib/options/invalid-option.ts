@@ -14,7 +14,7 @@ export class InvalidOptionError extends TypeError {
   }
 }
 
-/** `"abc"` for a string, `5` for a number, `an array of 3` … so that a message can say what was got. */
+/** `"abc"` for a string, `5` for a number, `an array of 3` … for messages. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty string' : JSON.stringify(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -23,23 +23,15 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** Refuses names that are no options, and lists those that are. */
+/** @throws InvalidOptionError for anything but an object, and for an unknown name, listing the known ones */
 export function expectKnownNames(path: string, options: unknown, known: readonly string[]): void {
+  const names = known.join(', ');
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new InvalidOptionError(
-      path,
-      'an object of options',
-      describe(options),
-      `its options are ${known.join(', ')}`,
-    );
+    throw new InvalidOptionError(path, 'an object of options', describe(options), `its options are ${names}`);
   const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new InvalidOptionError(
-      path,
-      `only the options ${known.join(', ')}`,
-      unknown.map(describe).join(', '),
-      'correct or remove it',
-    );
+  if (unknown.length === 0) return;
+  const got = unknown.map(describe).join(', ');
+  throw new InvalidOptionError(path, `an object with only the options ${names}`, got, 'correct or remove it');
 }
 
 /** A class, as far as JavaScript can tell it from a function: it has a prototype of its own. */
@@ -49,15 +41,10 @@ export function isClass(value: unknown): value is abstract new (...args: never[]
 
 export function expectBoolean(path: string, value: unknown): void {
   if (typeof value !== 'boolean')
-    throw new InvalidOptionError(path, 'true or false', describe(value), 'give one of the two');
+    throw new InvalidOptionError(path, 'true or false', describe(value), 'set one of the two');
 }
 
 export function expectNames(path: string, names: unknown): void {
-  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string' && name.trim() !== ''))
-    throw new InvalidOptionError(
-      path,
-      'an array of names',
-      describe(names),
-      'give an array such as ["ADMIN"], without empty names',
-    );
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '')) return;
+  throw new InvalidOptionError(path, 'an array of non-empty names', describe(names), 'set an array such as ["ADMIN"]');
 }

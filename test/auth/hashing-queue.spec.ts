@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
-import { HashingQueue, ServerBusy } from '../../lib/auth/hashing-queue.js';
-import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords.js';
+import { hashConcurrency, HashingQueue, hashingQueue } from '../../lib/auth/passwords.js';
+import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';
 
@@ -24,7 +24,7 @@ function blockingTask(): { task: () => Promise<void>; finish: () => void } {
 
 const outcomesOf = async (jobs: Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(jobs)).map((job) =>
-    job.status === 'fulfilled' ? 'done' : job.reason instanceof ServerBusy ? 'busy' : String(job.reason),
+    job.status === 'fulfilled' ? 'done' : job.reason instanceof ServiceUnavailable ? 'busy' : String(job.reason),
   );
 
 describe('HashingQueue', () => {

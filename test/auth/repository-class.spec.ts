@@ -1,7 +1,7 @@
 import { Injectable, Module, type Type } from '@nestjs/common';
 import { AuthModule, AuthUser, DuplicateUserError, UserRepository, type LoginField, type UserFields } from 'declarest';
 import { request } from '../harness/client.js';
-import { PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
+import { bootError, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { expectFailure, PASSWORD, uniqueEmail, WhoController } from './auth-app.js';
 
@@ -116,6 +116,15 @@ describe.each(PLATFORMS)('a repositoryClass on %s', (platform) => {
       expect(expectFailure(await post(path, { email: uniqueEmail(), password: PASSWORD }), 500)).not.toContain(
         'inside',
       );
+  });
+
+  it.each(['id', 'role', 'active'])('[2.3] does not allow %s in registrationFields', async (field) => {
+    const auth = AuthModule.forRoot({ ...options(MemoryUsers), registrationFields: [field] });
+    expect(await bootError(platform, { imports: [auth] })).toMatchObject({
+      message: expect.stringMatching(
+        new RegExp(`^AuthModule option .registrationFields. must be names of columns .*, got "${field}"`),
+      ),
+    });
   });
 
   it('[1] may inject providers of imported modules', async () => {

@@ -99,7 +99,7 @@ it('refuses a wrong user, and an application without AuthModule', async () => {
   const { app, close } = await startApp('express', { controllers: [EchoController] });
   expect(() => as(app, { role: 'ADMIN' } as never)).toThrow('only the options roles, email, sub');
   expect(() => as(app, { roles: 'ADMIN' } as never)).toThrow(
-    'as(app, user): roles must be an array of names, got "ADMIN"',
+    'as(app, user): roles must be an array of non-empty names, got "ADMIN"',
   );
   await expect(as(app, { roles: ['USER'] }).get('/api/me')).rejects.toThrow(
     'the application must be one with AuthModule, got one without. Import AuthModule.forRoot(…)',
