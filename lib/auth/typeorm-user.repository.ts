@@ -1,7 +1,7 @@
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
-import { findConflict } from '../entities/conflicts.js';
+import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
@@ -63,7 +63,7 @@ export class TypeOrmUserRepository extends UserRepository {
   async create(fields: UserFields): Promise<AuthUser> {
     const user = this.users.create(fields as object);
     const insert = this.users.createQueryBuilder().insert().values(user);
-    const { identifiers } = await insert.execute().catch((error: unknown) => this.fail(error, 'create', fields));
+    const { identifiers } = await insert.execute().catch((error: unknown) => this.fail(error, fields));
     try {
       return (await this.findById(String(identifiers[0]?.['id']))) ?? user;
     } catch (error) {
@@ -80,7 +80,7 @@ export class TypeOrmUserRepository extends UserRepository {
     const { prototype } = this.users.metadata.target as Type<AuthUser>;
     const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
     const update = this.users.createQueryBuilder().update().set(changes).where({ id: key.value });
-    await update.execute().catch((error: unknown) => this.fail(error, 'update', fields));
+    await update.execute().catch((error: unknown) => this.fail(error, fields));
     return this.findById(id);
   }
 
@@ -95,13 +95,12 @@ export class TypeOrmUserRepository extends UserRepository {
     return user && Object.assign(user, { id: this.schema.id.type.write(user.id) });
   }
 
-  private async fail(error: unknown, operation: 'create' | 'update', fields: UserFields): Promise<never> {
+  private fail(error: unknown, fields: UserFields): never {
     const failure = databaseFailureOf(error);
     if (failure === 'unavailable') throw new DatabaseUnavailable();
     if (failure === 'conflict') {
-      const conflict = await findConflict(error, { operation, schema: this.schema, manager: this.users.manager });
-      const [field = ''] = conflict.kind === 'taken' && conflict.fields.length === 1 ? conflict.fields : [];
-      if (fields[field] != null) throw new DuplicateUserError(field, String(fields[field]));
+      const [field = '', ...others] = takenFields(error, this.schema);
+      if (others.length === 0 && fields[field] != null) throw new DuplicateUserError(field, String(fields[field]));
     }
     if (failure === 'conflict' || failure === 'invalid')
       throw new InvalidUserError(['the database refused these values']);

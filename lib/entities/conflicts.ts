@@ -23,6 +23,13 @@ export async function describeConflict(error: unknown, write: FailedWrite): Prom
   return `${write.schema.name} cannot be ${write.operation}d: ${reason}`;
 }
 
+/** The fields whose unique value, or combination of values, is taken; none for another violation. */
+export function takenFields(error: unknown, schema: EntityDescription): string[] {
+  const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
+  if (violation?.kind !== 'unique') return [];
+  return namesOf(columnsOf(violation, schema.id.column.entityMetadata), schema);
+}
+
 /** Names no field or relation if the database does not say which, or if clients do not know it. */
 async function reasonOf(violation: Violation, write: FailedWrite): Promise<string> {
   const { schema, operation } = write;

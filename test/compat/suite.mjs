@@ -553,7 +553,7 @@ async function furnishedShop(url, check) {
 async function refusals(start, check) {
   /** @type {[mistake: string, sentence: RegExp][]} */
   const mistakes = [
-    ['an unknown option', /CRUD options of Category: expected only the options .* got "pages"/],
+    ['an unknown option', /CRUD options of Category: only the options .* got "pages"/],
     ['no entity', /without @Entity\(\)/],
     ['an unknown field', /searchableFields.*colour/],
     ['one endpoint twice', /\/api\/categories/],
