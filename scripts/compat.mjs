@@ -59,7 +59,6 @@ const STACKS = {
       rxjs: '7.2.0',
       '@nestjs/jwt': '11.0.0',
       bcrypt: '6.0.0',
-      'path-to-regexp': '8.2.0',
     },
     // The first version for Nest 11.
     platforms: { fastify: '11.0.3' },

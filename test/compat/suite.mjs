@@ -553,7 +553,7 @@ async function furnishedShop(url, check) {
 async function refusals(start, check) {
   /** @type {[mistake: string, sentence: RegExp][]} */
   const mistakes = [
-    ['an unknown option', /CRUD options of Category: only the options .* got "pages"/],
+    ['an unknown option', /CRUD options of Category must be an object with only the options .* got "pages"/],
     ['no entity', /without @Entity\(\)/],
     ['an unknown field', /searchableFields.*colour/],
     ['one endpoint twice', /\/api\/categories/],
@@ -561,7 +561,7 @@ async function refusals(start, check) {
     ['a malformed pattern', /\/api\/:id/],
     ['a contradiction', /either public or restricted/],
     ['request scope', /a singleton provider/],
-    ['cors(undefined)', /cors\(allowedOrigin\)/],
+    ['cors(undefined)', /The argument of cors\(\)/],
     ['rules without AuthModule', /imports AuthModule/],
   ];
   for (const [mistake, sentence] of mistakes)
