@@ -1,9 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { decide, DENIED, type Access, type Refusal } from './access.js';
+import { checkPolicies, decide, DENIED, type Access, type Refusal } from './access.js';
 import { AccessRules } from './access-rules.js';
-import { checkPolicies } from './policy.js';
 import type { Authentication } from './principal.js';
 import { decidingRule, describeRule } from './rules.js';
 
@@ -21,7 +20,7 @@ export class AccessDecision {
   constructor(private readonly rules: AccessRules) {}
 
   /** @returns `undefined` where the request has access */
-  async databaseFailureOf(
+  async refusalOf(
     request: HttpRequest,
     authentication: Authentication,
     accessOf: () => Access,

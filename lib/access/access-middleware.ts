@@ -89,23 +89,20 @@ export class AccessMiddleware {
     accessOf: (compiled: CompiledAccess) => Access | undefined,
   ): void {
     const { compiled } = this.rules;
-    const access = compiled && accessOrDenied(() => accessOf(compiled));
-    if (access === undefined) return next();
+    let access: Access | undefined = DENIED;
+    try {
+      access = compiled && accessOf(compiled);
+    } catch {
+      // Any exception in the decision is a denial.
+    }
+    if (!access) return next();
     const decide = async (): Promise<void> => {
       const authentication = authenticationOf(this.authenticator, request);
-      const refused = await this.decision.databaseFailureOf(request, authentication, () => access);
+      const refused = await this.decision.refusalOf(request, authentication, () => access);
       if (!refused) return next();
       for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
       adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());
     };
     decide().catch(next);
-  }
-}
-
-function accessOrDenied(accessOf: () => Access | undefined): Access | undefined {
-  try {
-    return accessOf();
-  } catch {
-    return DENIED;
   }
 }

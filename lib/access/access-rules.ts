@@ -7,7 +7,7 @@ import { refuseCollisions } from '../routes/route-collision.js';
 import { RouteTable } from '../routes/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
-import { compileAccess, type CompiledAccess } from './compiled-access.js';
+import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, undecoratedHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
@@ -68,25 +68,13 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
-    await this.compile();
-  }
-
-  /** The access of routes of Nest's that match no rule. */
-  get fallback(): Access {
-    const { defaultAccess } = this.options;
-    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
-    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
-  }
-
-  private async compile(): Promise<void> {
     const table = RouteTable.of(this.host.httpAdapter);
     await table.complete();
     refuseCollisions(table.routes, table.reading.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
-    const rules = declared.map((rule) => asEnforced(rule, this.options.enforcedRoles));
-    const compiled = compileAccess(table, controllerMethods(this.modules), {
-      rules,
+    const compiled = new CompiledAccess(table, controllerMethods(this.modules), {
+      rules: declared.map((rule) => asEnforced(rule, this.options.enforcedRoles)),
       fallback: this.fallback,
       roleHierarchy: this.options.roleHierarchy,
     });
@@ -94,6 +82,12 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
     this.report(declared, compiled, handlers);
+  }
+
+  private get fallback(): Access {
+    const { defaultAccess } = this.options;
+    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
+    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
   }
 
   private report(declared: readonly Rule[], compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
@@ -108,7 +102,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = this.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
+    const undecorated = compiled.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
     if (undecorated.length > 0)
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,

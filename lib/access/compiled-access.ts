@@ -3,11 +3,16 @@ import { controllersServing, type ControllerClass, type ControllerMethod } from 
 import type { RouteTable } from '../routes/route-table.js';
 import { BASE_ROLE, DENIED, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
-import { decoratedEffects } from './access-decorators.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
-import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
-import { assertNotOpened, fold } from './rules.js';
+import {
+  compileRouteAccess,
+  decoratorRules,
+  type RouteAccess,
+  type RouteEntry,
+  type RulePolicy,
+} from './route-access.js';
+import { fold } from './rules.js';
 import type { Rule } from './rule.js';
 import type { ConcretePath } from './path-interpretations.js';
 
@@ -15,45 +20,29 @@ export interface AccessPolicy extends RulePolicy {
   readonly roleHierarchy: RoleHierarchy;
 }
 
-export interface RequestedRoute extends ConcretePath {
-  readonly template: string | undefined;
-  readonly method: string;
-}
-
-export function compileAccess(
-  table: RouteTable,
-  methods: readonly ControllerMethod[],
-  policy: AccessPolicy,
-): CompiledAccess {
-  const inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
-  return new CompiledAccess(table, methods, policy, inside);
-}
-
 export class CompiledAccess {
+  readonly rules: readonly Rule[];
+  /** The access of routes of Nest's that match no rule. */
+  readonly fallback: Access;
   readonly roles: RoleInclusion;
+  /** The access of the controllers' routes. */
+  readonly inside: RouteAccess;
   private compiledOutside: { readonly routeCount: number; readonly access: OutsideAccess } | undefined;
 
   constructor(
     readonly table: RouteTable,
     private readonly methods: readonly ControllerMethod[],
     private readonly policy: AccessPolicy,
-    readonly inside: RouteAccess,
   ) {
+    this.rules = policy.rules;
+    this.fallback = policy.fallback;
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
-  }
-
-  get rules(): readonly Rule[] {
-    return this.policy.rules;
-  }
-
-  get fallback(): Access {
-    return this.policy.fallback;
+    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
-  ofRoute({ template, method, ...concrete }: RequestedRoute, target: ControllerMethod): Access {
-    const access = template === undefined ? undefined : this.inside.of(template, method, target);
-    return access?.(concrete) ?? DENIED;
+  ofRoute(template: string | undefined, method: string, path: ConcretePath, target: ControllerMethod): Access {
+    return (template !== undefined && this.inside.of(template, method, target)?.(path)) || DENIED;
   }
 
   /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */
@@ -70,10 +59,7 @@ export class CompiledAccess {
    */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
-    const rules = decoratedEffects(controller, method).map((each) => ({ ...each, pattern }));
-    for (const [index, rule] of rules.entries())
-      assertNotOpened(rule, rules.slice(0, index), `a handler of ${controller.name}`);
-    return fold(this.fallback, rules);
+    return fold(this.fallback, decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`));
   }
 
   controllersServing(path: string, handler: object): ControllerClass[] {

@@ -31,21 +31,21 @@ export function fold(start: Access, rules: readonly Rule[]): Access {
 }
 
 function requirementsOf(effects: readonly Effect[]): Requirement[] {
-  const requirements = effects.flatMap((effect): Requirement[] => {
-    if (effect.kind === 'roles') return [{ anyOf: effect.anyOf }];
-    return effect.kind === 'policy' ? [{ policy: effect.policy }] : [];
-  });
-  const keyOfRequirement = (each: Requirement): unknown => ('anyOf' in each ? each.anyOf.join('\n') : each.policy);
-  return [...new Map(requirements.map((each) => [keyOfRequirement(each), each])).values()];
+  const requirements = new Map<unknown, Requirement>();
+  for (const effect of effects) {
+    if (effect.kind === 'roles') requirements.set(effect.anyOf.join('\n'), { anyOf: effect.anyOf });
+    if (effect.kind === 'policy') requirements.set(effect.policy, { policy: effect.policy });
+  }
+  return [...requirements.values()];
 }
 
 /** The rule that refuses, or the last rule where none does; `undefined` where the default decides. */
 export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
   if (refusal?.reason !== 'forbidden') return by.at(-1);
-  const { missing, byPolicy = false } = refusal;
+  const missing = refusal.missing?.join('\n');
   return by.findLast(({ effect }) => {
-    if (effect.kind === 'roles') return !byPolicy && missing?.join('\n') === effect.anyOf.join('\n');
-    if (effect.kind === 'policy') return byPolicy && missing?.join('\n') === effect.policy.name;
+    if (effect.kind === 'policy') return refusal.byPolicy && missing === effect.policy.name;
+    if (effect.kind === 'roles') return !refusal.byPolicy && missing === effect.anyOf.join('\n');
     return effect.kind === 'denied' && missing === undefined;
   });
 }

@@ -27,19 +27,18 @@ export class SecurityRulesGuard implements CanActivate {
 
   /** @throws AuthenticationRequired (401) with `WWW-Authenticate`, AccessRefused (403) */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const target: ControllerMethod = { controller: context.getClass(), method: methodOf(context) };
+    const handler = context.getHandler();
+    // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
+    const target = { controller: context.getClass(), method: controllerMethodOf(handler) ?? handler };
     if (context.getType() !== 'http') return this.admitToHandler(context, target);
     const http = context.switchToHttp();
     const request = http.getRequest<HttpRequest>();
-    const refused = await this.decision.databaseFailureOf(
-      request,
-      authenticationOf(this.authenticator, request),
-      () => {
-        const { method, params = {} } = request;
-        const route = { template: templateOf(request), method, path: pathOf(request), params };
-        return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
-      },
-    );
+    const authentication = authenticationOf(this.authenticator, request);
+    const refused = await this.decision.refusalOf(request, authentication, () => {
+      const { method, params = {} } = request;
+      const path = { path: pathOf(request), params };
+      return this.rules.compiled?.ofRoute(templateOf(request), method, path, target) ?? DENIED;
+    });
     if (!refused) return true;
     // Set here, because the application's own filters write the response on its own routes.
     for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
@@ -49,22 +48,13 @@ export class SecurityRulesGuard implements CanActivate {
   /** For a handler of a gateway, a resolver or a microservice. */
   private async admitToHandler(context: ExecutionContext, target: ControllerMethod): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
-    const authentication = (opensConnection(context, request) ? authenticate : authenticationOf)(
-      this.authenticator,
+    const read = opensConnection(context, request) ? authenticate : authenticationOf;
+    const refused = await this.decision.refusalOf(
       request,
-    );
-    const refused = await this.decision.databaseFailureOf(
-      request,
-      authentication,
+      read(this.authenticator, request),
       () => this.rules.compiled?.ofHandler(target) ?? DENIED,
     );
     if (refused) throw await refusalIn(context, refused.exception);
     return true;
   }
-}
-
-/** Tracing libraries may wrap a handler, with its metadata, when Nest creates the route. */
-function methodOf(context: ExecutionContext): object {
-  const handler = context.getHandler();
-  return controllerMethodOf(handler) ?? handler;
 }
