@@ -40,15 +40,21 @@ export class AccessMiddleware {
     AccessMiddleware.installed.add(adapter);
     // Fastify reports only routes that are added from here on.
     RouteTable.of(adapter, this.config);
-    if (adapter.getType() === 'fastify') this.installOnFastify(adapter);
-    else
-      adapter.use(((request: HttpRequest, response: unknown, next: Next) => {
-        authenticate(this.authenticator, request);
-        this.decideOutside(adapter, request, response, next);
-      }) as never);
+    const isFastify = adapter.getType() === 'fastify';
+    if (isFastify) this.addFastifyHook(adapter);
+    // On Fastify, middleware that main.ts mounts runs before or after the hook, but after this one.
+    const decideOutside = (request: HttpRequest, response: unknown, next: Next): void => {
+      if (!isFastify) authenticate(this.authenticator, request);
+      const enter: Next = (error) =>
+        error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
+      this.enforce(adapter, request, response, enter, (compiled) =>
+        compiled.ofRequestOutside(request.method, routedPathOf(request)),
+      );
+    };
+    adapter.use(decideOutside as never);
   }
 
-  private installOnFastify(adapter: HttpAdapter): void {
+  private addFastifyHook(adapter: HttpAdapter): void {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       authenticate(this.authenticator, request);
       if (!isPlatformRequest(request)) return done();
@@ -56,17 +62,6 @@ export class AccessMiddleware {
         error === undefined && stopsProbe(request) ? adapter.reply(reply, '', 403) : done(error);
       this.enforce(adapter, request, reply, enter, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
-    // Middleware that main.ts mounts runs before or after that hook, but after this one.
-    adapter.use(((request: HttpRequest, response: unknown, next: Next) =>
-      this.decideOutside(adapter, request, response, next)) as never);
-  }
-
-  private decideOutside(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
-    const enter: Next = (error) =>
-      error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
-    this.enforce(adapter, request, response, enter, (compiled) =>
-      compiled.ofRequestOutside(request.method, routedPathOf(request)),
-    );
   }
 
   /** A probe stops before a handler outside Nest's routes, and where no route is known. */

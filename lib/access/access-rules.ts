@@ -51,7 +51,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       const config: unknown = wrapper.instance;
-      // A factory with a scope has no instance yet: then the token tells.
+      // A factory with a scope has no instance yet: its token names the class.
       const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
       if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient))
         throw new InvalidOptionError(
@@ -102,7 +102,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = compiled.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
+    const undecorated = compiled.policy.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
     if (undecorated.length > 0)
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,

@@ -1,5 +1,5 @@
 /** The access rules of one application, compiled against its routes. Immutable, except where routes are added later. */
-import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
+import type { ControllerMethod } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
 import { BASE_ROLE, DENIED, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
@@ -13,7 +13,6 @@ import {
   type RulePolicy,
 } from './route-access.js';
 import { fold } from './rules.js';
-import type { Rule } from './rule.js';
 import type { ConcretePath } from './path-interpretations.js';
 
 export interface AccessPolicy extends RulePolicy {
@@ -21,9 +20,6 @@ export interface AccessPolicy extends RulePolicy {
 }
 
 export class CompiledAccess {
-  readonly rules: readonly Rule[];
-  /** The access of routes of Nest's that match no rule. */
-  readonly fallback: Access;
   readonly roles: RoleInclusion;
   /** The access of the controllers' routes. */
   readonly inside: RouteAccess;
@@ -31,11 +27,9 @@ export class CompiledAccess {
 
   constructor(
     readonly table: RouteTable,
-    private readonly methods: readonly ControllerMethod[],
-    private readonly policy: AccessPolicy,
+    readonly methods: readonly ControllerMethod[],
+    readonly policy: AccessPolicy,
   ) {
-    this.rules = policy.rules;
-    this.fallback = policy.fallback;
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
   }
@@ -59,11 +53,10 @@ export class CompiledAccess {
    */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
-    return fold(this.fallback, decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`));
-  }
-
-  controllersServing(path: string, handler: object): ControllerClass[] {
-    return controllersServing({ path, handler }, this.methods);
+    return fold(
+      this.policy.fallback,
+      decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`),
+    );
   }
 
   get outside(): OutsideAccess {
@@ -71,7 +64,7 @@ export class CompiledAccess {
     if (this.compiledOutside?.routeCount !== platformRoutes.length)
       this.compiledOutside = {
         routeCount: platformRoutes.length,
-        access: compileOutsideAccess(platformRoutes, this.rules, this.inside.used, reading),
+        access: compileOutsideAccess(platformRoutes, this.policy.rules, this.inside.used, reading),
       };
     return this.compiledOutside.access;
   }
@@ -87,7 +80,7 @@ export class CompiledAccess {
 
   /** Every role that a rule or the hierarchy names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const rules = [...this.rules, ...this.entries.flatMap(({ access }) => access.by)];
+    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by)];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
     return new Set([BASE_ROLE, ...named, ...Object.entries(this.policy.roleHierarchy).flat(2)]);
   }

@@ -1,4 +1,5 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
+import { controllersServing } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
 import { decide, DENIED, describeAccess, PUBLIC, type Access } from './access.js';
 import { decidingRule, describeRule, fold } from './rules.js';
@@ -52,7 +53,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
   const outside = !served?.route.handler;
   const found = accessOf(compiled, method, path, served);
   const access = found ?? DENIED;
-  const start = found ? (outside ? PUBLIC : compiled.fallback) : DENIED;
+  const start = found ? (outside ? PUBLIC : compiled.policy.fallback) : DENIED;
   const describe = (state: Access): string => describeAccess(state, compiled.roles.includersOf);
   const afterRules = (count: number): string => describe(fold(start, access.by.slice(0, count)));
   const refusal = decide(access, roles && compiled.roles.expand(roles));
@@ -84,7 +85,7 @@ function accessOf(
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
   if (!route.handler) return compiled.outside.ofPath(method, path);
-  const [controller] = compiled.controllersServing(route.path, route.handler);
+  const [controller] = controllersServing({ path: route.path, handler: route.handler }, compiled.methods);
   return controller && compiled.ofRoute(route.path, method, { path, params }, { controller, method: route.handler });
 }
 

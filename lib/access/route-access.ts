@@ -68,9 +68,10 @@ export function compileRouteAccess(
       const governing = overlapping.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governing) used.add(rule);
       const targets = targetsOf(served, method, methods).map((target) => {
-        const effective = effectiveRules(governing, innerRules(target, method, path, governing), fallback);
-        entries.push(...entriesOf(method, path, effective));
-        return { ...target, access: compilePathAccess(path, effective) };
+        const inner = innerRules(target, method, path, governing);
+        const { access, entries: found } = compileAccess(method, path, governing, inner, fallback);
+        entries.push(...found);
+        return { ...target, access };
       });
       compiled.set(`${method} ${path}`, targets);
     }
@@ -99,11 +100,7 @@ export const governs = ({ pattern }: Rule, method: string): boolean =>
 
 function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   const groups = new Map<string, Route[]>();
-  for (const route of routes) {
-    const known = groups.get(route.path);
-    if (known) known.push(route);
-    else groups.set(route.path, [route]);
-  }
+  for (const route of routes) groups.set(route.path, [...(groups.get(route.path) ?? []), route]);
   return groups;
 }
 
@@ -161,55 +158,40 @@ export function decoratorRules(
   return rules;
 }
 
-/** What the rules of one method of one route come to: its access, and what depends on the concrete path. */
-interface EffectiveRules {
-  /** The access where only rules for the whole route match. */
-  readonly access: Access;
-  /** Rules that match a part of the route's paths. */
-  readonly partial: readonly Rule[];
-  /**
-   * The access with some of the partial rules.
-   *
-   * @param isPermitted whether one of them names the requested path itself
-   */
-  readonly accessWith: (rules: readonly Rule[], isPermitted: boolean) => Access;
-}
-
-function effectiveRules(
+/**
+ * The access of one method of one route: to a concrete path, and for the report.
+ *
+ * @param inner rules that apply after every URL rule
+ */
+function compileAccess(
+  method: string,
+  path: string,
   overlapping: readonly OverlappingRule[],
   inner: readonly Rule[],
   fallback: Access,
-): EffectiveRules {
+): { readonly access: PathAccess; readonly entries: readonly RouteEntry[] } {
   // Where the default denies, every rule permits something: it has to match as a permission does.
   const isOpened =
     fallback.kind !== 'denied' || inner.length > 0 || overlapping.some(({ isWhole, isExact }) => isWhole && isExact);
   const whole = overlapping.filter(({ isWhole }) => isWhole).map(({ rule }) => rule);
   const partial = overlapping.filter(({ isWhole }) => !isWhole).map(({ rule }) => rule);
+  /** @param isPermitted whether one of the partial rules names the requested path itself */
   const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access =>
     isOpened || isPermitted ? fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]) : fallback;
-  return { access: accessWith([], false), partial, accessWith };
-}
-
-/** The route as a whole, then each part of its paths that a pattern matches. */
-function entriesOf(method: string, path: string, { access, partial, accessWith }: EffectiveRules): RouteEntry[] {
+  const access = accessWith([], false);
   const parts = partial.map((part): RouteEntry => {
     const matching = partial.filter((other) =>
       covers(other.pattern, part.pattern, restricts(other) ? foldWidely : exactly),
     );
     return { method, path: pathOfPattern(part.pattern), access: accessWith(matching, true), part, of: path };
   });
-  return [{ method, path, access }, ...parts];
-}
+  const entries = [{ method, path, access }, ...parts];
+  if (partial.length === 0) return { access: () => access, entries };
 
-const keyOf = ({ method, path, of, part, access }: RouteEntry): string =>
-  JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);
-
-function compilePathAccess(template: string, { access, partial, accessWith }: EffectiveRules): PathAccess {
-  if (partial.length === 0) return () => access;
   const namedBy = compileMatching(partial, exactly);
   const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
-  const interpretations = interpretationsOf(template);
-  return (concrete) => {
+  const interpretations = interpretationsOf(path);
+  const accessTo = (concrete: ConcretePath): Access => {
     const [served, ...others] = interpretations(concrete);
     // A permission holds for the clean path that is served: the application may have rewritten the path that was sent.
     const clean = cleanLevels(concrete.path);
@@ -218,4 +200,8 @@ function compilePathAccess(template: string, { access, partial, accessWith }: Ef
     const matching = new Set([...named, ...restricting]);
     return matching.size === 0 ? access : accessWith([...matching], named.length > 0);
   };
+  return { access: accessTo, entries };
 }
+
+const keyOf = ({ method, path, of, part, access }: RouteEntry): string =>
+  JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);

@@ -10,7 +10,8 @@ import { restricts } from './rule.js';
 
 /** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
 export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
-  const { rules, inside, roles, entries } = compiled;
+  const { inside, roles, entries } = compiled;
+  const { rules } = compiled.policy;
   const outside = compiled.outside.routes;
   const withoutRule = ({ entries: all }: RouteAccess): RouteEntry[] =>
     hasNoRules ? [] : all.filter(({ access }) => access.by.length === 0);

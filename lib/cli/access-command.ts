@@ -19,9 +19,9 @@ export interface Outcome {
 export async function runAccess({ module, platform, format, check, update }: AccessCommand): Promise<Outcome> {
   // Read before the application is created, which takes longer.
   const before = check === undefined ? undefined : loadSnapshot(check, update);
-  const { rows, fallback } = await compileApplication(await loadModule(module), platform);
+  const { rows, policy } = await compileApplication(await loadModule(module), platform);
   if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
-  const defaultAccess = describeAccess(fallback, () => []);
+  const defaultAccess = describeAccess(policy.fallback, () => []);
   const changes = before ? compareAccess(before, rows, defaultAccess) : [];
   return update ? updateSnapshot(check, rows, changes) : checkSnapshot(check, changes);
 }

@@ -24,7 +24,7 @@ function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRul
   const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
   const compiled = {
-    rules,
+    policy: { rules },
     inside,
     outside: { routes: beside },
     entries: [...inside.entries, ...beside.entries],
