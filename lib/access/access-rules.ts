@@ -11,8 +11,7 @@ import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, undecoratedHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
-import { asEnforced, describeRule, isEnforced, refuseContradictions } from './rules.js';
-import type { Rule } from './rule.js';
+import { asEnforced, describeRule, refuseContradictions } from './rules.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
 export interface AccessOptions {
@@ -81,7 +80,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const handlers = findHandlers(this.discovery);
     for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
-    this.report(declared, compiled, handlers);
+    this.report(compiled, handlers);
   }
 
   private get fallback(): Access {
@@ -90,24 +89,25 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
   }
 
-  private report(declared: readonly Rule[], compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
-    const { strict, enforcedRoles, defaultAccess } = this.options;
+  private report(compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
+    const { strict, defaultAccess } = this.options;
+    const { rules, fallback } = compiled.policy;
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
-    const unenforced = declared.filter((rule) => !isEnforced(rule, enforcedRoles));
+    const unenforced = rules.filter(({ written }) => written);
     if (unenforced.length > 0)
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = compiled.policy.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
+    const undecorated = fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
     if (undecorated.length > 0)
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
-    const warnings = findRuleWarnings(compiled, declared.length === 0 && !strict);
+    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict);
     if (strict && warnings.length > 0)
       throw new InvalidOptionError(
         'AuthModule option `strict`',

@@ -13,30 +13,15 @@ export interface Question {
   readonly roles: readonly string[] | undefined;
 }
 
-export type Verdict =
-  | 'allowed'
-  | 'unauthenticated'
-  | 'forbidden'
-  /** No route serves the path. */
-  | 'unrouted'
-  /** The roles suffice; policies decide then. */
-  | 'left to policies';
-
-/** How a rule changed the access: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
-export interface Step {
-  readonly rule: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 export interface Explanation extends Question {
   /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
   /** The access before any rule. */
   readonly start: string;
-  /** Every matching rule, from broad to narrow. */
-  readonly steps: readonly Step[];
-  readonly verdict: Verdict;
+  /** Every matching rule, from broad to narrow, and the access before and after it: `any token`, `ADMIN or EDITOR`. */
+  readonly steps: readonly { readonly rule: string; readonly before: string; readonly after: string }[];
+  /** `unrouted`: no route serves the path. `left to policies`: the roles suffice, and policies decide. */
+  readonly verdict: 'allowed' | 'unauthenticated' | 'forbidden' | 'unrouted' | 'left to policies';
   /** The access after the last rule. */
   readonly access: string;
   /** The deciding rule, or `default`: the value of `X-Access-Rule`. */

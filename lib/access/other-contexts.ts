@@ -17,9 +17,10 @@ interface Socket {
 
 type GraphqlContext = { readonly req?: Partial<HttpRequest>; readonly request?: Partial<HttpRequest> } | undefined;
 
-/** The request that carries the token: a socket.io handshake, or the request of a GraphQL context. `undefined` elsewhere. */
+/** The request that carries the token: that of HTTP or of a GraphQL context, or a socket.io handshake, or none. */
 export function requestOf(context: ExecutionContext): HttpRequest | undefined {
   const type = context.getType<string>();
+  if (type === 'http') return context.switchToHttp().getRequest<HttpRequest>();
   if (type === 'ws') return handshakeRequest(context.switchToWs().getClient<Socket>());
   if (type !== 'graphql') return undefined;
   // The reference resolver of a federated graph has no arguments in front of the context.

@@ -61,7 +61,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
 }
 
 /** `/api/products/**`: the path of a pattern, without its methods. */
-export const pathOfPattern = ({ levels, tail }: Pick<Pattern, 'levels' | 'tail'>): string =>
+export const pathOfPattern = ({ levels, tail }: Pattern): string =>
   `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
 
 /** Whether a pattern whose literal levels are the beginning of a path matches the path. */
@@ -93,24 +93,13 @@ export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold
 }
 
 function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fold): Relation {
-  let certain = true;
-  for (const [index, literal] of levels.entries()) {
-    if (index >= shape.levels.length) {
-      if (!shape.open) return 'disjoint';
-      certain = false;
-      break;
-    }
-    const level = shape.levels[index];
-    if (level === undefined) certain = false;
-    else if (fold(level) !== fold(literal)) return 'disjoint';
-  }
   const further = shape.levels.length - levels.length;
-  if (tail !== '**') {
-    const wanted = tail === '*' ? 1 : 0;
-    if (further > wanted || (further < wanted && !shape.open)) return 'disjoint';
-    if (shape.open) certain = false;
-  }
-  return certain ? 'covers' : 'partial';
+  const least = tail === '*' ? 1 : 0;
+  if ((further > least && tail !== '**') || (further < least && !shape.open)) return 'disjoint';
+  const compared = levels.map((literal, index) => ({ literal, level: shape.levels[index] }));
+  if (compared.some(({ literal, level }) => level !== undefined && fold(level) !== fold(literal))) return 'disjoint';
+  const isCertain = compared.every(({ level }) => level !== undefined);
+  return isCertain && (tail === '**' || !shape.open) ? 'covers' : 'partial';
 }
 
 /** Sorts the broadest first: fewer literal levels; then `**`, `*`, plain; then without methods, with methods. */

@@ -111,10 +111,8 @@ export abstract class SecurityConfig {
     expected = 'called with the name of a role, or an array of names',
   ): readonly string[] {
     const roles = [given].flat();
-    if (
-      roles.length === 0 ||
-      !roles.every((role) => typeof role === 'string' && role.trim() !== '' && role.trim() === role)
-    )
+    const isName = (role: unknown): boolean => typeof role === 'string' && role !== '' && role.trim() === role;
+    if (roles.length === 0 || !roles.every(isName))
       throw new InvalidOptionError(
         `${this.constructor.name}.${method}`,
         expected,
