@@ -24,11 +24,7 @@ export const PUBLIC = plain('public');
 export const AUTHENTICATED = plain('authenticated');
 export const DENIED = plain('denied');
 
-export const ACCESS_BY_NAME: Readonly<Record<DefaultAccess, Access>> = {
-  public: PUBLIC,
-  authenticated: AUTHENTICATED,
-  denied: DENIED,
-};
+export const ACCESS_BY_NAME = { public: PUBLIC, authenticated: AUTHENTICATED, denied: DENIED } as const;
 
 /** Why a request is refused. */
 export type Refusal =

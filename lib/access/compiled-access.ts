@@ -1,7 +1,7 @@
-/** The access rules of one application, compiled against its routes. Immutable, except where routes are added later. */
+/** The access rules of one application, compiled against its routes. */
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { BASE_ROLE, DENIED, type Access } from './access.js';
+import { BASE_ROLE, DENIED, PUBLIC, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
@@ -23,7 +23,7 @@ export class CompiledAccess {
   readonly roles: RoleInclusion;
   /** The access of the controllers' routes. */
   readonly inside: RouteAccess;
-  private compiledOutside: { readonly routeCount: number; readonly access: OutsideAccess } | undefined;
+  readonly outside: OutsideAccess;
 
   constructor(
     readonly table: RouteTable,
@@ -32,6 +32,7 @@ export class CompiledAccess {
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
+    this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.reading);
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
@@ -59,19 +60,15 @@ export class CompiledAccess {
     );
   }
 
-  get outside(): OutsideAccess {
+  /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */
+  get outsideRoutes(): RouteAccess {
     const { platformRoutes, reading } = this.table;
-    if (this.compiledOutside?.routeCount !== platformRoutes.length)
-      this.compiledOutside = {
-        routeCount: platformRoutes.length,
-        access: compileOutsideAccess(platformRoutes, this.policy.rules, this.inside.used, reading),
-      };
-    return this.compiledOutside.access;
+    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, reading);
   }
 
   /** One for each method of each route, controllers' routes first. */
   get entries(): readonly RouteEntry[] {
-    return [...this.inside.entries, ...this.outside.routes.entries];
+    return [...this.inside.entries, ...this.outsideRoutes.entries];
   }
 
   get rows(): readonly AccessRow[] {

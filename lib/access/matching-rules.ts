@@ -34,15 +34,15 @@ export function compileOverlaps(
   reading: RouterReading,
 ): (shapes: readonly RouteShape[]) => OverlappingRule[] {
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
-  const places = new Map(rules.map((rule, place) => [rule, place]));
   const trie = trieOf(rules, foldWidely);
   return (shapes) => {
     const candidates = shapes.flatMap(({ levels, open }) => {
       const folded = levels.map((level) => level && foldWidely(level));
       return trie.along(folded, open);
     });
-    const inOrder = [...new Set(candidates)].toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
-    return inOrder.flatMap((rule) => {
+    const found = new Set(candidates);
+    return rules.flatMap((rule) => {
+      if (!found.has(rule)) return [];
       const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);
       if (relation === 'disjoint') return [];
       const isWhole = relation === 'covers';

@@ -3,7 +3,7 @@
  * every path below a restricting pattern that matches none of Nest's routes (contract 3.6). The default access does not
  * apply there: what no rule matches is public.
  */
-import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
+import { ANY_PATH, makeRoute } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
 import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
@@ -15,14 +15,8 @@ import { restricts, type Rule } from './rule.js';
 export type OutsideAccess = ReturnType<typeof compileOutsideAccess>;
 
 /** @param usedInside rules that match some of Nest's routes */
-export function compileOutsideAccess(
-  platformRoutes: readonly Route[],
-  rules: readonly Rule[],
-  usedInside: ReadonlySet<Rule>,
-  reading: RouterReading,
-) {
-  const policy = { rules, fallback: PUBLIC };
-  const anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], policy, reading);
+export function compileOutsideAccess(rules: readonly Rule[], usedInside: ReadonlySet<Rule>, reading: RouterReading) {
+  const anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], { rules, fallback: PUBLIC }, reading);
   const interpretations = interpretationsOf(ANY_PATH);
   const unrouted = rules.filter((rule) => restricts(rule) && !usedInside.has(rule));
   const restrictionsOf = compileMatching(unrouted, foldWidely);
@@ -40,7 +34,5 @@ export function compileOutsideAccess(
     return isRestricted ? ofPath(method, path) : undefined;
   }
 
-  /** The access of the known routes and mounts, for reports. */
-  const routes = compileRouteAccess(platformRoutes, policy, reading);
-  return { routes, ofPath, ofUnroutedPath };
+  return { ofPath, ofUnroutedPath };
 }

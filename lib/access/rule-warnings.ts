@@ -11,7 +11,7 @@ import { restricts } from './rule.js';
 /** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
 export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
   const { inside, roles, entries } = compiled;
-  const outside = compiled.outside.routes;
+  const outside = compiled.outsideRoutes;
   const warnings: string[] = [];
   const [names, outsideNames] = hasNoRules ? [] : [inside, outside].map(namesWithoutRule);
   if (names) warnings.push(`No rule matches ${names}: the default access applies.`);

@@ -26,7 +26,7 @@ function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRul
   const compiled = {
     policy: { rules },
     inside,
-    outside: { routes: beside },
+    outsideRoutes: beside,
     entries: [...inside.entries, ...beside.entries],
     roles: compileRoleHierarchy(hierarchy),
     roleNames: new Set(['USER', ...names]),
