@@ -8,7 +8,7 @@ import { RouteTable } from '../routes/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
-import { findHandlers, undecoratedHandlers, type ContextHandler } from './other-contexts.js';
+import { findHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
 import { asEnforced, describeRule, refuseContradictions } from './rules.js';
@@ -102,10 +102,10 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
+    const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated && fallback.kind !== 'public');
     if (undecorated.length > 0)
       this.logger.warn(
-        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
+        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.map(({ name }) => name).join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict);
     if (strict && warnings.length > 0)

@@ -65,7 +65,8 @@ export async function refusalIn(context: ExecutionContext, refusal: HttpExceptio
 export interface ContextHandler extends ControllerMethod {
   /** `OrdersGateway.create` */
   readonly name: string;
-  readonly isMicroservice: boolean;
+  /** Whether it is a handler of a gateway or resolver for which only the default access decides. */
+  readonly isUndecorated: boolean;
 }
 
 /** The metadata key of `@MessagePattern()` and `@EventPattern()`. */
@@ -85,14 +86,8 @@ export function findHandlers(discovery: DiscoveryService): ContextHandler[] {
       const method = Reflect.get(prototype, name) as object;
       const keys = HANDLER_KEYS.filter((key) => Reflect.hasMetadata(key, method));
       const isMicroservice = keys.includes(MICROSERVICE_HANDLER);
-      return keys.length > 0 ? [{ controller, method, name: `${controller.name}.${name}`, isMicroservice }] : [];
+      const isUndecorated = !isMicroservice && decoratedEffects(controller, method).length === 0;
+      return keys.length > 0 ? [{ controller, method, name: `${controller.name}.${name}`, isUndecorated }] : [];
     });
   });
-}
-
-/** The names of gateway and resolver handlers for which only the default access decides. */
-export function undecoratedHandlers(handlers: readonly ContextHandler[]): string[] {
-  const isUndecorated = ({ controller, method, isMicroservice }: ContextHandler): boolean =>
-    !isMicroservice && decoratedEffects(controller, method).length === 0;
-  return handlers.filter(isUndecorated).map(({ name }) => name);
 }

@@ -4,16 +4,14 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { levelsOf } from '../routes/route.js';
 import type { RouteShape } from '../routes/route-shape.js';
 
-/** What follows the literal levels: nothing, exactly one level, or any number of levels. */
-export type Tail = '' | '*' | '**';
-
 export interface Pattern {
   /** As declared. */
   readonly text: string;
   /** Empty for every method. HEAD is never among them: it is governed as GET. */
   readonly methods: readonly string[];
   readonly levels: readonly string[];
-  readonly tail: Tail;
+  /** What follows the literal levels: nothing, exactly one level, or any number of levels. */
+  readonly tail: '' | '*' | '**';
 }
 
 /** Which paths of a route a pattern matches: all, none, or a part of them. */
@@ -30,7 +28,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(
       `The pattern of ${declaredBy}`,
-      'such as "/api/products/**" or "GET /api/products/*"',
+      'a path such as "/api/products/**" or "GET /api/products/*"',
       describe(text),
       advice,
     );
@@ -41,7 +39,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   if (path.includes('//')) return refuse('Remove the empty level between two slashes');
   const levels = levelsOf(path);
   const last = levels.at(-1);
-  const tail: Tail = last === '*' || last === '**' ? last : '';
+  const tail = last === '*' || last === '**' ? last : '';
   if (tail !== '') levels.pop();
   for (const level of levels) {
     if (level === '.' || level === '..') return refuse('Remove the dot segments');

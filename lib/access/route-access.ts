@@ -62,7 +62,9 @@ export function compileRouteAccess(
   const entries: RouteEntry[] = [];
   const compiled = new Map<string, (Target & { readonly access: PathAccess })[]>();
   const overlapsOf = compileOverlaps(rules, reading);
-  for (const [path, served] of groupByPath(routes)) {
+  const byPath = new Map<string, Route[]>();
+  for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
+  for (const [path, served] of byPath) {
     const overlapping = overlapsOf(served[0]?.shapes ?? []);
     for (const method of methodsOf(served, overlapping)) {
       const governing = overlapping.filter(({ rule }) => governs(rule, method));
@@ -97,12 +99,6 @@ const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : 
 
 export const governs = ({ pattern }: Rule, method: string): boolean =>
   pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));
-
-function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
-  const groups = new Map<string, Route[]>();
-  for (const route of routes) groups.set(route.path, [...(groups.get(route.path) ?? []), route]);
-  return groups;
-}
 
 /** A route of every method serves those that rules name, and any other. */
 function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRule[]): Set<string> {

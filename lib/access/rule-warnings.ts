@@ -58,8 +58,7 @@ function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean 
 
 /** Roles compare exactly: `Admin` and `ADMIN` are two roles, and one of them is probably a mistake. */
 function findSimilarRoles(names: ReadonlySet<string>): string[] {
-  const spellings = new Set([...names].map((name) => name.toLowerCase()));
-  return [...spellings]
+  return [...new Set([...names].map((name) => name.toLowerCase()))]
     .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
     .filter((similar) => similar.length > 1)
     .map(

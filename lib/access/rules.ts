@@ -24,10 +24,10 @@ export function fold(start: Access, rules: readonly Rule[]): Access {
   if (rules.length === 0) return start;
   const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
   const closing = rules.slice(opened + 1).map(({ effect }) => effect);
-  const isOpen = closing.length === 0;
+  if (closing.length === 0) return { kind: 'public', requirements: [], by: rules };
   // The default `denied` is no rule: rules that require a token replace it, and only `denyAll` stays.
-  const kind = isOpen ? 'public' : closing.some((effect) => effect.kind === 'denied') ? 'denied' : 'authenticated';
-  return { kind, requirements: kind === 'authenticated' ? requirementsOf(closing) : [], by: rules };
+  if (closing.some(({ kind }) => kind === 'denied')) return { kind: 'denied', requirements: [], by: rules };
+  return { kind: 'authenticated', requirements: requirementsOf(closing), by: rules };
 }
 
 function requirementsOf(effects: readonly Effect[]): Requirement[] {
