@@ -1,11 +1,12 @@
-// An exam for the tests: each patch in test/exam/holes re-creates a published advisory, or a mistake of another project, in
-// a copy of the sources, and the suite has to go red. Exits 1 when a hole survives, 2 when the exam cannot be held.
+// Tests the tests: each patch in test/exam/holes re-creates a published vulnerability, or a mistake of another project, in a
+// copy of the sources, and a test must fail. Exits 1 when a patch passes every test, 2 when a patch cannot be tested.
 //
-//     npm run exam                   every hole
+//     npm run exam                   every patch
 //     npm run exam -- --only 07,12   some of them
-//     npm run exam -- --docs         writes what came out into docs/internals/seeded-vulnerabilities.md
+//     npm run exam -- --docs         writes the result into docs/internals/seeded-vulnerabilities.md
 //
-// A failure counts only where the same test fails twice, and is green without the hole. The suite runs on SQLite, without coverage.
+// A failure counts only if the same test fails twice with the patch and passes without it. The spec files that a patch names
+// run first, one by one; the others run only if those pass. Tests run on SQLite, without coverage.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -28,25 +29,38 @@ const SURVIVED = '**survived**';
 /** The holes that the issue asks for; those behind them are further ones. */
 const ASKED_FOR = 20;
 const MOST_MINUTES = 10;
+/** Titles of failures that belong to a whole file. */
+const NO_END = `no end within ${MOST_MINUTES} minutes`;
+const NOT_RUN = 'the file does not run';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, docs: { type: 'boolean' } } });
 const modules = realpathSync('node_modules');
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'declarest-exam-')));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
-let running;
+const running = new Set();
+let runs = 0;
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
-    running?.kill();
+    for (const child of running) child.kill();
     process.exit(2);
   });
 
 const holes = readHoles(values.only?.split(','));
-const base = await copyOfRepository();
+const base = join(scratch, 'base');
+/** One folder for all patches, so that Jest keeps what it compiled. */
+const patched = join(scratch, 'patched');
+await copyRepository(base);
 const specs = await listSpecs();
-const redWithoutHole = new Map();
+/** By spec file. */
+const redWithoutPatch = new Map();
 
-// Whichever holes are examined: a hole that does not fit the sources any more is found at once.
-for (const hole of readHoles()) await seed(hole, base, '--check');
+// All of them, whichever are tested: a patch that no longer fits the sources is found at once.
+for (const { number, tests, ...hole } of readHoles()) {
+  await applyPatch({ number, ...hole }, base, '--check');
+  for (const spec of tests.filter((name) => !specs.includes(name)))
+    console.warn(`Hole ${number} names ${spec}, which is not a spec file. Correct its line "# Tests:".`);
+}
+cpSync(base, patched, { recursive: true, verbatimSymlinks: true });
 
 const results = [];
 for (const hole of holes) {
@@ -57,8 +71,8 @@ for (const hole of holes) {
   console.log(`${hole.number}  ${red ? 'red  ' : 'GREEN'}  ${String(seconds).padStart(4)} s  ${hole.name}`);
   console.log(red ? `      ${red.file}: ${red.title}` : `      survived: ${hole.hole}`);
 }
-for (const [file, titles] of redWithoutHole)
-  for (const title of titles) console.log(`Not counted, red without a hole: ${file}: ${title}`);
+for (const [file, titles] of redWithoutPatch)
+  for (const title of titles) console.log(`Not counted, red without a patch: ${file}: ${title}`);
 if (values.docs) await writeDocs();
 console.log(`\n${summary(results)}`);
 const survivors = results.filter(({ red }) => !red);
@@ -89,9 +103,8 @@ function readHoles(only) {
   return only ? all.filter(({ number }) => only.includes(number)) : all;
 }
 
-/** Made once, so that nobody's edits get into the exam while it runs. */
-async function copyOfRepository() {
-  const target = join(scratch, 'base');
+/** Made once, so that edits during the run have no effect. */
+async function copyRepository(target) {
   const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], '.');
   for (const file of stdout.split('\0')) {
     if (file === '' || !existsSync(file) || !lstatSync(file).isFile()) continue;
@@ -101,67 +114,86 @@ async function copyOfRepository() {
   symlinkSync(modules, join(target, 'node_modules'));
   const { status, stdout: errors } = await typecheck(target);
   if (status !== 0) refuse(`lib does not pass the type-check without a hole:\n${errors}`);
-  return target;
 }
 
-/** @returns the first test that is red because of the hole; `undefined` where the suite stays green */
+/** @returns the first test that fails because of the patch; `undefined` where every test passes */
 async function examine(hole) {
-  const { number, tests } = hole;
-  // One place for all, so that Jest knows what it has compiled before.
-  const copy = join(scratch, 'hole');
-  cpSync(base, copy, { recursive: true, verbatimSymlinks: true });
-  await seed(hole, copy);
-  const { status, stdout } = await typecheck(copy);
-  if (status !== 0) refuse(`Hole ${number} does not pass the type-check:\n${stdout}`);
-  const near = specs.filter((spec) => tests.some((folder) => spec.startsWith(`${folder}/`)));
-  const others = specs.filter((spec) => !near.includes(spec));
-  const red = (await failureAmong(copy, near)) ?? (await failureAmong(copy, others));
-  rmSync(copy, { recursive: true });
-  return red;
+  await applyPatch(hole, patched);
+  try {
+    const named = hole.tests.filter((spec) => specs.includes(spec));
+    const [red] = await Promise.all([firstFailure(named), assertCompiles(hole)]);
+    return red;
+  } finally {
+    await applyPatch(hole, patched, '--reverse');
+  }
 }
 
-async function seed({ number, file }, folder, ...how) {
+/** Runs the named spec files one by one, then all others, those of the same folders first. */
+async function firstFailure(named) {
+  for (const spec of named) {
+    const red = await failureAmong([spec]);
+    if (red) return red;
+  }
+  const folders = new Set(named.map(dirname));
+  const others = specs.filter((spec) => !named.includes(spec));
+  const near = others.filter((spec) => folders.has(dirname(spec)));
+  return (await failureAmong(near)) ?? failureAmong(others.filter((spec) => !near.includes(spec)));
+}
+
+async function assertCompiles({ number }) {
+  const { status, stdout } = await typecheck(patched);
+  if (status !== 0) refuse(`Hole ${number} does not pass the type-check:\n${stdout}`);
+}
+
+async function applyPatch({ number, file }, folder, ...how) {
   const { status, stderr } = await run('git', ['apply', ...how, join(base, HOLES, file)], folder);
   if (status !== 0) refuse(`Hole ${number} does not apply: write it anew.\n${stderr}`);
 }
 
-async function failureAmong(copy, candidates) {
+async function failureAmong(candidates) {
   const left = new Set(candidates);
   while (left.size > 0) {
-    const failures = await failuresOf(copy, [...left], ['--bail']);
+    const failures = await failuresOf(patched, [...left], ['--bail']);
     if (failures.length === 0) return undefined;
-    for (const failure of failures) if (await isOwedToTheHole(copy, failure)) return failure;
-    // The run ended there, and goes on with the others.
+    for (const failure of failures) if (await isCausedByPatch(failure)) return failure;
+    // Jest stopped at these files: the next run continues with the others.
     for (const { file } of failures) left.delete(file);
   }
   return undefined;
 }
 
-/** Red once more, and green without the hole: a busy machine alone fails nothing. */
-async function isOwedToTheHole(copy, { file, title }) {
-  if ((await titlesRedWithoutHole(file)).has(title)) return false;
-  const again = await failuresOf(copy, [file]);
-  return again.some((failure) => failure.title === title);
+/** A failure on a busy machine does not count: the test must fail again, and pass without the patch. */
+async function isCausedByPatch({ file, title }) {
+  if (redWithoutPatch.get(file)?.has(title)) return false;
+  const [again, without] = await Promise.all([
+    failuresOf(patched, [file], onlyTest(title)),
+    failuresWithoutPatch(file),
+  ]);
+  return again.some((failure) => failure.title === title) && !without.has(title);
 }
 
-async function titlesRedWithoutHole(file) {
-  const known = redWithoutHole.get(file) ?? new Set((await failuresOf(base, [file])).map(({ title }) => title));
-  redWithoutHole.set(file, known);
+async function failuresWithoutPatch(file) {
+  const known = redWithoutPatch.get(file) ?? new Set((await failuresOf(base, [file])).map(({ title }) => title));
+  redWithoutPatch.set(file, known);
   return known;
 }
 
-async function failuresOf(copy, files, options = []) {
-  const output = join(scratch, 'failures.json');
-  rmSync(output, { force: true });
-  const reporter = `--reporters=${resolve(copy, 'scripts/exam-reporter.mjs')}`;
+function onlyTest(title) {
+  if (title === NO_END || title === NOT_RUN) return [];
+  return ['--testNamePattern', `^${title.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`];
+}
+
+async function failuresOf(folder, files, options = []) {
+  const output = join(scratch, `failures-${++runs}.json`);
+  const reporter = `--reporters=${resolve(folder, 'scripts/exam-reporter.mjs')}`;
   const { timedOut, stderr } = await jest(
-    copy,
+    folder,
     ['-w', '2', reporter, ...options, '--runTestsByPath', ...files],
     output,
   );
   if (existsSync(output))
-    return JSON.parse(readFileSync(output, 'utf8')).map(({ file, title }) => ({ file: relative(copy, file), title }));
-  if (timedOut) return [{ file: files[0] ?? '', title: `no end within ${MOST_MINUTES} minutes` }];
+    return JSON.parse(readFileSync(output, 'utf8')).map(({ file, title }) => ({ file: relative(folder, file), title }));
+  if (timedOut) return [{ file: files[0] ?? '', title: NO_END }];
   return refuse(`Jest broke off:\n${stderr.slice(-2000)}`);
 }
 
@@ -193,9 +225,11 @@ function typecheck(copy) {
 
 function run(command, options, cwd, further = {}) {
   return new Promise((done) => {
-    running = execFile(command, options, { cwd, maxBuffer: 2 ** 28, ...further }, (error, stdout, stderr) =>
-      done({ status: error ? (error.code ?? 1) : 0, timedOut: error?.killed === true, stdout, stderr }),
-    );
+    const child = execFile(command, options, { cwd, maxBuffer: 2 ** 28, ...further }, (error, stdout, stderr) => {
+      running.delete(child);
+      done({ status: error ? (error.code ?? 1) : 0, timedOut: error?.killed === true, stdout, stderr });
+    });
+    running.add(child);
   });
 }
 
@@ -225,10 +259,11 @@ async function writeDocs() {
   const text = `# Seeded vulnerabilities
 
 Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\`.
-Their author had read the sources and not the tests.
+They were designed from the sources, not from the tests.
 
 \`npm run exam\` applies each patch to a copy of the repository, which must still pass the type check, and runs the tests on
 SQLite: at least one must fail. A failure counts only if the same test fails twice with the patch and passes without it.
+The spec files in the patch's line \`# Tests:\` run first; the others run only if those pass.
 \`npm run exam -- --docs\` writes this page.
 
 **${summary(all.map(([number, row]) => ({ number, red: !row.includes(SURVIVED) })))}.** Numbers above ${ASKED_FOR} are additional patches.

@@ -279,7 +279,7 @@ describe('objects of other packages', () => {
 
   it(`have undocumented members that only ${PLATFORM_READERS.join(' and ')} read`, () => {
     const undocumented =
-      /\brouters?(\(\))?[?!]?\.stack\b|\b_router\b|\blayers?[?!]?\.(?!js')|\.handle\.stack\b|\[k[A-Z]\w*\]|\bSymbol\.for\(['"](fastify|nest|express)|\.childLoggerFactory\b|\bbuildMetadatas\b/;
+      /\brouters?(\(\))?[?!]?\.stack\b|\b_router\b|\blayers?[?!]?\.(?!js')|\.handle\.stack\b|\[k[A-Z]\w*\]|\bSymbol\.for\(['"](fastify|nest|express)|\.childLoggerFactory\b|(?<!this\.)\bbuildMetadatas\b/;
     const found = sources
       .filter(({ path }) => !PLATFORM_READERS.includes(path))
       .flatMap(({ path, tree }) =>

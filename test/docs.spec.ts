@@ -48,7 +48,7 @@ beforeAll(async () => {
     ...NEIGHBOURS,
     ...Object.fromEntries(inLanguage('ts').map(({ file, text }) => [file, text])),
   };
-  const programs = ['lib/cli/declarest.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
+  const programs = ['lib/cli/declarest.ts', 'lib/cli/command-process.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
   compiled = await compile(programs, sources);
   problems = await typeErrors([], { ...sources, [OPTIONS_CHECK]: listedOptions() });
   folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));

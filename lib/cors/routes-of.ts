@@ -3,6 +3,7 @@ import { describe, InvalidOptionError, isClass } from '../options/invalid-option
 import type { ApplicationConfig } from '@nestjs/core';
 import { routedMethodsOf } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
+import { levelsOf } from '../routes/route.js';
 
 /** A path, method and version, as `forRoutes` takes them. */
 export type RouteInfo = Extract<
@@ -61,10 +62,7 @@ function pathsOf(controller: object, bases: string | string[], method: object): 
   return [bases].flat().flatMap((base) =>
     [metadata<string | string[]>('path', method) ?? '/'].flat().flatMap((end) =>
       versions.map((each) => ({
-        path: `/${[base, end]
-          .flatMap((part) => part.split('/'))
-          .filter((level) => level !== '')
-          .join('/')}`,
+        path: `/${[base, end].flatMap(levelsOf).join('/')}`,
         method: RequestMethod.ALL,
         ...(each !== undefined && { version: each }),
       })),
@@ -77,30 +75,27 @@ function metadata<T>(key: string, target: object): T | undefined {
   return Reflect.getMetadata(key, target) as T | undefined;
 }
 
-/** Those of the paths that no route of the application has. */
+/** Those of the paths that no route of the application has, with or without the global prefix and a URI version in front. */
 export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
-  const isServed = compileIsServed(table, config);
+  const versioning = config.getVersioning();
+  const version =
+    versioning?.type === VersioningType.URI
+      ? `(${literal(versioning.prefix === false ? '' : versioning.prefix || 'v')}[^/]+/)?`
+      : '';
+  const front = `(${literal(withSlash(config.getGlobalPrefix()))})?${version}`;
+  const templates = table.controllerRoutes.map(({ path }) => withSlash(path));
+  const isServed = (path: string): boolean => {
+    const pattern = new RegExp(`^${front}${literal(withSlash(path))}$`);
+    return templates.some((template) => pattern.test(template));
+  };
   // The platforms write wildcards and optional levels in their own ways.
   return [...paths].filter((path) => !/[*{?(]/.test(path) && !isServed(path));
 }
 
-/** Whether a route has a path, with or without the global prefix and a URI version in front. */
-function compileIsServed(table: RouteTable, config: ApplicationConfig): (path: string) => boolean {
-  const levels = (path: string): string[] => path.split('/').filter((level) => level !== '');
-  const prefix = levels(config.getGlobalPrefix());
-  const versioning = config.getVersioning();
-  const versionPrefix = versioning?.type === VersioningType.URI && (versioning.prefix ?? 'v');
-  const templates = table.controllerRoutes.map(({ path }) => levels(path));
-  return (path) => {
-    const own = levels(path);
-    return templates.some((template) => {
-      const front = template.slice(0, Math.max(0, template.length - own.length));
-      if (own.join('/') !== template.slice(front.length).join('/')) return false;
-      const [version, ...more] =
-        front.slice(0, prefix.length).join('/') === prefix.join('/') ? front.slice(prefix.length) : front;
-      const isVersion =
-        version === undefined || (versionPrefix !== false && version.startsWith(String(versionPrefix || '')));
-      return isVersion && more.length === 0;
-    });
-  };
-}
+/** `/api/products` → `api/products/` */
+const withSlash = (path: string): string =>
+  levelsOf(path)
+    .map((level) => `${level}/`)
+    .join('');
+
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);

@@ -2,7 +2,7 @@ const DESCRIPTION = Symbol('declarest.override');
 
 /**
  * Marks an operation that a subclass defines itself: `@Get() @CrudOverride('Only what is in stock')`. The description
- * stands in the boot log and can be read with `overrideDescription`.
+ * is in the boot log and can be read with `overrideDescription`.
  */
 export function CrudOverride(description = ''): MethodDecorator {
   return (_target, _name, descriptor) => {

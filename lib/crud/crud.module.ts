@@ -30,7 +30,10 @@ type WithFields<R> = R extends { readonly entity: Type<infer T> }
   ? { readonly searchableFields?: readonly FieldName<T>[] }
   : unknown;
 
-/** Registers generated controllers, and the repositories of their entities. */
+/**
+ * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
+ * `controllers` of a module needs `CrudModule` among the imports of any module.
+ */
 @Module({})
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   private readonly core: Core;
@@ -85,10 +88,7 @@ function controllerOf(resource: CrudResource): Type<GeneratedController<object>>
   );
 }
 
-/**
- * TypeORM's repositories, behind a check that tells what to do when the data source does not know the entity. One module
- * for each data source: Nest looks through all the modules that are imported for whatever it injects.
- */
+/** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */
 function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
   const names = new Set(resources.map(({ dataSource }) => dataSource));
   return [...names].map((name) => {

@@ -3,6 +3,7 @@
  * to the router, so each method is marked with itself before the routes are registered.
  */
 import type { ModulesContainer } from '@nestjs/core';
+import { levelsOf } from './route.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -72,12 +73,6 @@ export function controllersServing(
 function endsOf(controller: object, method: object): string[] {
   const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
   return pathsOf(controller).flatMap((base) =>
-    pathsOf(method).map(
-      (end) =>
-        `/${[base, end]
-          .flatMap((path) => path.split('/'))
-          .filter(Boolean)
-          .join('/')}`,
-    ),
+    pathsOf(method).map((end) => `/${[base, end].flatMap(levelsOf).join('/')}`),
   );
 }

@@ -2,7 +2,7 @@
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
 import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
-import { levelsOf } from '../routes/route.js';
+import { ANY_PATH, levelsOf } from '../routes/route.js';
 import { withoutOptionals } from '../routes/route-shape.js';
 import { asSent } from './http-exchange.js';
 
@@ -18,9 +18,12 @@ const WILDCARD_LEVELS = [1, 2, 3, 0];
 /** Tried for a route of every method. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'];
 
-/** One request for each row, which the row's route serves wherever such a request was found. */
+/**
+ * One request for each row, which the row's route serves wherever such a request was found. A mount of a regular expression
+ * has no known path, and so no request.
+ */
 export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
-  return entries.map((entry) => {
+  return entries.flatMap((entry) => {
     const template = entry.of ?? entry.path;
     const siblings = entries.filter((other) => (other.of ?? other.path) === template);
     const parts = siblings.flatMap(({ method, part }) => (part && method === entry.method ? [part.pattern] : []));
@@ -32,7 +35,8 @@ export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
       methods.map((method) => ({ method, path: asSent(path) })),
     );
     const served = requests.find(({ method, path }) => table.find(method, path)?.route.path === template);
-    return { entry, method: entry.method, path: entry.path, ...(served ?? requests[0]) };
+    if (!served && template === ANY_PATH) return [];
+    return [{ entry, method: entry.method, path: entry.path, ...(served ?? requests[0]) }];
   });
 }
 

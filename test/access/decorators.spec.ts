@@ -13,7 +13,7 @@ import {
   VersioningType,
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
-import { AccessReport, Authenticated, Public, Roles } from 'declarest';
+import { AccessReport, Authenticated, Public, Roles, SecurityRulesGuard } from 'declarest';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type RuledApp, type RuledParts, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -183,6 +183,40 @@ describe.each(PLATFORMS)('decorators on %s', (platform) => {
     await app.close();
   });
 
+  it('[3.3] a handler that a tracing library wraps when Nest creates the route keeps its decorators', async () => {
+    @Roles('ADMIN')
+    @Controller({ path: 'a', version: '1' })
+    class Closed {
+      @Get()
+      get(): void {}
+    }
+    @Public()
+    @Controller({ path: 'a', version: '2' })
+    class Open {
+      @Get()
+      get(): void {}
+    }
+    const app = await start([Closed, Open], {
+      configure: (nest) => void nest.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' }),
+    });
+    const decide = (controller: Type): Promise<boolean> => {
+      const original = (controller.prototype as Closed).get;
+      const wrapper = (): void => original();
+      for (const key of Reflect.getMetadataKeys(original))
+        Reflect.defineMetadata(key, Reflect.getMetadata(key, original), wrapper);
+      const asked = { method: 'GET', url: '/a', headers: {}, params: {}, route: { path: '/a' } };
+      return app.app.get(SecurityRulesGuard, { strict: false }).canActivate({
+        getType: () => 'http',
+        getClass: () => controller,
+        getHandler: () => wrapper,
+        switchToHttp: () => ({ getRequest: () => asked, getResponse: () => ({ header: () => undefined }) }),
+      } as never);
+    };
+    expect(await decide(Open)).toBe(true);
+    await expect(decide(Closed)).rejects.toThrow('Authentication required');
+    await app.close();
+  });
+
   it('[3.5] two applications in one process keep their own rules', async () => {
     @Controller('a')
     class Shop {
@@ -263,13 +297,17 @@ describe('@Public() beside a restriction of the same class or method', () => {
   ])('[3.3] %s throws', (_, decorators) => {
     const both = (...where: [object, string?, PropertyDescriptor?]): void =>
       decorators.forEach((decorate) => (decorate as (...to: typeof where) => void)(...where));
-    class Both {}
+    class Both {
+      get(): void {}
+    }
     expect(() => both(Both)).toThrow(/on Both must be the only kind of access there/);
     expect(() => both(Both.prototype, 'get', { value: () => undefined })).toThrow(/on Both\.get must be the only kind/);
   });
 
   it('[3.3] several restrictions add up', () => {
-    class Twice {}
+    class Twice {
+      get(): void {}
+    }
     expect(() => [Roles('A'), Authenticated(), Roles('B')].forEach((decorate) => decorate(Twice))).not.toThrow();
   });
 });

@@ -31,13 +31,13 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
   }
   const rules: Declare = ({ requireRole }) => requireRole('ADMIN', '/ruled');
 
-  it('[3.4] with no SecurityConfig in the application everything is open, and one warning says so', async () => {
+  it('[3.4] without a SecurityConfig every route is open, with one warning', async () => {
     const warnings = await expectStatuses({ rules: false }, { 'GET /x': 200, 'POST /x': 201, 'GET /ruled': 200 });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/SecurityConfig.*open/);
   });
 
-  it('[3.4] with one, they need a valid token, and there is no such warning', async () => {
+  it('[3.4] with one, they require a valid token', async () => {
     const warnings = await expectStatuses(
       { rules },
       { 'GET /x': 401, 'POST /x': 401, 'GET /x as USER': 200, 'GET /ruled as USER': 403, 'GET /ruled as ADMIN': 200 },
@@ -45,7 +45,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     expect(warnings.filter((line) => line.includes('No SecurityConfig'))).toEqual([]);
   });
 
-  it('[3.4] with one that declares nothing, they need a valid token all the same', async () => {
+  it('[3.4] with one that declares nothing, they require a valid token', async () => {
     await expectStatuses({ rules: () => {} }, { 'GET /x': 401, 'GET /x as USER': 200 });
   });
 
@@ -53,7 +53,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     ['authenticated', { 'GET /x': 401, 'GET /x as USER': 200, 'GET /x as ADMIN': 200, 'GET /ruled as USER': 403 }],
     ['public', { 'GET /x': 200, 'POST /x': 201, 'GET /ruled': 401, 'GET /ruled as USER': 403 }],
     ['denied', { 'GET /x': 401, 'GET /x as USER': 403, 'GET /x as ADMIN': 403, 'GET /ruled as ADMIN': 200 }],
-  ])('[3.4] defaultAccess %s decides what no rule speaks of, and nothing else', async (defaultAccess, lines) => {
+  ])('[3.4] defaultAccess %s applies only where no rule matches', async (defaultAccess, lines) => {
     await expectStatuses({ rules, auth: { defaultAccess } }, lines);
   });
 
@@ -61,7 +61,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     ['authenticated', { 'GET /x': 401, 'GET /x as USER': 200 }],
     ['public', { 'GET /x': 200 }],
     ['denied', { 'GET /x': 401, 'GET /x as USER': 403 }],
-  ])('[3.4] defaultAccess %s holds without a SecurityConfig too, without the warning', async (defaultAccess, lines) => {
+  ])('[3.4] defaultAccess %s applies without a SecurityConfig, without a warning', async (defaultAccess, lines) => {
     const warnings = await expectStatuses({ rules: false, auth: { defaultAccess } }, lines);
     expect(warnings).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     );
   });
 
-  it('[3.4] [3.5] a restriction opens what defaultAccess denies for the clean path only, however it is spelled', async () => {
+  it('[3.4] [3.5] a restriction opens what defaultAccess denies for the clean path only', async () => {
     const app = await startRuled(platform, {
       routes: ['GET users/:id'],
       auth: { defaultAccess: 'denied' },
@@ -88,7 +88,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     await app.close();
   });
 
-  it('[3.4] nobody is let in under "denied", and the refusal has a body that names no role', async () => {
+  it('[3.4] under "denied" the refusal names no role', async () => {
     const app = await startRuled(platform, { routes: ['GET x'], auth: { defaultAccess: 'denied' } });
     const answer = await request(app.url, 'GET', '/x', { token: TOKENS.BOTH });
     expect(answer.status).toBe(403);
@@ -97,17 +97,14 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     await app.close();
   });
 
-  it.each<unknown>(['open', 'AUTHENTICATED', 'deny', '', null, true, 1, {}])(
-    '[3.4] defaultAccess %p is none of the three and refuses to boot',
-    async (defaultAccess) => {
-      const boot = async () => ruledModule({ auth: { defaultAccess } as never });
-      const error = await boot().then(
-        (root) => bootError(platform, root),
-        (thrown: unknown) => thrown as Error,
-      );
-      expect(error.message).toMatch(/defaultAccess.*(?=.*authenticated)(?=.*public)(?=.*denied)/);
-    },
-  );
+  it.each<unknown>(['open', null, true])('[3.4] defaultAccess %p refuses to start', async (defaultAccess) => {
+    const boot = async () => ruledModule({ auth: { defaultAccess } as never });
+    const error = await boot().then(
+      (root) => bootError(platform, root),
+      (thrown: unknown) => thrown as Error,
+    );
+    expect(error.message).toMatch(/defaultAccess.*(?=.*authenticated)(?=.*public)(?=.*denied)/);
+  });
 
   // The registered user is the first one, whose id the token has.
   const OWN: Asked = {
@@ -120,17 +117,10 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     ['without a SecurityConfig', { rules: false }],
     ['under the default', {}],
     ['under defaultAccess denied', { auth: { defaultAccess: 'denied' } }],
-    ['under defaultAccess public', { auth: { defaultAccess: 'public' } }],
     ["under requireAuth('/**')", { rules: ({ requireAuth }) => requireAuth('/**') }],
     ["under requireAuth('/api/auth/**')", { rules: ({ requireAuth }) => requireAuth('/api/auth/**') }],
-    ["under requireAuth('/api/auth/*')", { rules: ({ requireAuth }) => requireAuth('/api/auth/*') }],
     ["under requireAuth('POST /api/auth/*')", { rules: ({ requireAuth }) => requireAuth('POST /api/auth/*') }],
     ["under publicEndpoints('/**')", { rules: ({ publicEndpoints }) => publicEndpoints('/**') }],
-    ["under publicEndpoints('/api/auth/**')", { rules: ({ publicEndpoints }) => publicEndpoints('/api/auth/**') }],
-    [
-      "under publicEndpoints('GET /api/auth/*')",
-      { rules: ({ publicEndpoints }) => publicEndpoints('GET /api/auth/*') },
-    ],
   ])(
     '[3.4] the package’s own routes carry their own rules: register and login are public, me is not, %s',
     async (_, parts) => {
@@ -138,7 +128,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     },
   );
 
-  it('[3.4] a role on a broader pattern adds up with what me asks for, and opens with login and register', async () => {
+  it('[3.4] a role on a broader pattern applies to me, and not to login and register', async () => {
     await expectStatuses(
       { rules: ({ requireRole }) => requireRole('ADMIN', '/api/**') },
       {
@@ -150,7 +140,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     );
   });
 
-  it('[3.4] they carry their rules with another base path too', async () => {
+  it('[3.4] they have their rules with another base path', async () => {
     await expectStatuses(
       { auth: { authBasePath: 'id/' }, rules: ({ publicEndpoints }) => publicEndpoints('GET /**') },
       { 'POST /id/register': 201, 'POST /id/login': 200, 'GET /id/me': 401, 'GET /id/me as USER': 200 },
@@ -194,7 +184,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     await expectStatuses({ rules: declare }, lines);
   });
 
-  it('[3.4] me under a public rule for its very path answers 401 by itself without a token', async () => {
+  it('[3.4] me under a public rule for its path answers 401 without a token', async () => {
     const app = await startRuled(platform, { rules: ({ publicEndpoints }) => publicEndpoints('/api/auth/me') });
     const answer = await request(app.url, 'GET', '/api/auth/me');
     expect([answer.status, answer.json]).toEqual([401, { error: 'Authentication required' }]);

@@ -6,7 +6,7 @@ import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, 
 import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
-import { urlSpellings } from '../../lib/testing/url-spellings.js';
+import { accessMatrix, urlSpellings } from 'declarest/testing';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type Declare, type RuledApp, startRuled, TOKENS, type Who } from './ruled-app.js';
@@ -130,12 +130,23 @@ describe.each(PLATFORMS)('routes and mounts outside Nest’s routes on %s', (pla
     await app.close();
   });
 
-  it('[3.5] a rule that also matches Nest’s routes is applied wherever the platform tells the route or mount', async () => {
+  it('[3.5] a rule that also matches Nest’s routes is applied to every known route and mount', async () => {
     const app = await start(({ requireAuth }) => requireAuth('/**'));
     // Fastify does not tell what middie mounts.
     const unknown = platform === 'express' ? [] : ['/used/x', '/listed/x'];
     for (const path of paths)
       expect([path, (await ask(app, path)).status]).toEqual([path, unknown.includes(path) ? 200 : 401]);
+    await app.close();
+  });
+
+  it('[3.5] the access matrix observes what every row declares', async () => {
+    const app = await start(({ requireRole, requireAuth }) => {
+      requireAuth('/**');
+      requireRole('ADMIN', '/files/secret/**', '/wild/x', '/router/**');
+    });
+    const rows = await accessMatrix(app.app);
+    expect(rows.filter(({ agrees }) => !agrees)).toEqual([]);
+    expect(rows.length).toBeGreaterThan(10);
     await app.close();
   });
 

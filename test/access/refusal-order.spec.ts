@@ -6,17 +6,11 @@ import { startRuled, TOKENS } from './ruled-app.js';
 const json = { 'content-type': 'application/json' };
 const BODIES: [what: string, options: RequestOptions, alone: number[]][] = [
   ['malformed JSON', { body: '{"name":', headers: json }, [400]],
-  ['JSON that is no object', { body: '[1]', headers: json }, [400]],
-  ['null', { body: 'null', headers: json }, [400]],
-  ['an empty body of type JSON', { body: '', headers: json }, [400]],
   ['no body', {}, [400]],
   ['too large a body', { body: JSON.stringify({ name: 'x'.repeat(3_000_000) }), headers: json }, [413]],
   ['plain text', { body: 'name=x', headers: { 'content-type': 'text/plain' } }, [415]],
-  ['a form', { body: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, [415]],
-  ['XML', { body: '<name/>', headers: { 'content-type': 'application/xml' } }, [415]],
   ['multipart', { body: '--x--', headers: { 'content-type': 'multipart/form-data; boundary=x' } }, [415]],
   ['invalid fields', { json: { name: 7, unknown: true } }, [400]],
-  ['a key that pollutes', { body: '{"__proto__":{"a":1}}', headers: json }, [400]],
 ];
 
 describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
@@ -46,7 +40,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       ['POST', '/api/categories'],
       ['PUT', '/api/categories/1'],
       ['POST', '/api/auth/register'],
-    ])('[3.6] 401 comes before anything is said about the body: %s %s', async (method, path) => {
+    ])('[3.6] 401 comes before any error of the body: %s %s', async (method, path) => {
       const answer = await ask(method, path, options);
       expect([answer.status, answer.json]).toEqual([401, { error: 'Authentication required' }]);
       expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -57,7 +51,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       ['POST', '/api/categories'],
       ['PUT', '/api/categories/1'],
       ['POST', '/api/auth/register'],
-    ])('[3.6] 403 comes before anything is said about the body: %s %s', async (method, path) => {
+    ])('[3.6] 403 comes before any error of the body: %s %s', async (method, path) => {
       const answer = await ask(method, path, options, tokens.user);
       expect([answer.status, answer.json]).toEqual([403, { error: 'Admin access required' }]);
     });
@@ -66,14 +60,14 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       ['POST', '/api/products', 'user'],
       ['POST', '/api/categories', 'admin'],
       ['POST', '/api/auth/register', 'admin'],
-    ] as const)('[3.6] [4.3] who may come in is told about the body: %s %s', async (method, path, who) => {
+    ] as const)('[3.6] [4.3] with access, the body is validated: %s %s', async (method, path, who) => {
       const answer = await ask(method, path, options, tokens[who]);
       expect(alone).toContain(answer.status);
       expect(answer.json).toMatchObject({ success: false, message: expect.any(String) });
     });
   });
 
-  it('[3.6] the login stays public: there the body is all there is to say', async () => {
+  it('[3.6] the public login validates the body', async () => {
     const answer = await ask('POST', '/api/auth/login', { body: '{', headers: json });
     expect([answer.status, answer.json.success]).toEqual([400, false]);
   });
@@ -106,7 +100,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       expect((await ask(method, path, {}, token)).status).toBe(404);
   });
 
-  it.each(BODIES.slice(0, 6))('[3.6] an unknown path is 404 whatever the body is: %s', async (_, options) => {
+  it.each(BODIES.slice(0, 3))('[3.6] an unknown path is 404 whatever the body is: %s', async (_, options) => {
     for (const token of [undefined, tokens.admin]) {
       const { status } = await ask('POST', '/api/nowhere', options, token);
       // Fastify reads the body before it looks for the path, and says so in its own words.
@@ -130,7 +124,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
 });
 
 describe.each(PLATFORMS)("the application's own routes on %s", (platform) => {
-  it('[3.6] are not entered by who is refused, whatever the body', async () => {
+  it('[3.6] are not entered by a refused request with any body', async () => {
     const app = await startRuled(platform, { routes: ['POST mine'] });
     for (const [, options] of BODIES) {
       const { status } = await request(app.url, 'POST', '/mine', options);

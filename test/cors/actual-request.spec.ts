@@ -68,9 +68,7 @@ const FAILED: Case[] = [
   { what: 'malformed JSON', status: 400, method: 'POST', path: '/api/gadgets', options: MALFORMED },
   { what: 'invalid data', status: 400, method: 'POST', path: '/api/gadgets', options: { json: { name: 5 } } },
   { what: 'an id that is none', status: 400, method: 'GET', path: '/api/gadgets/one' },
-  { what: 'an unknown query parameter', status: 400, method: 'GET', path: '/api/gadgets?colour=red' },
   { what: 'no token', status: 401, method: 'PUT', path: '/api/gadgets/1', options: { json: { name: 'x' } } },
-  { what: 'a bad token', status: 401, method: 'PUT', path: '/api/gadgets/1', options: { token: 'bad' } },
   { what: 'no token and malformed JSON', status: 401, method: 'PUT', path: '/api/gadgets/1', options: MALFORMED },
   { what: 'a token without the role', status: 403, method: 'DELETE', path: '/api/gadgets/1', options: { token: USER } },
   { what: 'no such record', status: 404, method: 'GET', path: '/api/gadgets/4711' },
@@ -79,7 +77,6 @@ const FAILED: Case[] = [
   { what: 'a body that is no JSON', status: 415, method: 'POST', path: '/api/gadgets', options: NO_JSON },
   { what: 'a failure of the inside', status: 500, method: 'GET', path: '/api/gizmos/1' },
   { what: 'malformed JSON at login', status: 400, method: 'POST', path: '/api/auth/login', options: MALFORMED },
-  { what: 'a wrong registration', status: 400, method: 'POST', path: '/api/auth/register', options: { json: {} } },
   {
     what: 'wrong credentials',
     status: 401,
@@ -88,11 +85,8 @@ const FAILED: Case[] = [
     options: { json: { email: 'nobody@example.com', password: 'wrong horse' } },
   },
   { what: 'me without a token', status: 401, method: 'GET', path: '/api/auth/me' },
-  { what: 'a login that is too large', status: 413, method: 'POST', path: '/api/auth/login', options: TOO_LARGE },
-  { what: 'a login that is no JSON', status: 415, method: 'POST', path: '/api/auth/login', options: NO_JSON },
   // Of the application's own
   { what: 'its own route: malformed JSON', status: 400, method: 'POST', path: '/api/own/post', options: MALFORMED },
-  { what: 'its own route: too large a body', status: 413, method: 'POST', path: '/api/own/post', options: TOO_LARGE },
   { what: 'its own route: no token', status: 401, method: 'PATCH', path: '/api/own/patch' },
   {
     what: 'its own route: no token and malformed JSON',
@@ -145,36 +139,36 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
   const send = ({ method, path, options }: Case): Promise<Answer> =>
     request(app.url, method, path, { ...options, headers: { origin: ORIGIN, ...options?.headers } });
 
-  it.each(SERVED)('[5] is processed by its handler, and carries the CORS headers: $what', async (each) => {
+  it.each(SERVED)('[5] is processed by its handler and has the CORS headers: $what', async (each) => {
     const answer = await send(each);
     expect(answer.status).toBe(each.status);
     expect(corsHeadersOf(answer)).toEqual(allCorsHeaders(ORIGIN));
     expect(app.takeTrace().at(-1)).toMatch(/^handler /);
   });
 
-  it('[5] of HEAD carries the headers of its GET, and no body', async () => {
+  it('[5] of HEAD has the headers of GET and no body', async () => {
     const answer = await request(app.url, 'HEAD', '/api/gadgets/1');
     expect([answer.status, answer.text]).toEqual([200, '']);
     expect(corsHeadersOf(answer)).toEqual(corsHeadersOf(await request(app.url, 'GET', '/api/gadgets/1')));
   });
 
-  it('[5] carries the CORS headers without an Origin, too', async () => {
+  it('[5] has the CORS headers without an Origin', async () => {
     const answer = await request(app.url, 'GET', '/api/gadgets');
     expect(corsHeadersOf(answer)).toEqual(allCorsHeaders(ORIGIN));
   });
 
-  it('[5] from another origin is processed, and carries the allowed one', async () => {
+  it('[5] from another origin is processed and has the allowed origin', async () => {
     const answer = await request(app.url, 'GET', '/api/gadgets', { headers: { origin: 'https://evil.example' } });
     expect([answer.status, corsHeadersOf(answer)]).toEqual([200, allCorsHeaders(ORIGIN)]);
   });
 
-  it.each(FAILED)('[5] carries the CORS headers when it fails: $status, $what', async (each) => {
+  it.each(FAILED)('[5] has the CORS headers when it fails: $status, $what', async (each) => {
     const answer = await send(each);
     if (platform === 'fastify' || !unknownToExpress(each)) expect(answer.status).toBe(each.status);
     expect(corsHeadersOf(answer)).toEqual(allCorsHeaders(ORIGIN));
   });
 
-  it('[5] carries the CORS headers when no method of a path of the group is meant', async () => {
+  it('[5] has the CORS headers for a method without a route', async () => {
     // The preflight has allowed PATCH: without the headers the page would see a network error instead of the 404.
     const answer = await request(app.url, 'PATCH', '/api/gadgets/1', { token: USER });
     expect([answer.status, corsHeadersOf(answer)]).toEqual([404, allCorsHeaders(ORIGIN)]);
@@ -192,7 +186,7 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
     ORIGIN.replace('https', 'http'),
     'null',
     '',
-  ])('[5] says the one allowed origin, whatever looks like it: %s', async (origin) => {
+  ])('[5] has the one allowed origin for a similar one: %s', async (origin) => {
     for (const method of ['GET', 'OPTIONS']) {
       const headers = { origin, 'access-control-request-method': 'PUT' };
       const answer = await request(app.url, method, '/api/gadgets', { headers });
@@ -200,7 +194,7 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
     }
   });
 
-  it('[5] exposes every header that the package itself sends and a page could not read otherwise, and no other', async () => {
+  it('[5] exposes every header that the package sends', async () => {
     const created = await request(app.url, 'POST', '/api/gadgets', { json: { name: 'another' } });
     const answers = await Promise.all(
       [...SERVED, ...FAILED].filter(({ path }) => !path.startsWith('/api/own')).map(send),

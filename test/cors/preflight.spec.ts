@@ -47,40 +47,20 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
   afterAll(() => app.close());
   beforeEach(() => void app.takeTrace());
 
-  it.each(GROUP)('[5] is answered 204 with the CORS headers where the route has %s: %s', async (_, path) => {
-    const answer = await request(app.url, 'OPTIONS', path, { headers: preflight() });
-    expect(answer.status).toBe(204);
-    expect(corsHeadersOf(answer)).toEqual(allCorsHeaders(ORIGIN));
-  });
-
-  it.each(GROUP)('[5] is answered 204 without an Origin too, where the route has %s: %s', async (_, path) => {
-    const answer = await request(app.url, 'OPTIONS', path);
-    expect(answer.status).toBe(204);
-    expect(corsHeadersOf(answer)).toEqual(allCorsHeaders(ORIGIN));
-  });
-
-  it.each(GROUP)('[5] has no body where the route has %s: %s', async (_, path) => {
-    const answer = await request(app.url, 'OPTIONS', path, { headers: preflight() });
-    expect(answer.text).toBe('');
-    // RFC 9110 §8.6: a 204 has no Content-Length; and there is nothing whose type could be told.
-    expect(answer.headers['content-length']).toBeUndefined();
-    expect(answer.headers['content-type']).toBeUndefined();
-  });
-
   it.each(GROUP)('[5] is answered before guards and handlers where the route has %s: %s', async (_, path) => {
-    await request(app.url, 'OPTIONS', path, { headers: preflight() });
+    for (const headers of [preflight(), {}]) {
+      const answer = await request(app.url, 'OPTIONS', path, { headers });
+      expect([answer.status, answer.text, corsHeadersOf(answer)]).toEqual([204, '', allCorsHeaders(ORIGIN)]);
+    }
     expect(app.takeTrace()).toEqual([]);
   });
 
-  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'PURGE'])(
-    '[5] is answered 204 whatever the method asked for: %s at a path that only has GET',
-    async (method) => {
-      const answer = await request(app.url, 'OPTIONS', '/api/own/read', { headers: preflight(method) });
-      expect([answer.status, corsHeadersOf(answer)]).toEqual([204, allCorsHeaders(ORIGIN)]);
-    },
-  );
+  it.each(['GET', 'PATCH', 'PURGE'])('[5] is answered 204 for any requested method: %s', async (method) => {
+    const answer = await request(app.url, 'OPTIONS', '/api/own/read', { headers: preflight(method) });
+    expect([answer.status, corsHeadersOf(answer)]).toEqual([204, allCorsHeaders(ORIGIN)]);
+  });
 
-  it('[5] names the allowed origin to every other one, too', async () => {
+  it('[5] sends the allowed origin to every other origin', async () => {
     const answer = await request(app.url, 'OPTIONS', '/api/gadgets', {
       headers: preflight('GET', 'https://evil.example'),
     });
@@ -88,7 +68,7 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
     expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
   });
 
-  it('[5] never promises that cookies may be sent', async () => {
+  it('[5] has no Access-Control-Allow-Credentials', async () => {
     const answer = await request(app.url, 'OPTIONS', '/api/gadgets', { headers: preflight() });
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
   });
@@ -102,7 +82,7 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
     },
   );
 
-  it('[5] is answered 204 whatever body it carries', async () => {
+  it('[5] is answered 204 with any body', async () => {
     const answer = await request(app.url, 'OPTIONS', '/api/own/post', {
       body: '{"broken',
       headers: { ...preflight(), 'content-type': 'application/json' },
@@ -114,25 +94,22 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
     ['a path of no route', '/api/nowhere'],
     ['the root', '/'],
     ['a level below a route of the group', '/api/gadgets/7/parts'],
-    ['a level below exists', '/api/gadgets/exists/7/x'],
     ['the level above the group', '/api'],
-    ['a longer word', '/api/gadgetsandmore'],
     ['a route of the application outside of the group', '/api/outside'],
     ['a generated route outside of the group', '/api/gizmos'],
     ['a path under a wildcard of the group that has no route', '/api/auth/nope'],
-    ['a path further below a wildcard of the group', '/api/auth/login/now'],
     ['the path of a wildcard itself, without a route', '/api/auth'],
-  ])('[5] falls through to 404, without a CORS header: %s', async (_, path) => {
+  ])('[5] passes on to 404 without CORS headers: %s', async (_, path) => {
     const answer = await request(app.url, 'OPTIONS', path, { headers: preflight() });
     expect([answer.status, corsHeadersOf(answer)]).toEqual([404, {}]);
   });
 
-  it('[5] falls through to the same 404 as any other request there', async () => {
+  it('[5] passes on to the same 404 as any other request', async () => {
     const answer = await request(app.url, 'OPTIONS', '/api/auth/nope', { headers: preflight() });
     expect(answer.json).toEqual({ message: 'Cannot OPTIONS /api/auth/nope', error: 'Not Found', statusCode: 404 });
   });
 
-  it('[5] reaches an @Options() handler of the application outside of the group, without a CORS header', async () => {
+  it('[5] reaches an @Options() handler outside of the group', async () => {
     const answer = await request(app.url, 'OPTIONS', '/api/outside/options', { headers: preflight() });
     expect([answer.status, answer.json]).toEqual([200, { outside: true }]);
     expect(corsHeadersOf(answer)).toEqual({});
@@ -147,7 +124,7 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
     ['/api/auth/login/', 'express'],
     // Fastify decodes before it matches; Express matches the bytes.
     ['/api/%67adgets', 'fastify'],
-  ] as const)("[5] follows the router's own rules for case, trailing slash and escapes: %s", async (path, served) => {
+  ] as const)('[5] is matched as the router matches case, trailing slash and escapes: %s', async (path, served) => {
     const answer = await rawTarget(app.port, path, { method: 'OPTIONS' });
     expect(answer.status).toBe(platform === served ? 204 : 404);
     expect(corsHeadersOf(answer)).toEqual(platform === served ? allCorsHeaders(ORIGIN) : {});
@@ -155,27 +132,19 @@ describe.each(PLATFORMS)('a preflight on %s', (platform) => {
 
   it.each([
     '/api/gadgets/',
-    '/api/gadgets//',
     '/api//gadgets',
     '//api/gadgets',
     '/api/./gadgets',
-    '/api/x/../gadgets',
-    '/api/gadgets/7/..',
     '/api/gadgets/..',
     '/api/gadgets/7%2fparts',
     '/api/gadgets/7;x=1',
-    '/api/gadgets;x=1',
     '/api\\gadgets',
     '/api/gadgets#top',
-    '/api/gadgets%20',
-    '/api/gadgets%3Fpage=1',
-    'HTTP://ANYWHERE.EXAMPLE/api/gadgets',
     'http://anywhere.example//api/gadgets',
     'http://anywhere.example',
     '/api/gadgets/exists/',
     '/api/gadgets/EXISTS/7',
-    '/api/own/read/.',
-  ])('[5] is answered 204 exactly where a GET of the same spelling reaches a handler: %s', async (target) => {
+  ])('[5] is answered 204 exactly where a GET of the same target reaches a handler: %s', async (target) => {
     await rawTarget(app.port, target);
     const reached = app.takeTrace().length > 0;
     const answer = await rawTarget(app.port, target, { method: 'OPTIONS' });

@@ -1,4 +1,4 @@
-/** What becomes of a body that is no JSON object: on the package's routes, and on the application's own. */
+/** Bodies that are no JSON object, on the package's routes and on the application's own. */
 import {
   Body,
   Catch,
@@ -53,22 +53,14 @@ const json = (body: string, type = 'application/json'): RequestOptions => ({ bod
 
 const BODIES: [what: string, status: number, options: RequestOptions][] = [
   ['malformed', 400, json('{"name":')],
-  ['single quotes', 400, json("{'name':'x'}")],
   ['empty', 400, json('')],
-  ['blank', 400, json('  ')],
   ['no body and no type', 400, {}],
   ['an array', 400, json('[]')],
-  ['a text', 400, json('"name"')],
-  ['a number', 400, json('5')],
   ['null', 400, json('null')],
-  ['true', 400, json('true')],
   ['a byte order mark alone', 400, json('\ufeff')],
   ['another media type', 415, json('name=x', 'application/x-www-form-urlencoded')],
   ['plain text', 415, json('{"name":"x"}', 'text/plain')],
-  ['XML', 415, json('<name/>', 'application/xml')],
   ['a vendor’s JSON', 415, json('{"name":"x"}', 'application/vnd.api+json')],
-  ['JSON patch', 415, json('[]', 'application/json-patch+json')],
-  ['multipart', 415, json('--a--', 'multipart/form-data; boundary=a')],
   ['latin1', 415, json('{"name":"x"}', 'application/json; charset=latin1')],
   [
     'an unknown encoding',
@@ -103,26 +95,23 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
   });
   afterAll(() => shop.close());
 
-  it.each(BODIES)(
-    '[4.3] that a generated create does not take, in its own shape: %s, %i',
-    async (_, status, options) => {
-      const answer = await request(shop.url, 'POST', '/api/categories', options);
-      // Express takes an empty body for an empty object, of which every required field is missing.
-      const { errors: _errors, ...body } = answer.json;
-      expect([answer.status, body]).toEqual([
-        status,
-        { success: false, message: expect.any(String), timestamp: expect.any(String) },
-      ]);
-    },
-  );
+  it.each(BODIES)('[4.3] are refused by a generated create: %s, %i', async (_, status, options) => {
+    const answer = await request(shop.url, 'POST', '/api/categories', options);
+    // Express takes an empty body for an empty object, of which every required field is missing.
+    const { errors: _errors, ...body } = answer.json;
+    expect([answer.status, body]).toEqual([
+      status,
+      { success: false, message: expect.any(String), timestamp: expect.any(String) },
+    ]);
+  });
 
-  it.each(BODIES)('[2.3] that registration does not take, in its own shape: %s, %i', async (_, status, options) => {
+  it.each(BODIES)('[2.3] are refused by the registration: %s, %i', async (_, status, options) => {
     const answer = await request(shop.url, 'POST', '/api/auth/register', options);
     expect([answer.status, answer.json]).toEqual([status, { success: false, message: expect.any(String) }]);
   });
 
   it.each(BODIES.filter(([, status]) => status !== 415))(
-    '[4.3] never come back in the answer: %s',
+    '[4.3] are never quoted in the response: %s',
     async (_, _status, options) => {
       const marked = { ...options, ...(options.body && { body: `${options.body as string}hunter2canary` }) };
       for (const path of ['/api/categories', '/api/auth/login'])
@@ -130,7 +119,7 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
     },
   );
 
-  it.each(WELL_TYPED)('[4.3] that are %s are taken', async (type) => {
+  it.each(WELL_TYPED)('[4.3] of the type %s are accepted', async (type) => {
     const name = `for ${type}`;
     const answer = await request(shop.url, 'POST', '/api/categories', json(JSON.stringify({ name }), type));
     expect([answer.status, answer.json.data]).toEqual([201, { id: expect.any(Number), name }]);
@@ -139,12 +128,12 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
   it.each<[string, number, RequestOptions]>([
     ['malformed', 400, json('{"name":')],
     ['too large', 413, json(JSON.stringify({ name: 'x'.repeat(2_000_000) }))],
-  ])("[4.3] [6] of the application's own routes keep its own shape: %s", async (_, status, options) => {
+  ])("[4.3] [6] of the application's own routes are refused in its own shape: %s", async (_, status, options) => {
     const answer = await request(shop.url, 'POST', '/own', options);
     expect([answer.status, answer.json]).toEqual([status, { mine: status }]);
   });
 
-  it('[4.3] that are no JSON still reach a route of the application that takes them', async () => {
+  it('[4.3] of another type reach a route of the application', async () => {
     const answer = await request(shop.url, 'POST', '/own', json('a=1', 'application/x-www-form-urlencoded'));
     expect([answer.status, answer.json]).toEqual([201, { got: { a: '1' } }]);
   });
@@ -152,7 +141,7 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
   it.each<[string, string, string]>([
     ['a generated route', 'GET', '/api/categories'],
     ["the application's own route", 'GET', '/own'],
-  ])('[4.3] that nobody reads are no 500: %s', async (_, method, path) => {
+  ])('[4.3] that no handler reads are no 500: %s', async (_, method, path) => {
     const answer = await request(shop.url, method, path, json('{"broken'));
     expect(answer.status).toBeLessThan(500);
   });
@@ -161,7 +150,7 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
     ['malformed', json('{"name":')],
     ['too large', json(JSON.stringify({ name: 'x'.repeat(2_000_000) }))],
     ['another media type', json('<name/>', 'application/xml')],
-  ])('[3.6] of who may not come in are not spoken of: %s', async (_, options) => {
+  ])('[3.6] are not validated for a refused request: %s', async (_, options) => {
     for (const [method, path] of [
       ['GET', '/api/auth/me'],
       ['PUT', '/own/closed'],

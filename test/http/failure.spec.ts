@@ -14,7 +14,7 @@ const unreadable = (status: number, message: string): UnreadableBody =>
   new UnreadableBody(parserError(status, message));
 const parserError = (status: number, message: string): Error => Object.assign(new Error(message), { status });
 
-describe('what is told of a failure', () => {
+describe('the description of a failure', () => {
   let logged: unknown[];
   beforeEach(() => {
     logged = [];
@@ -44,7 +44,7 @@ describe('what is told of a failure', () => {
       413,
       'The request body is larger than this server accepts',
     ],
-  ])('[4.3] %s: the status and a sentence', (_, exception, status, message) => {
+  ])('[4.3] %s has a status and a sentence', (_, exception, status, message) => {
     expect(failureOf(exception)).toEqual({ status, message });
     expect(logged).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe('what is told of a failure', () => {
     ['a text', 'boom'],
     ['undefined', undefined],
     ['null', null],
-  ])('[4.3] %s says nothing about the inside', (_, exception) => {
+  ])('[4.3] %s reveals no detail', (_, exception) => {
     expect(failureOf(exception)).toEqual({ status: 500, message: 'Internal server error' });
     expect(logged).toHaveLength(1);
   });
@@ -80,7 +80,7 @@ describe('what is told of a failure', () => {
     [{ statusCode: 415 }, 415],
     [undefined, undefined],
     ['text', undefined],
-  ])('[4.3] what the client did wrong has a status of 4xx (%#)', (exception, status) => {
+  ])('[4.3] an error of the client has a status of 4xx (%#)', (exception, status) => {
     expect(platformStatusOf(exception)).toBe(status);
   });
 });
@@ -91,12 +91,12 @@ describe('a refusal', () => {
     ['SUPPORT_AGENT', 'Support agent access required'],
     ['a', 'A access required'],
     ['Head_Of_SALES', 'Head of sales access required'],
-  ])('[3.2] for the role %s says %s', (role, error) => {
+  ])('[3.2] for the role %s is %s', (role, error) => {
     const refusal = new AccessRefused([role]);
     expect([refusal.getStatus(), refusal.getResponse()]).toEqual([403, { error }]);
   });
 
-  it('[3.2] for any of several roles says them all', () => {
+  it('[3.2] for any of several roles names them all', () => {
     expect(new AccessRefused(['ADMIN', 'CONTENT_EDITOR']).getResponse()).toEqual({
       error: 'Admin or content editor access required',
     });
@@ -109,7 +109,7 @@ describe('a refusal', () => {
   it.each([
     [false, 'Bearer'],
     [true, 'Bearer error="invalid_token"'],
-  ])('[3.2] for want of a token has its body and challenge (a token was sent: %s)', (sent, challenge) => {
+  ])('[3.2] without a token has its body and challenge (a token was sent: %s)', (sent, challenge) => {
     const refusal = new AuthenticationRequired(sent);
     expect(refusal).toBeInstanceOf(UnauthorizedException);
     expect([refusal.getStatus(), refusal.getResponse(), refusal.challenge]).toEqual([

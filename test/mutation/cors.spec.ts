@@ -223,6 +223,7 @@ function adapterWith(paths: string[] = [], isCorsEnabled?: boolean): object {
   return {
     ...(isCorsEnabled !== undefined && { isCorsEnabled }),
     getType: () => 'express',
+    use: () => undefined,
     getInstance: () => ({ router: { stack } }),
     getRouteMatchingOptions: () => ({ caseSensitive: false, ignoreTrailingSlash: true }),
   };

@@ -176,7 +176,7 @@ describe('the deciding rule', () => {
     expect(decidingRule(fold(ANY_TOKEN, rules), forbidden('A'))).toBeUndefined();
   });
 
-  it('[3.4] is none where the default decides', () => {
+  it('[3.4] is undefined where the default decides', () => {
     expect(decidingRule(ANY_TOKEN, undefined)).toBeUndefined();
     expect(decidingRule(NOBODY, { reason: 'forbidden' })).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 /**
- * The compiled decision against the naive model, over random applications. `npm run proof:rules` is the full run;
- * a failing application is printed small, with the PROOF_SEED that repeats it alone.
+ * Compares the compiled decision with the naive model, for random applications. `npm run proof:rules` is the full run. A
+ * failing application is reduced and printed with the PROOF_SEED that repeats it.
  */
 import { authController } from '../../lib/auth/auth.controller.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
@@ -72,7 +72,7 @@ interface Difference extends Asked {
 
 type Ask = (caller: Caller) => Answer | Promise<Answer>;
 
-/** The library's side: what it decides for a request that this route serves. */
+/** The compiled decision for a request that a route serves. */
 class Compiled {
   private readonly access: RouteAccess;
   private readonly expand: (roles: readonly string[]) => readonly string[];
@@ -493,7 +493,7 @@ describe.each(['express', 'fastify'] as const)('random applications as %s reads 
   const MINUTES = Math.max(60_000, APPLICATIONS * 60);
 
   it(
-    '[3.1] [3.2] [3.3] [3.4] [3.5] decide as the naive model does, in any order of declaration; HEAD as GET',
+    '[3.1] [3.2] [3.3] [3.4] [3.5] decide as the naive model does, in any order of declaration',
     async () => {
       const distribution = new Distribution();
       for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] = 0;
@@ -522,7 +522,7 @@ describe.each(['express', 'fastify'] as const)('random applications as %s reads 
   );
 
   it(
-    '[3.3] let nobody in by a restriction more',
+    '[3.3] give no more access when a restriction is added',
     async () => {
       counts.restricted = 0;
       const opened: string[] = [];
@@ -580,7 +580,7 @@ it('[3.1] the random paths are those that Express serves, with its parameters', 
         expect(match(template)(path)).toEqual(expect.objectContaining({ path, params: { ...params } }));
 });
 
-it('finds the smallest case: no application is printed larger than it must be', async () => {
+it('reduces a failing application to the smallest one', async () => {
   const application = randomApplication(seeded(7), 'express');
   const small = await smallest(application, async ({ routes }) => routes.length > 0);
   expect(small.rules).toEqual([]);

@@ -206,7 +206,7 @@ describe.each(PLATFORMS)('the route table on %s', (platform) => {
     );
   });
 
-  it('[3.5] tells the controller’s method of a route, and that a platform route has none', () => {
+  it('[3.5] has the controller’s method of a route, and none for a platform route', () => {
     const { controllerRoutes, platformRoutes } = tableOf(app);
     const scoped = controllerRoutes.find(({ path }) => path === '/api/scoped/:key');
     expect(scoped?.handler).toBe(ScopedController.prototype.read);

@@ -71,7 +71,7 @@ function assertUsable(options: ResolvedCrudOptions, dataSource: DataSource): voi
       options,
       'a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
+      `${advice}, give the column a default on a database with RETURNING (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
   const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource))

@@ -99,9 +99,8 @@ export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSou
 }
 
 /**
- * Whether every name is a plain word, which no statement can hold otherwise than as it is: the query builder finds each
- * by what stands around a word, and puts values by words that nobody else has. Of any other name only the statement
- * itself tells. A word that every object knows, such as `constructor`, may be mistaken where values are held by names.
+ * Whether every name is a plain word, which a statement holds as it is. Other names, and properties that every object
+ * has, such as `constructor`, may confuse the query builder: their statements are compiled at startup, as a test.
  */
 export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata): boolean {
   const names = [...columns, ...relations].map(({ propertyName }) => propertyName);
