@@ -5,19 +5,9 @@ import { BASE_ROLE, DENIED, PUBLIC, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
-import {
-  compileRouteAccess,
-  decoratorRules,
-  type RouteAccess,
-  type RouteEntry,
-  type RulePolicy,
-} from './route-access.js';
+import { compileRouteAccess, decoratorRules, type RouteAccess, type RulePolicy } from './route-access.js';
 import { fold } from './rules.js';
 import type { ConcretePath } from './path-interpretations.js';
-
-export interface AccessPolicy extends RulePolicy {
-  readonly roleHierarchy: RoleHierarchy;
-}
 
 export class CompiledAccess {
   readonly roles: RoleInclusion;
@@ -28,7 +18,7 @@ export class CompiledAccess {
   constructor(
     readonly table: RouteTable,
     readonly methods: readonly ControllerMethod[],
-    readonly policy: AccessPolicy,
+    readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy },
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
@@ -67,7 +57,7 @@ export class CompiledAccess {
   }
 
   /** One for each method of each route, controllers' routes first. */
-  get entries(): readonly RouteEntry[] {
+  get entries(): RouteAccess['entries'] {
     return [...this.inside.entries, ...this.outsideRoutes.entries];
   }
 
