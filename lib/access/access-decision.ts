@@ -1,17 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { decide, DENIED, type Access, type Refusal } from './access.js';
+import { checkPolicies, decide, DENIED, type Access, type Refusal } from './access.js';
 import { AccessRules } from './access-rules.js';
-import { checkPolicies } from './policy.js';
 import type { Authentication } from './principal.js';
 import { decidingRule, describeRule } from './rules.js';
-
-/** A refused request: the exception, and the headers of its response. */
-export interface RefusedAccess {
-  readonly exception: AuthenticationRequired | AccessRefused;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** Decides whether a request has access. Any exception in the decision is a refusal. */
 @Injectable()
@@ -20,22 +13,16 @@ export class AccessDecision {
 
   constructor(private readonly rules: AccessRules) {}
 
-  /** @returns `undefined` where the request has access */
-  async databaseFailureOf(
-    request: HttpRequest,
-    authentication: Authentication,
-    accessOf: () => Access,
-  ): Promise<RefusedAccess | undefined> {
+  /** @returns the exception and the headers of the response; `undefined` where the request has access */
+  async refusalOf(request: HttpRequest, authentication: Authentication, accessOf: () => Access) {
     let access = DENIED;
     let refusal: Refusal | undefined = { reason: 'forbidden' };
     try {
       access = accessOf();
       refusal = await this.decide(access, request, authentication);
     } catch (error) {
-      this.logger.error(
-        'The access decision failed; the request is refused.',
-        error instanceof Error ? error.stack : undefined,
-      );
+      const stack = error instanceof Error ? error.stack : undefined;
+      this.logger.error('The access decision failed; the request is refused.', stack);
     }
     return refusal && this.refuse(access, refusal, authentication);
   }
@@ -52,7 +39,7 @@ export class AccessDecision {
     return refusal ?? (principal && (await checkPolicies(access.requirements, principal, request)));
   }
 
-  private refuse(access: Access, refusal: Refusal, { bearerWasSent }: Authentication): RefusedAccess {
+  private refuse(access: Access, refusal: Refusal, { bearerWasSent }: Authentication) {
     const headers: Record<string, string> = {};
     if (this.rules.options.explainRefusals) {
       const rule = decidingRule(access, refusal);

@@ -40,15 +40,21 @@ export class AccessMiddleware {
     AccessMiddleware.installed.add(adapter);
     // Fastify reports only routes that are added from here on.
     RouteTable.of(adapter, this.config);
-    if (adapter.getType() === 'fastify') this.installOnFastify(adapter);
-    else
-      adapter.use(((request: HttpRequest, response: unknown, next: Next) => {
-        authenticate(this.authenticator, request);
-        this.decideOutside(adapter, request, response, next);
-      }) as never);
+    const isFastify = adapter.getType() === 'fastify';
+    if (isFastify) this.addFastifyHook(adapter);
+    // On Fastify, middleware that main.ts mounts runs before or after the hook, but after this one.
+    const decideOutside = (request: HttpRequest, response: unknown, next: Next): void => {
+      if (!isFastify) authenticate(this.authenticator, request);
+      const enter: Next = (error) =>
+        error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
+      this.enforce(adapter, request, response, enter, (compiled) =>
+        compiled.ofRequestOutside(request.method, routedPathOf(request)),
+      );
+    };
+    adapter.use(decideOutside as never);
   }
 
-  private installOnFastify(adapter: HttpAdapter): void {
+  private addFastifyHook(adapter: HttpAdapter): void {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       authenticate(this.authenticator, request);
       if (!isPlatformRequest(request)) return done();
@@ -56,17 +62,6 @@ export class AccessMiddleware {
         error === undefined && stopsProbe(request) ? adapter.reply(reply, '', 403) : done(error);
       this.enforce(adapter, request, reply, enter, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
-    // Middleware that main.ts mounts runs before or after that hook, but after this one.
-    adapter.use(((request: HttpRequest, response: unknown, next: Next) =>
-      this.decideOutside(adapter, request, response, next)) as never);
-  }
-
-  private decideOutside(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
-    const enter: Next = (error) =>
-      error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
-    this.enforce(adapter, request, response, enter, (compiled) =>
-      compiled.ofRequestOutside(request.method, routedPathOf(request)),
-    );
   }
 
   /** A probe stops before a handler outside Nest's routes, and where no route is known. */
@@ -89,23 +84,20 @@ export class AccessMiddleware {
     accessOf: (compiled: CompiledAccess) => Access | undefined,
   ): void {
     const { compiled } = this.rules;
-    const access = compiled && accessOrDenied(() => accessOf(compiled));
-    if (access === undefined) return next();
+    let access: Access | undefined = DENIED;
+    try {
+      access = compiled && accessOf(compiled);
+    } catch {
+      // Any exception in the decision is a denial.
+    }
+    if (!access) return next();
     const decide = async (): Promise<void> => {
       const authentication = authenticationOf(this.authenticator, request);
-      const refused = await this.decision.databaseFailureOf(request, authentication, () => access);
+      const refused = await this.decision.refusalOf(request, authentication, () => access);
       if (!refused) return next();
       for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
       adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());
     };
     decide().catch(next);
-  }
-}
-
-function accessOrDenied(accessOf: () => Access | undefined): Access | undefined {
-  try {
-    return accessOf();
-  } catch {
-    return DENIED;
   }
 }

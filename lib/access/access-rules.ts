@@ -7,12 +7,11 @@ import { refuseCollisions } from '../routes/route-collision.js';
 import { RouteTable } from '../routes/route-table.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
-import { compileAccess, type CompiledAccess } from './compiled-access.js';
-import { findHandlers, undecoratedHandlers, type ContextHandler } from './other-contexts.js';
+import { CompiledAccess } from './compiled-access.js';
+import { findHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
-import { asEnforced, describeRule, isEnforced, refuseContradictions } from './rules.js';
-import type { Rule } from './rule.js';
+import { asEnforced, describeRule, refuseContradictions } from './rules.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
 export interface AccessOptions {
@@ -51,7 +50,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       const config: unknown = wrapper.instance;
-      // A factory with a scope has no instance yet: then the token tells.
+      // A factory with a scope has no instance yet: its token names the class.
       const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
       if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient))
         throw new InvalidOptionError(
@@ -68,52 +67,47 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
-    await this.compile();
-  }
-
-  /** The access of routes of Nest's that match no rule. */
-  get fallback(): Access {
-    const { defaultAccess } = this.options;
-    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
-    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
-  }
-
-  private async compile(): Promise<void> {
     const table = RouteTable.of(this.host.httpAdapter);
     await table.complete();
     refuseCollisions(table.routes, table.reading.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
-    const rules = declared.map((rule) => asEnforced(rule, this.options.enforcedRoles));
-    const compiled = compileAccess(table, controllerMethods(this.modules), {
-      rules,
+    const compiled = new CompiledAccess(table, controllerMethods(this.modules), {
+      rules: declared.map((rule) => asEnforced(rule, this.options.enforcedRoles)),
       fallback: this.fallback,
       roleHierarchy: this.options.roleHierarchy,
     });
     const handlers = findHandlers(this.discovery);
     for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
-    this.report(declared, compiled, handlers);
+    this.report(compiled, handlers);
   }
 
-  private report(declared: readonly Rule[], compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
-    const { strict, enforcedRoles, defaultAccess } = this.options;
+  private get fallback(): Access {
+    const { defaultAccess } = this.options;
+    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
+    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
+  }
+
+  private report(compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
+    const { strict, defaultAccess } = this.options;
+    const { rules, fallback } = compiled.policy;
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
-    const unenforced = declared.filter((rule) => !isEnforced(rule, enforcedRoles));
+    const unenforced = rules.filter(({ written }) => written);
     if (unenforced.length > 0)
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
-    const undecorated = this.fallback.kind === 'public' ? [] : undecoratedHandlers(handlers);
+    const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated && fallback.kind !== 'public');
     if (undecorated.length > 0)
       this.logger.warn(
-        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
+        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.map(({ name }) => name).join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
-    const warnings = findRuleWarnings(compiled, declared.length === 0 && !strict);
+    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict);
     if (strict && warnings.length > 0)
       throw new InvalidOptionError(
         'AuthModule option `strict`',

@@ -1,19 +1,20 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
-import type { Policy } from './rule.js';
-import type { Rule } from './rule.js';
+import type { HttpRequest } from '../http/request-facts.js';
+import type { Principal } from './principal.js';
+import type { Policy, Rule } from './rule.js';
 
 /** What a valid token must have. */
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };
 
+export type DefaultAccess = 'authenticated' | 'public' | 'denied';
+
 export interface Access {
-  readonly kind: 'public' | 'authenticated' | 'denied';
+  readonly kind: DefaultAccess;
   /** All of them must be met. */
   readonly requirements: readonly Requirement[];
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly by: readonly Rule[];
 }
-
-export type DefaultAccess = 'authenticated' | 'public' | 'denied';
 
 /** Every valid token has it. */
 export const BASE_ROLE = 'USER';
@@ -23,11 +24,7 @@ export const PUBLIC = plain('public');
 export const AUTHENTICATED = plain('authenticated');
 export const DENIED = plain('denied');
 
-export const ACCESS_BY_NAME: Readonly<Record<DefaultAccess, Access>> = {
-  public: PUBLIC,
-  authenticated: AUTHENTICATED,
-  denied: DENIED,
-};
+export const ACCESS_BY_NAME = { public: PUBLIC, authenticated: AUTHENTICATED, denied: DENIED } as const;
 
 /** Why a request is refused. */
 export type Refusal =
@@ -44,11 +41,27 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
   if (access.kind === 'public') return undefined;
   if (roles === undefined) return { reason: 'unauthenticated' };
   if (access.kind !== 'authenticated') return { reason: 'forbidden' };
-  for (const requirement of access.requirements) {
-    if (!('anyOf' in requirement)) continue;
-    const { anyOf } = requirement;
-    if (!anyOf.some((role) => role === BASE_ROLE || roles.includes(role)))
-      return { reason: 'forbidden', missing: anyOf };
+  const hasRole = (role: string): boolean => role === BASE_ROLE || roles.includes(role);
+  for (const each of access.requirements)
+    if ('anyOf' in each && !each.anyOf.some(hasRole)) return { reason: 'forbidden', missing: each.anyOf };
+  return undefined;
+}
+
+/** Calls the policies in turn. The first that does not return `true` refuses. */
+export async function checkPolicies(
+  requirements: readonly Requirement[],
+  principal: Principal,
+  request: HttpRequest,
+): Promise<Refusal | undefined> {
+  for (const requirement of requirements) {
+    if (!('policy' in requirement)) continue;
+    const { name, allows } = requirement.policy;
+    try {
+      if ((await allows(principal, request)) === true) continue;
+    } catch {
+      // A policy that fails gives no access.
+    }
+    return { reason: 'forbidden', missing: [name], byPolicy: true };
   }
   return undefined;
 }

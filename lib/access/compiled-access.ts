@@ -1,59 +1,33 @@
-/** The access rules of one application, compiled against its routes. Immutable, except where routes are added later. */
-import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
+/** The access rules of one application, compiled against its routes. */
+import type { ControllerMethod } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { BASE_ROLE, DENIED, type Access } from './access.js';
+import { BASE_ROLE, DENIED, PUBLIC, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
-import { decoratedEffects } from './access-decorators.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
-import { compileRouteAccess, type RouteAccess, type RouteEntry, type RulePolicy } from './route-access.js';
-import { assertNotOpened, fold } from './rules.js';
-import type { Rule } from './rule.js';
+import { compileRouteAccess, decoratorRules, type RouteAccess, type RulePolicy } from './route-access.js';
+import { fold } from './rules.js';
 import type { ConcretePath } from './path-interpretations.js';
-
-export interface AccessPolicy extends RulePolicy {
-  readonly roleHierarchy: RoleHierarchy;
-}
-
-export interface RequestedRoute extends ConcretePath {
-  readonly template: string | undefined;
-  readonly method: string;
-}
-
-export function compileAccess(
-  table: RouteTable,
-  methods: readonly ControllerMethod[],
-  policy: AccessPolicy,
-): CompiledAccess {
-  const inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
-  return new CompiledAccess(table, methods, policy, inside);
-}
 
 export class CompiledAccess {
   readonly roles: RoleInclusion;
-  private compiledOutside: { readonly routeCount: number; readonly access: OutsideAccess } | undefined;
+  /** The access of the controllers' routes. */
+  readonly inside: RouteAccess;
+  readonly outside: OutsideAccess;
 
   constructor(
     readonly table: RouteTable,
-    private readonly methods: readonly ControllerMethod[],
-    private readonly policy: AccessPolicy,
-    readonly inside: RouteAccess,
+    readonly methods: readonly ControllerMethod[],
+    readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy },
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
-  }
-
-  get rules(): readonly Rule[] {
-    return this.policy.rules;
-  }
-
-  get fallback(): Access {
-    return this.policy.fallback;
+    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
+    this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.reading);
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
-  ofRoute({ template, method, ...concrete }: RequestedRoute, target: ControllerMethod): Access {
-    const access = template === undefined ? undefined : this.inside.of(template, method, target);
-    return access?.(concrete) ?? DENIED;
+  ofRoute(template: string | undefined, method: string, path: ConcretePath, target: ControllerMethod): Access {
+    return (template !== undefined && this.inside.of(template, method, target)?.(path)) || DENIED;
   }
 
   /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */
@@ -70,29 +44,21 @@ export class CompiledAccess {
    */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
-    const rules = decoratedEffects(controller, method).map((each) => ({ ...each, pattern }));
-    for (const [index, rule] of rules.entries())
-      assertNotOpened(rule, rules.slice(0, index), `a handler of ${controller.name}`);
-    return fold(this.fallback, rules);
+    return fold(
+      this.policy.fallback,
+      decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`),
+    );
   }
 
-  controllersServing(path: string, handler: object): ControllerClass[] {
-    return controllersServing({ path, handler }, this.methods);
-  }
-
-  get outside(): OutsideAccess {
+  /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */
+  get outsideRoutes(): RouteAccess {
     const { platformRoutes, reading } = this.table;
-    if (this.compiledOutside?.routeCount !== platformRoutes.length)
-      this.compiledOutside = {
-        routeCount: platformRoutes.length,
-        access: compileOutsideAccess(platformRoutes, this.rules, this.inside.used, reading),
-      };
-    return this.compiledOutside.access;
+    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, reading);
   }
 
   /** One for each method of each route, controllers' routes first. */
-  get entries(): readonly RouteEntry[] {
-    return [...this.inside.entries, ...this.outside.routes.entries];
+  get entries(): RouteAccess['entries'] {
+    return [...this.inside.entries, ...this.outsideRoutes.entries];
   }
 
   get rows(): readonly AccessRow[] {
@@ -101,7 +67,7 @@ export class CompiledAccess {
 
   /** Every role that a rule or the hierarchy names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const rules = [...this.rules, ...this.entries.flatMap(({ access }) => access.by)];
+    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by)];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
     return new Set([BASE_ROLE, ...named, ...Object.entries(this.policy.roleHierarchy).flat(2)]);
   }

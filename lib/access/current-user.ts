@@ -1,5 +1,4 @@
 import { createParamDecorator } from '@nestjs/common';
-import type { HttpRequest } from '../http/request-facts.js';
 import { requestOf } from './other-contexts.js';
 import { principalOf, type Principal } from './principal.js';
 
@@ -15,7 +14,6 @@ import { principalOf, type Principal } from './principal.js';
  * }
  * ```
  */
-export const CurrentUser = createParamDecorator((_: unknown, context): Principal | undefined => {
-  const request = context.getType() === 'http' ? context.switchToHttp().getRequest<HttpRequest>() : requestOf(context);
-  return principalOf(request);
-});
+export const CurrentUser = createParamDecorator((_: unknown, context): Principal | undefined =>
+  principalOf(requestOf(context)),
+);

@@ -1,7 +1,7 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
+import { controllersServing } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
-import { decide, describeAccess, PUBLIC, type Access, type Refusal } from './access.js';
-import type { RoleInclusion } from './role-hierarchy.js';
+import { decide, DENIED, describeAccess, PUBLIC, type Access } from './access.js';
 import { decidingRule, describeRule, fold } from './rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 
@@ -13,30 +13,15 @@ export interface Question {
   readonly roles: readonly string[] | undefined;
 }
 
-export type Verdict =
-  | 'allowed'
-  | 'unauthenticated'
-  | 'forbidden'
-  /** No route serves the path. */
-  | 'unrouted'
-  /** The roles suffice; policies decide then. */
-  | 'left to policies';
-
-/** How a rule changed the access: `any token`, `ADMIN or EDITOR`, `public`, `nobody`. */
-export interface Step {
-  readonly rule: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 export interface Explanation extends Question {
   /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
   /** The access before any rule. */
   readonly start: string;
-  /** Every matching rule, from broad to narrow. */
-  readonly steps: readonly Step[];
-  readonly verdict: Verdict;
+  /** Every matching rule, from broad to narrow, and the access before and after it: `any token`, `ADMIN or EDITOR`. */
+  readonly steps: readonly { readonly rule: string; readonly before: string; readonly after: string }[];
+  /** `unrouted`: no route serves the path. `left to policies`: the roles suffice, and policies decide. */
+  readonly verdict: 'allowed' | 'unauthenticated' | 'forbidden' | 'unrouted' | 'left to policies';
   /** The access after the last rule. */
   readonly access: string;
   /** The deciding rule, or `default`: the value of `X-Access-Rule`. */
@@ -50,13 +35,29 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
   const { method, roles } = question;
   const path = question.path.replace(/[?#].*$/s, '');
   const served = compiled.table.find(method, path);
-  const outside = served?.route.handler === undefined;
-  const access = accessOf(compiled, method, path, served);
-  if (!access) return { ...question, ...NOWHERE };
+  const outside = !served?.route.handler;
+  const found = accessOf(compiled, method, path, served);
+  const access = found ?? DENIED;
+  const start = found ? (outside ? PUBLIC : compiled.policy.fallback) : DENIED;
+  const describe = (state: Access): string => describeAccess(state, compiled.roles.includersOf);
+  const afterRules = (count: number): string => describe(fold(start, access.by.slice(0, count)));
+  const refusal = decide(access, roles && compiled.roles.expand(roles));
+  const deciding = decidingRule(access, refusal);
+  const policies = access.requirements.flatMap((each) => ('policy' in each ? [each.policy.name] : []));
+  const decision = refusal?.reason ?? (policies.length > 0 ? 'left to policies' : 'allowed');
   return {
     ...question,
     route: served && { method: served.route.method, path: served.route.path, outside },
-    ...decisionOf(access, outside ? PUBLIC : compiled.fallback, compiled.roles, roles),
+    start: describe(start),
+    steps: access.by.map((rule, index) => ({
+      rule: describeRule(rule),
+      before: afterRules(index),
+      after: afterRules(index + 1),
+    })),
+    verdict: found ? decision : 'unrouted',
+    access: describe(access),
+    decidedBy: deciding ? describeRule(deciding) : 'default',
+    missing: refusal ? (refusal.reason === 'forbidden' && refusal.missing) || [] : policies,
   };
 }
 
@@ -68,56 +69,9 @@ function accessOf(
 ): Access | undefined {
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
-  const requested = { template: route.path, method, path, params };
-  const { handler } = route;
-  if (!handler) return compiled.outside.ofPath(method, path);
-  const [controller] = compiled.controllersServing(route.path, handler);
-  return controller && compiled.ofRoute(requested, { controller, method: handler });
-}
-
-const NOWHERE = {
-  route: undefined,
-  start: 'nobody',
-  steps: [],
-  verdict: 'unrouted',
-  access: 'nobody',
-  decidedBy: 'default',
-  missing: [],
-} as const;
-
-type Decision = Omit<Explanation, keyof Question | 'route'>;
-
-function decisionOf(
-  access: Access,
-  start: Access,
-  { expand, includersOf }: RoleInclusion,
-  roles: Question['roles'],
-): Decision {
-  const refusal = decide(access, roles && expand(roles));
-  const states = [start, ...access.by.map((_, index) => fold(start, access.by.slice(0, index + 1)))];
-  const words = states.map((state) => describeAccess(state, includersOf));
-  const deciding = decidingRule(access, refusal);
-  const policies =
-    access.kind === 'authenticated'
-      ? access.requirements.flatMap((each) => ('policy' in each ? [each.policy.name] : []))
-      : [];
-  return {
-    start: words[0] ?? '',
-    steps: access.by.map((rule, index) => ({
-      rule: describeRule(rule),
-      before: words[index] ?? '',
-      after: words[index + 1] ?? '',
-    })),
-    verdict: verdictOf(refusal, policies),
-    access: words.at(-1) ?? '',
-    decidedBy: deciding ? describeRule(deciding) : 'default',
-    missing: refusal ? (refusal.reason === 'forbidden' && refusal.missing) || [] : policies,
-  };
-}
-
-function verdictOf(refusal: Refusal | undefined, policies: readonly string[]): Verdict {
-  if (refusal) return refusal.reason;
-  return policies.length > 0 ? 'left to policies' : 'allowed';
+  if (!route.handler) return compiled.outside.ofPath(method, path);
+  const [controller] = controllersServing({ path: route.path, handler: route.handler }, compiled.methods);
+  return controller && compiled.ofRoute(route.path, method, { path, params }, { controller, method: route.handler });
 }
 
 /** The explanation as lines of text. */

@@ -1,10 +1,53 @@
-/** Finds the rules that match a concrete path. The walk ends at the deepest level that a rule names. */
+/** Finds the rules that match a route or a concrete path. */
 import { LevelTrie } from '../routes/level-trie.js';
-import { matchesFurtherLevels, type Fold } from './pattern.js';
-import type { Rule } from './rule.js';
+import type { RouteShape } from '../routes/route-shape.js';
+import type { RouterReading } from '../routes/router-reading.js';
+import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
+import { restricts, type Rule } from './rule.js';
 
-export function compileMatching(rules: readonly Rule[], fold: Fold): (levels: readonly string[]) => Rule[] {
+function trieOf(rules: readonly Rule[], fold: Fold): LevelTrie<Rule> {
   const trie = new LevelTrie<Rule>();
   for (const rule of rules) trie.add(rule.pattern.levels.map(fold), rule);
+  return trie;
+}
+
+/** Compiles the rules that match a concrete path. The search ends at the deepest level that a rule names. */
+export function compileMatching(rules: readonly Rule[], fold: Fold): (levels: readonly string[]) => Rule[] {
+  const trie = trieOf(rules, fold);
   return (levels) => trie.along(levels).filter(({ pattern }) => matchesFurtherLevels(pattern, levels));
+}
+
+export interface OverlappingRule {
+  readonly rule: Rule;
+  /** Whether the rule matches every path of the route, or only a part of them. */
+  readonly isWhole: boolean;
+  /** Whether it does so in the router's own reading of case, as a permission must. */
+  readonly isExact: boolean;
+}
+
+/**
+ * Compiles the rules that overlap with a route, given its shapes, in the order of their declaration. A restriction is
+ * compared without regard to case. A permission is compared as the router compares.
+ */
+export function compileOverlaps(
+  rules: readonly Rule[],
+  reading: RouterReading,
+): (shapes: readonly RouteShape[]) => OverlappingRule[] {
+  const permissionFold = reading.caseSensitive ? exactly : foldAscii;
+  const trie = trieOf(rules, foldWidely);
+  return (shapes) => {
+    const candidates = shapes.flatMap(({ levels, open }) => {
+      const folded = levels.map((level) => level && foldWidely(level));
+      return trie.along(folded, open);
+    });
+    const found = new Set(candidates);
+    return rules.flatMap((rule) => {
+      if (!found.has(rule)) return [];
+      const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);
+      if (relation === 'disjoint') return [];
+      const isWhole = relation === 'covers';
+      const isExact = isWhole && relationTo(rule.pattern, shapes, permissionFold) === 'covers';
+      return [{ rule, isWhole, isExact }];
+    });
+  };
 }

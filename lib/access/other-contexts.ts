@@ -17,9 +17,10 @@ interface Socket {
 
 type GraphqlContext = { readonly req?: Partial<HttpRequest>; readonly request?: Partial<HttpRequest> } | undefined;
 
-/** The request that carries the token: a socket.io handshake, or the request of a GraphQL context. `undefined` elsewhere. */
+/** The request that carries the token: that of HTTP or of a GraphQL context, or a socket.io handshake, or none. */
 export function requestOf(context: ExecutionContext): HttpRequest | undefined {
   const type = context.getType<string>();
+  if (type === 'http') return context.switchToHttp().getRequest<HttpRequest>();
   if (type === 'ws') return handshakeRequest(context.switchToWs().getClient<Socket>());
   if (type !== 'graphql') return undefined;
   // The reference resolver of a federated graph has no arguments in front of the context.
@@ -48,41 +49,30 @@ function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest 
   return request;
 }
 
-type ExceptionClass = new (message: string) => Error;
-
-/** The refusal as an exception whose message the exception filters of the context send to the client. */
+/**
+ * The refusal as an exception whose message the exception filters of the context send to the client. The packages are
+ * optional: the first refusal loads them.
+ */
 export async function refusalIn(context: ExecutionContext, refusal: HttpException): Promise<Error> {
-  const Exception = await exceptionClassOf(context.getType<string>(), refusal);
-  return Exception ? new Exception(refusal.message) : refusal;
-}
-
-async function exceptionClassOf(type: string, refusal: HttpException): Promise<ExceptionClass | undefined> {
-  if (type === 'ws') return loadClass('@nestjs/websockets', 'WsException');
-  if (type === 'rpc') return loadClass('@nestjs/microservices', 'RpcException');
-  // Their body has a status code, from which @nestjs/graphql sets the error code UNAUTHENTICATED or FORBIDDEN.
-  return refusal.getStatus() === 401 ? UnauthorizedException : ForbiddenException;
-}
-
-/** These packages are optional: they are loaded with the first refusal. */
-async function loadClass(packageName: string, name: string): Promise<ExceptionClass | undefined> {
-  try {
-    return ((await import(packageName)) as Record<string, ExceptionClass>)[name];
-  } catch {
-    return undefined;
-  }
+  const type = context.getType<string>();
+  if (type === 'ws') return new (await import('@nestjs/websockets')).WsException(refusal.message);
+  if (type === 'rpc') return new (await import('@nestjs/microservices')).RpcException(refusal.message);
+  // These have a status code, from which @nestjs/graphql sets the error code UNAUTHENTICATED or FORBIDDEN.
+  const Exception = refusal.getStatus() === 401 ? UnauthorizedException : ForbiddenException;
+  return new Exception(refusal.message);
 }
 
 export interface ContextHandler extends ControllerMethod {
   /** `OrdersGateway.create` */
   readonly name: string;
-  readonly isMicroservice: boolean;
+  /** Whether it is a handler of a gateway or resolver for which only the default access decides. */
+  readonly isUndecorated: boolean;
 }
 
-/** The metadata keys of `@SubscribeMessage()`, and of `@Query()`, `@Mutation()` and `@Subscription()`. */
-const GATEWAY_HANDLER = 'websockets:message_mapping';
-const RESOLVER = 'graphql:resolver_type';
-/** Of `@MessagePattern()` and `@EventPattern()`. */
+/** The metadata key of `@MessagePattern()` and `@EventPattern()`. */
 const MICROSERVICE_HANDLER = 'microservices:pattern';
+/** Also of `@SubscribeMessage()`, and of `@Query()`, `@Mutation()` and `@Subscription()`. */
+const HANDLER_KEYS = [MICROSERVICE_HANDLER, 'websockets:message_mapping', 'graphql:resolver_type'];
 
 /** The handlers of all gateways, resolvers and microservices, inherited ones included. */
 export function findHandlers(discovery: DiscoveryService): ContextHandler[] {
@@ -90,22 +80,14 @@ export function findHandlers(discovery: DiscoveryService): ContextHandler[] {
   const classes = [...discovery.getProviders(), ...discovery.getControllers()].map(
     ({ instance, metatype }) => (instance as object | null | undefined)?.constructor ?? metatype,
   );
-  return [...new Set(classes)].filter(isClass).flatMap((controller) =>
-    scanner.getAllMethodNames(controller.prototype as object).flatMap((name): ContextHandler[] => {
-      const method = Reflect.get(controller.prototype as object, name) as object;
-      const isMicroservice = Reflect.hasMetadata(MICROSERVICE_HANDLER, method);
-      const isHandler = [GATEWAY_HANDLER, RESOLVER].some((key) => Reflect.hasMetadata(key, method));
-      return isHandler || isMicroservice
-        ? [{ controller, method, name: `${controller.name}.${name}`, isMicroservice }]
-        : [];
-    }),
-  );
+  return [...new Set(classes)].filter(isClass).flatMap((controller) => {
+    const prototype = controller.prototype as object;
+    return scanner.getAllMethodNames(prototype).flatMap((name): ContextHandler[] => {
+      const method = Reflect.get(prototype, name) as object;
+      const keys = HANDLER_KEYS.filter((key) => Reflect.hasMetadata(key, method));
+      const isMicroservice = keys.includes(MICROSERVICE_HANDLER);
+      const isUndecorated = !isMicroservice && decoratedEffects(controller, method).length === 0;
+      return keys.length > 0 ? [{ controller, method, name: `${controller.name}.${name}`, isUndecorated }] : [];
+    });
+  });
 }
-
-/** The handlers of gateways and resolvers for which only the default access decides. */
-export const undecoratedHandlers = (handlers: readonly ContextHandler[]): string[] =>
-  handlers
-    .filter(
-      ({ controller, method, isMicroservice }) => !isMicroservice && decoratedEffects(controller, method).length === 0,
-    )
-    .map(({ name }) => name);

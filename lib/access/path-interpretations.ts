@@ -1,6 +1,6 @@
 /**
- * The ways in which a router or a proxy may read a path. A restriction applies where any reading matches its pattern. A
- * permission applies only to a clean path, which has one reading.
+ * The ways in which a router or a proxy may interpret a path. A restriction applies where any interpretation matches its
+ * pattern. A permission applies only to a clean path, which has one interpretation.
  */
 import { foldWidely } from './pattern.js';
 
@@ -20,8 +20,8 @@ export function cleanLevels(path: string): string[] | undefined {
 }
 
 /**
- * The first reading is what the router found, which no spelling can change. The others are the path as sent, and as routers
- * and proxies are known to rewrite it.
+ * The first interpretation is what the router found, which no spelling can change. The others are the path as sent, and as
+ * routers and proxies are known to rewrite it.
  */
 export function interpretationsOf(
   template: string,

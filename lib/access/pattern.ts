@@ -1,10 +1,8 @@
 /** The pattern language of the rules: `GET,POST /api/products/*`. A path has one of three forms. */
 import { METHODS } from 'node:http';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { levelsOf } from '../routes/route.js';
 import type { RouteShape } from '../routes/route-shape.js';
-
-/** What follows the literal levels: nothing, exactly one level, or any number of levels. */
-export type Tail = '' | '*' | '**';
 
 export interface Pattern {
   /** As declared. */
@@ -12,7 +10,8 @@ export interface Pattern {
   /** Empty for every method. HEAD is never among them: it is governed as GET. */
   readonly methods: readonly string[];
   readonly levels: readonly string[];
-  readonly tail: Tail;
+  /** What follows the literal levels: nothing, exactly one level, or any number of levels. */
+  readonly tail: '' | '*' | '**';
 }
 
 /** Which paths of a route a pattern matches: all, none, or a part of them. */
@@ -29,22 +28,18 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(
       `The pattern of ${declaredBy}`,
-      'such as "/api/products/**" or "GET /api/products/*"',
+      'a path such as "/api/products/**" or "GET /api/products/*"',
       describe(text),
       advice,
     );
   };
   if (typeof text !== 'string') return refuse('Write it as one string');
-  const { methods = '', path } = FORM.exec(text)?.groups ?? {};
+  const { methods: list = '', path } = FORM.exec(text)?.groups ?? {};
   if (path === undefined) return refuse('Begin the path with "/", after upper-case methods and one space, if any');
   if (path.includes('//')) return refuse('Remove the empty level between two slashes');
-  const levels = path
-    .replace(/(?<=.)\/$/, '')
-    .slice(1)
-    .split('/');
-  if (levels.length === 1 && levels[0] === '') levels.pop();
+  const levels = levelsOf(path);
   const last = levels.at(-1);
-  const tail: Tail = last === '*' || last === '**' ? last : '';
+  const tail = last === '*' || last === '**' ? last : '';
   if (tail !== '') levels.pop();
   for (const level of levels) {
     if (level === '.' || level === '..') return refuse('Remove the dot segments');
@@ -52,21 +47,19 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
     if (!LITERAL_LEVEL.test(level))
       return refuse(`Write ${JSON.stringify(level)} as plain text: a pattern has no parameters, queries or escapes`);
   }
-  return Object.freeze({ text, methods: methods === '' ? [] : parseMethods(methods, refuse), levels, tail });
-}
-
-function parseMethods(list: string, refuse: (advice: string) => never): string[] {
-  const methods = list.split(',');
+  const methods = list === '' ? [] : [...new Set(list.split(','))];
   for (const method of methods) {
-    if (method === 'HEAD') refuse('Write GET, which includes HEAD');
+    if (method === 'HEAD') return refuse('Write GET, which includes HEAD');
     if (!METHODS.includes(method))
-      refuse(`${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`);
+      return refuse(
+        `${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`,
+      );
   }
-  return [...new Set(methods)];
+  return Object.freeze({ text, methods, levels, tail });
 }
 
 /** `/api/products/**`: the path of a pattern, without its methods. */
-export const pathOfPattern = ({ levels, tail }: Pick<Pattern, 'levels' | 'tail'>): string =>
+export const pathOfPattern = ({ levels, tail }: Pattern): string =>
   `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
 
 /** Whether a pattern whose literal levels are the beginning of a path matches the path. */
@@ -77,11 +70,8 @@ export function matchesFurtherLevels({ levels, tail }: Pattern, path: readonly s
 
 /** Whether a pattern matches every path that another one matches. */
 export function covers(outer: Pattern, inner: Pattern, fold: Fold): boolean {
-  const further = inner.levels.length - outer.levels.length;
-  if (!outer.levels.every((level, index) => fold(level) === fold(inner.levels[index] ?? ''))) return false;
-  if (outer.tail === '**') return further >= 0;
-  if (outer.tail === '*') return (further === 0 && inner.tail === '*') || (further === 1 && inner.tail === '');
-  return further === 0 && inner.tail === '';
+  const levels = inner.tail === '*' ? [...inner.levels, undefined] : inner.levels;
+  return relationToShape(outer, { levels, open: inner.tail === '**' }, fold) === 'covers';
 }
 
 /** Makes two spellings equal that differ only in case. */
@@ -96,30 +86,18 @@ export const foldWidely: Fold = (text) => text.toLowerCase();
 export const exactly: Fold = (text) => text;
 
 export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: Fold): Relation {
-  const relations = new Set(shapes.map((shape) => relationToShape(pattern, shape, fold)));
-  const [only] = relations;
-  return relations.size === 1 && only !== undefined ? only : 'partial';
+  const [first, ...others] = new Set(shapes.map((shape) => relationToShape(pattern, shape, fold)));
+  return others.length > 0 ? 'partial' : (first ?? 'partial');
 }
 
 function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fold): Relation {
-  let certain = true;
-  for (const [index, literal] of levels.entries()) {
-    if (index >= shape.levels.length) {
-      if (!shape.open) return 'disjoint';
-      certain = false;
-      break;
-    }
-    const level = shape.levels[index];
-    if (level === undefined) certain = false;
-    else if (fold(level) !== fold(literal)) return 'disjoint';
-  }
   const further = shape.levels.length - levels.length;
-  if (tail !== '**') {
-    const wanted = tail === '*' ? 1 : 0;
-    if (further > wanted || (further < wanted && !shape.open)) return 'disjoint';
-    if (shape.open) certain = false;
-  }
-  return certain ? 'covers' : 'partial';
+  const least = tail === '*' ? 1 : 0;
+  if ((further > least && tail !== '**') || (further < least && !shape.open)) return 'disjoint';
+  const compared = levels.map((literal, index) => ({ literal, level: shape.levels[index] }));
+  if (compared.some(({ literal, level }) => level !== undefined && fold(level) !== fold(literal))) return 'disjoint';
+  const isCertain = compared.every(({ level }) => level !== undefined);
+  return isCertain && (tail === '**' || !shape.open) ? 'covers' : 'partial';
 }
 
 /** Sorts the broadest first: fewer literal levels; then `**`, `*`, plain; then without methods, with methods. */

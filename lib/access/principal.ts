@@ -30,20 +30,16 @@ interface AuthenticatedRequest extends HttpRequest {
 
 /** Authenticates a request, and sets `request.user`. */
 export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Authentication {
-  const authentication = readToken(authenticator, request);
+  let authentication: Authentication = { bearerWasSent: true };
+  try {
+    authentication = authenticator.authenticate(request);
+  } catch {
+    // A token that cannot be read authenticates nobody.
+  }
   // The token of a connection may have expired since its last message.
   if (authentication.principal ?? request[AUTHENTICATION]?.principal) request.user = authentication.principal;
   request[AUTHENTICATION] = authentication;
   return authentication;
-}
-
-/** A token that cannot be read authenticates nobody. */
-function readToken(authenticator: Authenticator, request: HttpRequest): Authentication {
-  try {
-    return authenticator.authenticate(request);
-  } catch {
-    return { bearerWasSent: true };
-  }
 }
 
 /** What the first middleware found; read now where that has not run. */

@@ -8,12 +8,10 @@ import { levelsOf, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/router-reading.js';
 import { decoratedEffects } from './access-decorators.js';
 import type { Access } from './access.js';
-import { effectiveRules, type EffectiveRules } from './effective-rules.js';
-import { compileMatching } from './matching-rules.js';
-import { compileOverlaps, type OverlappingRule } from './overlapping-rules.js';
+import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
-import { covers, exactly, foldWidely, pathOfPattern } from './pattern.js';
-import { assertNotOpened } from './rules.js';
+import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
+import { assertNotOpened, broadestFirst, fold } from './rules.js';
 import { restricts, type Rule } from './rule.js';
 
 /** The access to a concrete path that a route serves. */
@@ -62,34 +60,34 @@ export function compileRouteAccess(
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
-  const byTemplate = new Map<string, Map<string, (Target & { readonly access: PathAccess })[]>>();
+  const compiled = new Map<string, (Target & { readonly access: PathAccess })[]>();
   const overlapsOf = compileOverlaps(rules, reading);
-  for (const [template, served] of groupByPath(routes)) {
+  const byPath = new Map<string, Route[]>();
+  for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
+  for (const [path, served] of byPath) {
     const overlapping = overlapsOf(served[0]?.shapes ?? []);
-    const byMethod = new Map<string, (Target & { readonly access: PathAccess })[]>();
     for (const method of methodsOf(served, overlapping)) {
       const governing = overlapping.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governing) used.add(rule);
       const targets = targetsOf(served, method, methods).map((target) => {
-        const inner = innerRules(target, { method, path: template }, governing);
-        const effective = effectiveRules(governing, inner, fallback);
-        entries.push(...entriesOf({ method, path: template }, effective));
-        return { ...target, access: compilePathAccess(template, effective) };
+        const inner = innerRules(target, method, path, governing);
+        const { access, entries: found } = compileAccess(method, path, governing, inner, fallback);
+        entries.push(...found);
+        return { ...target, access };
       });
-      byMethod.set(method, targets);
+      compiled.set(`${method} ${path}`, targets);
     }
-    byTemplate.set(template, byMethod);
   }
   return {
     of(template, method, target) {
-      const byMethod = byTemplate.get(template);
-      const [first, ...others] = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD) ?? [];
-      if (!first || others.length === 0) return first?.access;
-      return [first, ...others].find(
-        ({ controller, handler }) => controller === target?.controller && handler === target?.method,
-      )?.access;
+      const targets =
+        compiled.get(`${governedMethod(method)} ${template}`) ?? compiled.get(`${ANY_OTHER_METHOD} ${template}`) ?? [];
+      const isTarget = ({ controller, handler }: Target): boolean =>
+        controller === target?.controller && handler === target?.method;
+      return (targets.length > 1 ? targets.find(isTarget) : targets[0])?.access;
     },
-    entries: withoutRepeats(entries),
+    // Two handlers of one template, such as two versions, may have the same access.
+    entries: [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()],
     used,
   };
 }
@@ -101,16 +99,6 @@ const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : 
 
 export const governs = ({ pattern }: Rule, method: string): boolean =>
   pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));
-
-function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
-  const groups = new Map<string, Route[]>();
-  for (const route of routes) {
-    const known = groups.get(route.path);
-    if (known) known.push(route);
-    else groups.set(route.path, [route]);
-  }
-  return groups;
-}
 
 /** A route of every method serves those that rules name, and any other. */
 function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRule[]): Set<string> {
@@ -128,66 +116,78 @@ function targetsOf(served: readonly Route[], method: string, methods: readonly C
   );
   return [...handlers].flatMap((handler): Target[] => {
     const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, methods) : [];
-    return controllers.length > 0
-      ? controllers.map((controller) => ({ controller, handler }))
-      : [{ controller: undefined, handler }];
+    return (controllers.length > 0 ? controllers : [undefined]).map((controller) => ({ controller, handler }));
   });
 }
 
-/** Rules that apply after every URL rule: the package's own, then decorators, those of the class before the method's. */
+/** Rules that apply after every URL rule: the package's own, then the decorators. */
 function innerRules(
   { controller, handler }: Target,
-  { method, path }: { readonly method: string; readonly path: string },
+  method: string,
+  path: string,
   governing: readonly OverlappingRule[],
 ): Rule[] {
   if (!handler) return [];
-  const pattern: Rule['pattern'] = { text: path, methods: [method], levels: levelsOf(path), tail: '' };
-  const rules: Rule[] = [];
+  const pattern: Pattern = { text: path, methods: [method], levels: levelsOf(path), tail: '' };
   const access = declaredRoute(handler)?.access;
   // The package's rule holds until the application has a rule for the very same path.
-  if (access !== undefined && !governing.some(({ rule, isWhole }) => isWhole && rule.pattern.tail === ''))
-    rules.push({ pattern, effect: { kind: access }, declaredBy: 'declarest' });
-  const broader = governing.map(({ rule }) => rule);
-  for (const decorated of decoratedEffects(controller, handler)) {
-    const rule = { ...decorated, pattern };
-    assertNotOpened(rule, [...broader, ...rules], `${method} ${path}`);
-    rules.push(rule);
-  }
+  const isReplaced = governing.some(({ rule, isWhole }) => isWhole && rule.pattern.tail === '');
+  const own: Rule[] = access && !isReplaced ? [{ pattern, effect: { kind: access }, declaredBy: 'declarest' }] : [];
+  const broader = [...governing.map(({ rule }) => rule), ...own];
+  return [...own, ...decoratorRules(controller, handler, pattern, broader, `${method} ${path}`)];
+}
+
+/**
+ * The rules that the decorators of a handler declare, those of its class first.
+ *
+ * @throws InvalidOptionError for a `@Public()` that opens what a broader rule restricts
+ */
+export function decoratorRules(
+  controller: ControllerClass | undefined,
+  handler: object,
+  pattern: Pattern,
+  broader: readonly Rule[],
+  route: string,
+): Rule[] {
+  const rules = decoratedEffects(controller, handler).map((decorated): Rule => ({ ...decorated, pattern }));
+  for (const [index, rule] of rules.entries()) assertNotOpened(rule, [...broader, ...rules.slice(0, index)], route);
   return rules;
 }
 
-/** The route as a whole, then each part of its paths that a pattern matches. */
-function entriesOf(
-  route: { readonly method: string; readonly path: string },
-  { access, partial, accessWith }: EffectiveRules,
-): RouteEntry[] {
+/**
+ * The access of one method of one route: to a concrete path, and for the report.
+ *
+ * @param inner rules that apply after every URL rule
+ */
+function compileAccess(
+  method: string,
+  path: string,
+  overlapping: readonly OverlappingRule[],
+  inner: readonly Rule[],
+  fallback: Access,
+): { readonly access: PathAccess; readonly entries: readonly RouteEntry[] } {
+  // Where the default denies, every rule permits something: it has to match as a permission does.
+  const isOpened =
+    fallback.kind !== 'denied' || inner.length > 0 || overlapping.some(({ isWhole, isExact }) => isWhole && isExact);
+  const whole = overlapping.filter(({ isWhole }) => isWhole).map(({ rule }) => rule);
+  const partial = overlapping.filter(({ isWhole }) => !isWhole).map(({ rule }) => rule);
+  /** @param isPermitted whether one of the partial rules names the requested path itself */
+  const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access =>
+    isOpened || isPermitted ? fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]) : fallback;
+  const access = accessWith([], false);
   const parts = partial.map((part): RouteEntry => {
     const matching = partial.filter((other) =>
       covers(other.pattern, part.pattern, restricts(other) ? foldWidely : exactly),
     );
-    const path = pathOfPattern(part.pattern);
-    return { method: route.method, path, access: accessWith(matching, true), part, of: route.path };
+    return { method, path: pathOfPattern(part.pattern), access: accessWith(matching, true), part, of: path };
   });
-  return [{ ...route, access }, ...parts];
-}
+  const entries = [{ method, path, access }, ...parts];
+  if (partial.length === 0) return { access: () => access, entries };
 
-/** Two handlers of one template, such as two versions, may have the same access. */
-function withoutRepeats(entries: readonly RouteEntry[]): RouteEntry[] {
-  const byText = new Map<string, RouteEntry>();
-  for (const entry of entries) {
-    const { method, path, of = '', part, access } = entry;
-    const key = JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);
-    if (!byText.has(key)) byText.set(key, entry);
-  }
-  return [...byText.values()];
-}
-
-function compilePathAccess(template: string, { access, partial, accessWith }: EffectiveRules): PathAccess {
-  if (partial.length === 0) return () => access;
   const namedBy = compileMatching(partial, exactly);
   const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
-  const interpretations = interpretationsOf(template);
-  return (concrete) => {
+  const interpretations = interpretationsOf(path);
+  const accessTo = (concrete: ConcretePath): Access => {
     const [served, ...others] = interpretations(concrete);
     // A permission holds for the clean path that is served: the application may have rewritten the path that was sent.
     const clean = cleanLevels(concrete.path);
@@ -196,4 +196,8 @@ function compilePathAccess(template: string, { access, partial, accessWith }: Ef
     const matching = new Set([...named, ...restricting]);
     return matching.size === 0 ? access : accessWith([...matching], named.length > 0);
   };
+  return { access: accessTo, entries };
 }
+
+const keyOf = ({ method, path, of, part, access }: RouteEntry): string =>
+  JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);

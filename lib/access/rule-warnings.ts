@@ -10,36 +10,34 @@ import { restricts } from './rule.js';
 
 /** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
 export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
-  const { rules, inside, roles, entries } = compiled;
-  const outside = compiled.outside.routes;
-  const withoutRule = ({ entries: all }: RouteAccess): RouteEntry[] =>
-    hasNoRules ? [] : all.filter(({ access }) => access.by.length === 0);
-  const unused = rules.filter((rule) => !inside.used.has(rule) && !outside.used.has(rule));
-  // A file of a mount may be public without a route of its own.
-  const partlyPublic = [...inside.entries, ...outside.entries.filter(({ of = '' }) => !of.includes('*'))].flatMap(
-    ({ part }) => (part && !restricts(part) && !coversRoute(part.pattern, entries) ? [part] : []),
-  );
-  const impossible = entries.filter(({ access }) => !isSatisfiable(access, roles));
-  const list = (sentence: (names: string) => string, found: readonly RouteEntry[]): string[] =>
-    found.length === 0 ? [] : [sentence([...new Set(found.map(nameOf))].join(', '))];
-  return [
-    ...list((names) => `No rule matches ${names}: the default access applies.`, withoutRule(inside)),
-    ...list((names) => `No rule matches ${names}, outside Nest's routes: access is public.`, withoutRule(outside)),
-    ...unused.map(
-      (rule) =>
+  const { inside, roles, entries } = compiled;
+  const outside = compiled.outsideRoutes;
+  const warnings: string[] = [];
+  const [names, outsideNames] = hasNoRules ? [] : [inside, outside].map(namesWithoutRule);
+  if (names) warnings.push(`No rule matches ${names}: the default access applies.`);
+  if (outsideNames) warnings.push(`No rule matches ${outsideNames}, outside Nest's routes: access is public.`);
+  for (const rule of compiled.policy.rules)
+    if (!inside.used.has(rule) && !outside.used.has(rule))
+      warnings.push(
         `${describeRule(rule)} matches no route. Correct the pattern (with global prefix and version) or remove it.`,
-    ),
-    ...[...new Set(partlyPublic)].map(
-      (rule) =>
-        `${describeRule(rule)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
-    ),
-    ...impossible.map(
-      (entry) =>
+      );
+  // A file of a mount may be public without a route of its own.
+  const divided = [...inside.entries, ...outside.entries.filter(({ of = '' }) => !of.includes('*'))];
+  for (const part of new Set(divided.flatMap((entry) => entry.part ?? [])))
+    if (!restricts(part) && !coversRoute(part.pattern, entries))
+      warnings.push(
+        `${describeRule(part)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
+      );
+  for (const entry of entries)
+    if (!isSatisfiable(entry.access, roles))
+      warnings.push(
         `${nameOf(entry)} requires roles that no user has together: ${entry.access.by.map(describeRule).join(', ')}.`,
-    ),
-    ...findSimilarRoles(compiled.roleNames),
-  ];
+      );
+  return [...warnings, ...findSimilarRoles(compiled.roleNames)];
 }
+
+const namesWithoutRule = ({ entries }: RouteAccess): string =>
+  [...new Set(entries.filter(({ access }) => access.by.length === 0).map(nameOf))].join(', ');
 
 const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 
@@ -60,8 +58,7 @@ function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean 
 
 /** Roles compare exactly: `Admin` and `ADMIN` are two roles, and one of them is probably a mistake. */
 function findSimilarRoles(names: ReadonlySet<string>): string[] {
-  const spellings = new Set([...names].map((name) => name.toLowerCase()));
-  return [...spellings]
+  return [...new Set([...names].map((name) => name.toLowerCase()))]
     .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
     .filter((similar) => similar.length > 1)
     .map(

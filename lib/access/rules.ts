@@ -7,13 +7,13 @@ import type { Access, Refusal, Requirement } from './access.js';
 import { byBreadth, foldWidely, pathOfPattern } from './pattern.js';
 import { restricts, type Effect, type Rule } from './rule.js';
 
-/** Whether the roles of a rule are enforced. Without a list, every role is. */
-export const isEnforced = ({ effect }: Rule, enforcedRoles: readonly string[] | undefined): boolean =>
-  effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
-
-/** A rule for other roles requires only a valid token. */
-export const asEnforced = (rule: Rule, enforcedRoles: readonly string[] | undefined): Rule =>
-  isEnforced(rule, enforcedRoles) ? rule : { ...rule, effect: { kind: 'authenticated' }, written: rule.effect };
+/** A rule for roles outside `enforcedRoles` requires only a valid token. Without a list, every role is enforced. */
+export function asEnforced(rule: Rule, enforcedRoles: readonly string[] | undefined): Rule {
+  const { effect } = rule;
+  const isEnforced =
+    effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
+  return isEnforced ? rule : { ...rule, effect: { kind: 'authenticated' }, written: effect };
+}
 
 /** Whether a rule requires more than a valid token, enforced or not. `@Public()` may not open such a route. */
 const restrictsBeyondLogin = ({ effect, written = effect }: Rule): boolean =>
@@ -24,28 +24,28 @@ export function fold(start: Access, rules: readonly Rule[]): Access {
   if (rules.length === 0) return start;
   const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
   const closing = rules.slice(opened + 1).map(({ effect }) => effect);
-  const isOpen = closing.length === 0;
+  if (closing.length === 0) return { kind: 'public', requirements: [], by: rules };
   // The default `denied` is no rule: rules that require a token replace it, and only `denyAll` stays.
-  const kind = isOpen ? 'public' : closing.some((effect) => effect.kind === 'denied') ? 'denied' : 'authenticated';
-  return { kind, requirements: kind === 'authenticated' ? requirementsOf(closing) : [], by: rules };
+  if (closing.some(({ kind }) => kind === 'denied')) return { kind: 'denied', requirements: [], by: rules };
+  return { kind: 'authenticated', requirements: requirementsOf(closing), by: rules };
 }
 
 function requirementsOf(effects: readonly Effect[]): Requirement[] {
-  const requirements = effects.flatMap((effect): Requirement[] => {
-    if (effect.kind === 'roles') return [{ anyOf: effect.anyOf }];
-    return effect.kind === 'policy' ? [{ policy: effect.policy }] : [];
-  });
-  const keyOfRequirement = (each: Requirement): unknown => ('anyOf' in each ? each.anyOf.join('\n') : each.policy);
-  return [...new Map(requirements.map((each) => [keyOfRequirement(each), each])).values()];
+  const requirements = new Map<unknown, Requirement>();
+  for (const effect of effects) {
+    if (effect.kind === 'roles') requirements.set(effect.anyOf.join('\n'), { anyOf: effect.anyOf });
+    if (effect.kind === 'policy') requirements.set(effect.policy, { policy: effect.policy });
+  }
+  return [...requirements.values()];
 }
 
 /** The rule that refuses, or the last rule where none does; `undefined` where the default decides. */
 export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
   if (refusal?.reason !== 'forbidden') return by.at(-1);
-  const { missing, byPolicy = false } = refusal;
+  const missing = refusal.missing?.join('\n');
   return by.findLast(({ effect }) => {
-    if (effect.kind === 'roles') return !byPolicy && missing?.join('\n') === effect.anyOf.join('\n');
-    if (effect.kind === 'policy') return byPolicy && missing?.join('\n') === effect.policy.name;
+    if (effect.kind === 'policy') return refusal.byPolicy && missing === effect.policy.name;
+    if (effect.kind === 'roles') return !refusal.byPolicy && missing === effect.anyOf.join('\n');
     return effect.kind === 'denied' && missing === undefined;
   });
 }
@@ -60,9 +60,9 @@ const roleOf = ({ effect }: Rule): string => (effect.kind === 'roles' ? effect.a
 export function refuseContradictions(rules: readonly Rule[]): void {
   const seen = new Map<string, Rule>();
   for (const rule of rules) {
-    const { levels, tail, methods } = rule.pattern;
+    const { methods } = rule.pattern;
     for (const method of methods.length > 0 ? methods : ['']) {
-      const key = `${method} ${foldWidely(pathOfPattern({ levels, tail }))}`;
+      const key = `${method} ${foldWidely(pathOfPattern(rule.pattern))}`;
       const earlier = seen.get(key);
       if (earlier && restricts(earlier) !== restricts(rule))
         throw new InvalidOptionError(
@@ -91,11 +91,6 @@ export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly 
 /** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")` */
 export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
   if (declaredBy.startsWith('@')) return declaredBy;
-  const first =
-    effect.kind === 'roles'
-      ? effect.anyOf.map((role) => JSON.stringify(role))
-      : effect.kind === 'policy'
-        ? [JSON.stringify(effect.policy.name)]
-        : [];
-  return `${declaredBy}(${[...first, JSON.stringify(pattern.text)].join(', ')})`;
+  const first = effect.kind === 'roles' ? effect.anyOf : effect.kind === 'policy' ? [effect.policy.name] : [];
+  return `${declaredBy}(${[...first, pattern.text].map((text) => JSON.stringify(text)).join(', ')})`;
 }

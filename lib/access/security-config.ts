@@ -1,27 +1,16 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { parsePattern } from './pattern.js';
-import type { PolicyFunction } from './rule.js';
-import type { Effect, Rule } from './rule.js';
-
-/** The declared rules of a configuration; not part of the class's public interface. */
-export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
+import type { Effect, PolicyFunction, Rule } from './rule.js';
 
 const RULES = Symbol('declarest.rules');
 const applied = new WeakSet<SecurityConfig>();
 
+/** The declared rules of a configuration; not part of the class's public interface. */
+export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
+
 /** Called for each configuration whose rules the application applies. */
 export const markApplied = (config: SecurityConfig): void => void applied.add(config);
-
-function expectApplied(config: SecurityConfig): void {
-  if (!applied.has(config))
-    throw new InvalidOptionError(
-      config.constructor.name,
-      'in an application that imports AuthModule, which applies its rules',
-      'one without AuthModule',
-      'Add AuthModule.forRoot({ … }) to the imports of the root module',
-    );
-}
 
 /**
  * The access rules of the application. At startup, every singleton provider of any module that extends this class is found;
@@ -53,7 +42,13 @@ export abstract class SecurityConfig {
     // A subclass may have this hook itself: it runs after the check.
     const { onApplicationBootstrap: own } = this as Partial<OnApplicationBootstrap>;
     const checkAndRun = (): unknown => {
-      expectApplied(this);
+      if (!applied.has(this))
+        throw new InvalidOptionError(
+          this.constructor.name,
+          'in an application that imports AuthModule, which applies its rules',
+          'one without AuthModule',
+          'Add AuthModule.forRoot({ … }) to the imports of the root module',
+        );
       return own?.call(this);
     };
     Object.defineProperty(this, 'onApplicationBootstrap', { value: checkAndRun });
@@ -116,10 +111,8 @@ export abstract class SecurityConfig {
     expected = 'called with the name of a role, or an array of names',
   ): readonly string[] {
     const roles = [given].flat();
-    if (
-      roles.length === 0 ||
-      !roles.every((role) => typeof role === 'string' && role.trim() !== '' && role.trim() === role)
-    )
+    const isName = (role: unknown): boolean => typeof role === 'string' && role !== '' && role.trim() === role;
+    if (roles.length === 0 || !roles.every(isName))
       throw new InvalidOptionError(
         `${this.constructor.name}.${method}`,
         expected,

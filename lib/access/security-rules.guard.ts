@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
-import { controllerMethodOf, type ControllerMethod } from '../routes/controller-methods.js';
+import { pathOf, templateOf, type HeaderWriter } from '../http/request-facts.js';
+import { controllerMethodOf } from '../routes/controller-methods.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED } from './access.js';
@@ -27,44 +27,23 @@ export class SecurityRulesGuard implements CanActivate {
 
   /** @throws AuthenticationRequired (401) with `WWW-Authenticate`, AccessRefused (403) */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const target: ControllerMethod = { controller: context.getClass(), method: methodOf(context) };
-    if (context.getType() !== 'http') return this.admitToHandler(context, target);
-    const http = context.switchToHttp();
-    const request = http.getRequest<HttpRequest>();
-    const refused = await this.decision.databaseFailureOf(
-      request,
-      authenticationOf(this.authenticator, request),
-      () => {
-        const { method, params = {} } = request;
-        const route = { template: templateOf(request), method, path: pathOf(request), params };
-        return this.rules.compiled?.ofRoute(route, target) ?? DENIED;
-      },
-    );
+    const handler = context.getHandler();
+    // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
+    const target = { controller: context.getClass(), method: controllerMethodOf(handler) ?? handler };
+    const isHttp = context.getType() === 'http';
+    const request = requestOf(context) ?? { method: 'GET', headers: {} };
+    const read = !isHttp && opensConnection(context, request) ? authenticate : authenticationOf;
+    const refused = await this.decision.refusalOf(request, read(this.authenticator, request), () => {
+      const { compiled } = this.rules;
+      if (!isHttp) return compiled?.ofHandler(target) ?? DENIED;
+      const { method, params = {} } = request;
+      return compiled?.ofRoute(templateOf(request), method, { path: pathOf(request), params }, target) ?? DENIED;
+    });
     if (!refused) return true;
+    if (!isHttp) throw await refusalIn(context, refused.exception);
     // Set here, because the application's own filters write the response on its own routes.
-    for (const [name, value] of Object.entries(refused.headers)) http.getResponse<HeaderWriter>().header(name, value);
+    const response = context.switchToHttp().getResponse<HeaderWriter>();
+    for (const [name, value] of Object.entries(refused.headers)) response.header(name, value);
     throw refused.exception;
   }
-
-  /** For a handler of a gateway, a resolver or a microservice. */
-  private async admitToHandler(context: ExecutionContext, target: ControllerMethod): Promise<boolean> {
-    const request = requestOf(context) ?? { method: 'GET', headers: {} };
-    const authentication = (opensConnection(context, request) ? authenticate : authenticationOf)(
-      this.authenticator,
-      request,
-    );
-    const refused = await this.decision.databaseFailureOf(
-      request,
-      authentication,
-      () => this.rules.compiled?.ofHandler(target) ?? DENIED,
-    );
-    if (refused) throw await refusalIn(context, refused.exception);
-    return true;
-  }
-}
-
-/** Tracing libraries may wrap a handler, with its metadata, when Nest creates the route. */
-function methodOf(context: ExecutionContext): object {
-  const handler = context.getHandler();
-  return controllerMethodOf(handler) ?? handler;
 }

@@ -26,9 +26,9 @@ export async function runAccess({ module, platform, format, check, update }: Acc
   const before = check === undefined ? undefined : readSnapshot(check);
   if (check !== undefined && !before && !update)
     throw new CommandError(`There is no snapshot ${JSON.stringify(check)}. Write it with --update.`);
-  const { rows, fallback } = await compileApplication(await loadModule(module), platform);
+  const { rows, policy } = await compileApplication(await loadModule(module), platform);
   if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
-  const defaultAccess = describeAccess(fallback, () => []);
+  const defaultAccess = describeAccess(policy.fallback, () => []);
   const changes = before ? compareAccess(before, rows, defaultAccess) : [];
   return update ? updateSnapshot(check, rows, changes) : checkSnapshot(check, changes);
 }

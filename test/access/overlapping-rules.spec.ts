@@ -1,6 +1,6 @@
 import { shapesOf } from '../../lib/routes/route-shape.js';
 import { exactly, foldAscii, foldWidely, parsePattern, relationTo } from '../../lib/access/pattern.js';
-import { compileOverlaps } from '../../lib/access/overlapping-rules.js';
+import { compileOverlaps } from '../../lib/access/matching-rules.js';
 import type { Rule } from '../../lib/access/rule.js';
 
 const LEVELS = ['api', 'API', 'a', 'ä', 'Ä', 'ΑΣ', 'ας', 'İ', 'K', 'k'];

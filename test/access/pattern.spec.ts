@@ -161,6 +161,6 @@ describe.each(PLATFORMS)('patterns on %s', (platform) => {
 
 describe('the pattern language', () => {
   it.each(MALFORMED)('[3.1] %s is no pattern', (_, text) => {
-    expect(() => parsed(text)).toThrow(/^The pattern of Shop\.requireAuth must be such as/);
+    expect(() => parsed(text)).toThrow(/^The pattern of Shop\.requireAuth must be a path such as/);
   });
 });

@@ -3,6 +3,7 @@ import {
   ACCESS_BY_NAME,
   AUTHENTICATED,
   BASE_ROLE,
+  checkPolicies,
   decide,
   DENIED,
   describeAccess,
@@ -10,7 +11,6 @@ import {
   type Refusal,
   type Requirement,
 } from '../../lib/access/access.js';
-import { checkPolicies } from '../../lib/access/policy.js';
 import { policyOf } from './declared.js';
 
 const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });

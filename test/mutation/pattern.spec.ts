@@ -87,7 +87,7 @@ describe('the pattern language, form by form', () => {
     ['GET,FETCH /a', '"GET,FETCH /a"', noMethod('FETCH')],
   ])('[3.1] %j is refused with advice', (text, got, advice) => {
     expect(refusalOf(() => parsed(text))).toBe(
-      `The pattern of Shop.requireAuth must be such as "/api/products/**" or "GET /api/products/*", got ${got}. ${advice}.`,
+      `The pattern of Shop.requireAuth must be a path such as "/api/products/**" or "GET /api/products/*", got ${got}. ${advice}.`,
     );
   });
 });

@@ -24,9 +24,9 @@ function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRul
   const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
   const compiled = {
-    rules,
+    policy: { rules },
     inside,
-    outside: { routes: beside },
+    outsideRoutes: beside,
     entries: [...inside.entries, ...beside.entries],
     roles: compileRoleHierarchy(hierarchy),
     roleNames: new Set(['USER', ...names]),

@@ -6,7 +6,6 @@ import {
   decidingRule,
   describeRule,
   fold,
-  isEnforced,
   refuseContradictions,
 } from '../../lib/access/rules.js';
 import { type Effect, restricts, type Rule } from '../../lib/access/rule.js';
@@ -37,7 +36,6 @@ describe('enforcedRoles', () => {
     [PUBLIC, [], true],
   ])('[3.2] %j under %j is enforced: %s', (effect, enforced, is) => {
     const written = rule('/a', effect);
-    expect(isEnforced(written, enforced)).toBe(is);
     expect(asEnforced(written, enforced)).toEqual(
       is ? written : { ...written, effect: AUTHENTICATED, written: effect },
     );

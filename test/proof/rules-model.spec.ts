@@ -5,8 +5,7 @@
 import { authController } from '../../lib/auth/auth.controller.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute } from '../../lib/routes/route.js';
-import { type Access, ACCESS_BY_NAME, decide } from '../../lib/access/access.js';
-import { checkPolicies } from '../../lib/access/policy.js';
+import { type Access, ACCESS_BY_NAME, checkPolicies, decide } from '../../lib/access/access.js';
 import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
 import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
