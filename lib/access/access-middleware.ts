@@ -3,7 +3,8 @@ import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { probeOf, stopsProbe } from '../http/probe.js';
 import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
-import { RouteTable, whenAdapterIsReady, type HttpAdapter } from '../routes/route-table.js';
+import type { HttpAdapter } from '../routes/route-table.js';
+import { routeTableOf, whenAdapterIsReady } from '../routes/route-tables.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED, type Access } from './access.js';
@@ -39,7 +40,7 @@ export class AccessMiddleware {
     if (AccessMiddleware.installed.has(adapter)) return;
     AccessMiddleware.installed.add(adapter);
     // Fastify reports only routes that are added from here on.
-    RouteTable.of(adapter, this.config);
+    routeTableOf(adapter, this.config);
     const isFastify = adapter.getType() === 'fastify';
     if (isFastify) this.addFastifyHook(adapter);
     // On Fastify, middleware that main.ts mounts runs before or after the hook, but after this one.
@@ -66,7 +67,7 @@ export class AccessMiddleware {
 
   /** A probe stops before a handler outside Nest's routes, and where no route is known. */
   private stopProbe(adapter: HttpAdapter, request: HttpRequest, response: unknown, next: Next): void {
-    const table = RouteTable.of(adapter);
+    const table = routeTableOf(adapter);
     const path = pathOf(request);
     if (table.findPlatformRoute(request.method, path)) {
       stopsProbe(request);

@@ -4,7 +4,7 @@ import { DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/cor
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { RouteTable } from '../routes/route-table.js';
+import { routeTableOf } from '../routes/route-tables.js';
 import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
@@ -67,7 +67,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
-    const table = RouteTable.of(this.host.httpAdapter);
+    const table = routeTableOf(this.host.httpAdapter);
     await table.complete();
     refuseCollisions(table.routes, table.reading.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);

@@ -1,7 +1,7 @@
 /** Finds the rules that match a route or a concrete path. */
 import { LevelTrie } from '../routes/level-trie.js';
 import type { RouteShape } from '../routes/route-shape.js';
-import type { RouterReading } from '../routes/router-reading.js';
+import type { RouterReading } from '../routes/route-table.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 import { restricts, type Rule } from './rule.js';
 

@@ -4,7 +4,7 @@
  * apply there: what no rule matches is public.
  */
 import { ANY_PATH, makeRoute } from '../routes/route.js';
-import type { RouterReading } from '../routes/router-reading.js';
+import type { RouterReading } from '../routes/route-table.js';
 import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';

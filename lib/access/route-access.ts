@@ -5,7 +5,7 @@
 import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { levelsOf, type Route } from '../routes/route.js';
-import type { RouterReading } from '../routes/router-reading.js';
+import type { RouterReading } from '../routes/route-table.js';
 import { decoratedEffects } from './access-decorators.js';
 import type { Access } from './access.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';

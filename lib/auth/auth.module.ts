@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { RouteTable } from '../routes/route-table.js';
+import { routeTableOf } from '../routes/route-tables.js';
 import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { AccessDecision } from '../access/access-decision.js';
 import { AccessMiddleware } from '../access/access-middleware.js';
@@ -122,7 +122,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     const { httpAdapter } = this.host;
     this.middleware.install(httpAdapter);
     deferUnreadableBodies(httpAdapter, 'every route');
-    RouteTable.of(httpAdapter).beginRouting(this.modules);
+    routeTableOf(httpAdapter).beginRouting(this.modules);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */
@@ -139,7 +139,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   onApplicationBootstrap(): void {
     const path = `${this.options.authBasePath}/login`;
-    const login = RouteTable.of(this.host.httpAdapter).routes.find((route) => route.path.endsWith(path));
+    const login = routeTableOf(this.host.httpAdapter).routes.find((route) => route.path.endsWith(path));
     const prefix = login?.path.slice(0, -path.length) ?? '';
     if (prefix !== '' && path.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(

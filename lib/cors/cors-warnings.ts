@@ -2,7 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import { RouteTable, type HttpAdapter } from '../routes/route-table.js';
+import type { HttpAdapter } from '../routes/route-table.js';
+import { routeTableOf } from '../routes/route-tables.js';
 import { takeReturnedPaths, uncoveredPaths } from './routes-of.js';
 
 interface Fastify {
@@ -39,7 +40,7 @@ export class CorsWarnings {
     if (this.isReported) return;
     this.isReported = true;
     this.checkEnabledCors();
-    for (const path of uncoveredPaths(this.boundPaths, RouteTable.of(this.adapter), this.config))
+    for (const path of uncoveredPaths(this.boundPaths, routeTableOf(this.adapter), this.config))
       this.logger.warn(
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
       );

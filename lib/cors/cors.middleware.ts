@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { RouteTable } from '../routes/route-table.js';
+import type { RouteTable } from '../routes/route-table.js';
+import { routeTableOf } from '../routes/route-tables.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
@@ -34,7 +35,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
     ) {
       // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
       deferUnreadableBodies(httpAdapter, 'own routes');
-      this.routes = RouteTable.of(httpAdapter, config);
+      this.routes = routeTableOf(httpAdapter, config);
       this.routes.beginRouting(modules);
       this.warnings = CorsWarnings.of(httpAdapter, config);
     }

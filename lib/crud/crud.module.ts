@@ -11,7 +11,7 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { RouteTable } from '../routes/route-table.js';
+import { routeTableOf } from '../routes/route-tables.js';
 import { deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
@@ -63,7 +63,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
   configure(): void {
     const { host, modules } = this.core;
-    RouteTable.of(host.httpAdapter).beginRouting(modules);
+    routeTableOf(host.httpAdapter).beginRouting(modules);
     deferUnreadableBodies(host.httpAdapter, 'own routes');
   }
 

@@ -5,7 +5,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { readBrokenEscapes } from '../routes/broken-escapes.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { RouteTable, whenAdapterIsReady } from '../routes/route-table.js';
+import { routeTableOf, whenAdapterIsReady } from '../routes/route-tables.js';
 import { answerUnreadableBodies, deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { prepareController, type ControllerClass } from './controller-preparation.js';
 import { assertCompilable, declarationOf, operationsFor } from './declared-resources.js';
@@ -44,7 +44,7 @@ export function prepareControllers(modules: ModulesContainer): void {
 export function prepareAdapter(host: HttpAdapterHost): void {
   whenAdapterIsReady(host, (adapter) => {
     // Fastify reports only routes that are added from here on.
-    RouteTable.of(adapter);
+    routeTableOf(adapter);
     readBrokenEscapes(adapter);
     if (adapter.getType() === 'fastify') deferUnreadableBodies(adapter, 'own routes');
   });
@@ -61,7 +61,7 @@ export function checkDeclarations(core: Core): void {
 /** @throws InvalidOptionError where another route has the path of a generated one */
 export function reportControllers(core: Core): void {
   if (!isFirst('report', core)) return;
-  const { routes, reading } = RouteTable.of(core.host.httpAdapter);
+  const { routes, reading } = routeTableOf(core.host.httpAdapter);
   refuseCollisions(routes, reading.caseSensitive);
   const controllers = generatedControllers(core.modules);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);

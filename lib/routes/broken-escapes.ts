@@ -5,7 +5,8 @@
  */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
-import { RouteTable, type HttpAdapter } from './route-table.js';
+import type { HttpAdapter } from './route-table.js';
+import { routeTableOf } from './route-tables.js';
 
 const installed = new WeakSet<HttpAdapter>();
 
@@ -13,7 +14,7 @@ const installed = new WeakSet<HttpAdapter>();
 export function readBrokenEscapes(adapter: HttpAdapter): void {
   if (installed.has(adapter) || adapter.getType() !== 'express') return;
   installed.add(adapter);
-  const table = RouteTable.of(adapter);
+  const table = routeTableOf(adapter);
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
     if (request.url.includes('%') && isBroken(pathOf(request))) {
       const found = table.find(request.method, pathOf(request));

@@ -4,7 +4,7 @@
  */
 import { METHODS } from 'node:http';
 import { RequestMethod, VersioningType } from '@nestjs/common';
-import type { ApplicationConfig } from '@nestjs/core';
+import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
 import {
@@ -15,9 +15,9 @@ import {
   makeRoute,
   servesMethod,
   type Route,
-  type RouteReader,
   type ServedRoute,
 } from './route.js';
+import { RouteTable, type RouterReading } from './route-table.js';
 
 /** `stack`: of a router that is mounted. */
 type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
@@ -39,7 +39,7 @@ interface Layer {
 }
 
 interface Express {
-  readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean };
+  readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean; readonly strict?: boolean };
 }
 
 /** A route of a layer, and the place of the layer in the stack: Express asks its layers in order. */
@@ -51,7 +51,7 @@ interface PlacedRoute {
   readonly place: number;
 }
 
-export class ExpressRoutes implements RouteReader {
+export class ExpressRoutes extends RouteTable {
   private read: { readonly length: number; readonly placed: readonly PlacedRoute[] } | undefined;
   private byLevels = new LevelTrie<PlacedRoute>();
   /** Length of the stack when Nest began to bind middleware and routes. */
@@ -60,22 +60,30 @@ export class ExpressRoutes implements RouteReader {
   constructor(
     private readonly express: Express,
     private readonly config: ApplicationConfig | undefined,
-  ) {}
+  ) {
+    super();
+  }
 
-  beginRouting(): void {
+  override get reading(): RouterReading {
+    const { caseSensitive = false, strict = false } = this.express.router;
+    return { caseSensitive, ignoreTrailingSlash: !strict };
+  }
+
+  override beginRouting(modules: ModulesContainer): void {
+    super.beginRouting(modules);
     this.beforeNest = this.stack.length;
   }
 
   /** Routes may be added at any time: the stack is read again when its length changes. */
-  get routes(): readonly Route[] {
+  override get routes(): readonly Route[] {
     return this.placed.map(({ route }) => route);
   }
 
-  hasRoute(path: string): boolean {
+  override hasRoute(path: string): boolean {
     return this.controllerRoutesAt(path).length > 0 || this.platformRoutesAt(path).some(({ isRoute }) => isRoute);
   }
 
-  find(method: string, path: string): ServedRoute | undefined {
+  override find(method: string, path: string): ServedRoute | undefined {
     const [first] = [...this.controllerRoutesAt(path), ...this.platformRoutesAt(path)]
       .filter(({ route }) => servesMethod(route, method))
       .toSorted((a, b) => a.place - b.place);
@@ -83,7 +91,7 @@ export class ExpressRoutes implements RouteReader {
   }
 
   /** A route or mount outside Nest's routes that Express asks before any controller's route. */
-  findPlatformRoute(method: string, path: string): ServedRoute | undefined {
+  override findPlatformRoute(method: string, path: string): ServedRoute | undefined {
     const platform = this.platformRoutesAt(path).find(({ route }) => servesMethod(route, method));
     if (!platform) return undefined;
     const isBehindController = this.controllerRoutesAt(path).some(

@@ -5,7 +5,8 @@
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
 import { refuseCollisions } from './route-collision.js';
-import { levelsOf, makeRoute, servesMethod, type Route, type RouteReader, type ServedRoute } from './route.js';
+import { levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { RouteTable, type RouterReading } from './route-table.js';
 import { withoutOptionals } from './route-shape.js';
 
 interface RouteOptions {
@@ -21,6 +22,8 @@ interface FoundRoute {
 
 export interface FastifyInstance {
   readonly supportedMethods: readonly string[];
+  readonly initialConfig: Partial<RouterReading> & { readonly routerOptions?: Partial<RouterReading> };
+  after(): PromiseLike<unknown>;
   addHook(name: 'onRoute', hook: (options: RouteOptions) => void): void;
   findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
 }
@@ -35,23 +38,39 @@ export interface RoutedRequest {
   };
 }
 
-export class FastifyRoutes implements RouteReader {
-  readonly routes: Route[] = [];
+export class FastifyRoutes extends RouteTable {
+  private readonly found: Route[] = [];
   private readonly byLevels = new LevelTrie<{ readonly route: Route; readonly template: string }>();
 
   constructor(private readonly instance: FastifyInstance) {
+    super();
     instance.addHook('onRoute', (options) => this.add(options));
   }
 
-  beginRouting(): void {}
+  override get routes(): readonly Route[] {
+    return this.found;
+  }
 
-  hasRoute(path: string): boolean {
+  override get reading(): RouterReading {
+    const { routerOptions = {}, ...options } = this.instance.initialConfig;
+    const all = [options, routerOptions];
+    return {
+      caseSensitive: all.every(({ caseSensitive = true }) => caseSensitive),
+      ignoreTrailingSlash: all.some(({ ignoreTrailingSlash = false }) => ignoreTrailingSlash),
+    };
+  }
+
+  override async complete(): Promise<void> {
+    await this.instance.after();
+  }
+
+  override hasRoute(path: string): boolean {
     const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
     return [...methods].some((method) => this.paramsOf(method, path) !== undefined);
   }
 
   /** Fastify's router tells only the parameters that it found, so the template is the one that makes this path of them. */
-  find(method: string, path: string): ServedRoute | undefined {
+  override find(method: string, path: string): ServedRoute | undefined {
     const params = this.paramsOf(method, path);
     if (!params) return undefined;
     const [first] = this.byLevels
@@ -59,11 +78,6 @@ export class FastifyRoutes implements RouteReader {
       .filter(({ route, template }) => servesMethod(route, method) && makes(template, params, path))
       .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || isOfAll(a.route) - isOfAll(b.route));
     return first && { route: first.route, params };
-  }
-
-  /** Fastify's own hooks govern its routes: a request tells its route. */
-  findPlatformRoute(): undefined {
-    return undefined;
   }
 
   private add(options: RouteOptions): void {
@@ -78,7 +92,7 @@ export class FastifyRoutes implements RouteReader {
       const route = makeRoute(verb, url === '' ? '/' : url, config?.[CONTROLLER_METHOD], versions);
       // Fastify would refuse the second route in its own words.
       refuseCollisions([...this.routes.filter(({ path }) => path === route.path), route], true);
-      this.routes.push(route);
+      this.found.push(route);
       for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
     }
   }

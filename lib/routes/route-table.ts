@@ -1,52 +1,24 @@
 /** The routes of an application: those of its controllers, and those beside them. Rules, CORS and startup checks share it. */
-import type { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { markControllerMethods } from './controller-methods.js';
-import { ExpressRoutes } from './express-routes.js';
-import { FastifyRoutes } from './fastify-routes.js';
-import type { Route, RouteReader, ServedRoute } from './route.js';
-import { readingOf, type RouterReading } from './router-reading.js';
+import type { Route, ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
-const NO_ROUTES: RouteReader = {
-  routes: [],
-  beginRouting: () => {},
-  hasRoute: () => false,
-  find: () => undefined,
-  findPlatformRoute: () => undefined,
-};
+/** How the platform's router compares paths. */
+export interface RouterReading {
+  readonly caseSensitive: boolean;
+  readonly ignoreTrailingSlash: boolean;
+}
 
+/** Each platform has a subclass that reads its router. This class is for an application without HTTP, which has no routes. */
 export class RouteTable {
-  private static readonly tables = new WeakMap<HttpAdapter, RouteTable>();
-
-  private readonly reader: RouteReader;
-
-  /** One table for each adapter. The first call must come before Fastify gets its routes. */
-  static of(adapter: HttpAdapter | null | undefined, config?: ApplicationConfig): RouteTable {
-    // A standalone microservice or application context has neither an adapter nor routes.
-    if (!adapter) return new RouteTable(undefined, config);
-    let table = RouteTable.tables.get(adapter);
-    if (!table) RouteTable.tables.set(adapter, (table = new RouteTable(adapter, config)));
-    return table;
-  }
-
-  private constructor(
-    private readonly adapter: HttpAdapter | undefined,
-    config: ApplicationConfig | undefined,
-  ) {
-    if (!adapter) this.reader = NO_ROUTES;
-    else if (adapter.getType() === 'fastify') this.reader = new FastifyRoutes(adapter.getInstance());
-    else this.reader = new ExpressRoutes(adapter.getInstance(), config);
-  }
-
-  /** To be called in `configure()` of a module, before Nest registers routes. */
-  beginRouting(modules: ModulesContainer): void {
-    markControllerMethods(modules);
-    this.reader.beginRouting();
+  get reading(): RouterReading {
+    return { caseSensitive: false, ignoreTrailingSlash: true };
   }
 
   get routes(): readonly Route[] {
-    return this.reader.routes;
+    return [];
   }
 
   /** Routes and mounts outside Nest's routes, where no guard runs. */
@@ -58,37 +30,26 @@ export class RouteTable {
     return this.routes.filter(({ handler }) => handler !== undefined);
   }
 
-  hasRoute(path: string): boolean {
-    return this.reader.hasRoute(path);
+  /** To be called in `configure()` of a module, before Nest binds middleware and registers routes. */
+  beginRouting(modules: ModulesContainer): void {
+    markControllerMethods(modules);
   }
 
-  find(method: string, path: string): ServedRoute | undefined {
-    return this.reader.find(method, path);
+  /** Waits for the plugins that main.ts registered, which may add routes. */
+  async complete(): Promise<void> {}
+
+  /** Whether a route of any method serves a path. */
+  hasRoute(_path: string): boolean {
+    return false;
   }
 
-  findPlatformRoute(method: string, path: string): ServedRoute | undefined {
-    return this.reader.findPlatformRoute(method, path);
+  /** The route that serves a request. */
+  find(_method: string, _path: string): ServedRoute | undefined {
+    return undefined;
   }
 
-  get reading(): RouterReading {
-    return this.adapter ? readingOf(this.adapter) : { caseSensitive: false, ignoreTrailingSlash: true };
+  /** The route or mount outside Nest's routes that serves a request, where the platform's own hooks do not tell it. */
+  findPlatformRoute(_method: string, _path: string): ServedRoute | undefined {
+    return undefined;
   }
-
-  /** Waits for the plugins that main.ts registered with Fastify, which may add routes. */
-  async complete(): Promise<void> {
-    if (this.adapter?.getType() === 'fastify')
-      await this.adapter.getInstance<{ after(): PromiseLike<unknown> }>().after();
-  }
-}
-
-/**
- * Calls back with the adapter: at once, or under @nestjs/testing when the application is created. It never calls back in
- * an application without HTTP.
- */
-export function whenAdapterIsReady(host: HttpAdapterHost, use: (adapter: HttpAdapter) => void): void {
-  const useAdapter = (): void => {
-    if (host.httpAdapter) use(host.httpAdapter);
-  };
-  if (host.httpAdapter) useAdapter();
-  else host.init$.subscribe(useAdapter);
 }

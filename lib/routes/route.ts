@@ -19,19 +19,6 @@ export interface ServedRoute {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How one platform tells its routes. */
-export interface RouteReader {
-  readonly routes: readonly Route[];
-  /** Called when Nest begins to bind middleware and routes. */
-  beginRouting(): void;
-  /** Whether a route of any method serves a path. */
-  hasRoute(path: string): boolean;
-  /** The route that serves a request. */
-  find(method: string, path: string): ServedRoute | undefined;
-  /** The route or mount outside Nest's routes that serves a request, where no guard runs. */
-  findPlatformRoute(method: string, path: string): ServedRoute | undefined;
-}
-
 /** A mount of everything: its path is not known. */
 export const ANY_PATH = '/{*rest}';
 

@@ -11,7 +11,8 @@ import { stopsProbe } from '../http/probe.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
-import { RouteTable, type HttpAdapter } from './route-table.js';
+import type { HttpAdapter } from './route-table.js';
+import { routeTableOf } from './route-tables.js';
 
 /** The error, on the platform's request. */
 const BODY_ERROR = Symbol('declarest.bodyError');
@@ -50,7 +51,7 @@ export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRout
 export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf: (failure: Failure) => object): void {
   if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
   deferred.set(httpAdapter, { routes: 'own routes' });
-  const table = RouteTable.of(httpAdapter);
+  const table = routeTableOf(httpAdapter);
   const middleware = (
     error: unknown,
     request: HttpRequest,
@@ -68,7 +69,7 @@ export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf:
 type Defers = (handler: object | undefined) => boolean;
 
 function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
-  const table = RouteTable.of(adapter);
+  const table = routeTableOf(adapter);
   // Express takes a function of four parameters for an error handler.
   const middleware = (
     error: unknown,
