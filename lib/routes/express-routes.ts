@@ -52,8 +52,7 @@ interface PlacedRoute {
 }
 
 export class ExpressRoutes extends RouteTable {
-  private read: { readonly length: number; readonly placed: readonly PlacedRoute[] } | undefined;
-  private byLevels = new LevelTrie<PlacedRoute>();
+  private read: ReturnType<ExpressRoutes['readStack']> | undefined;
   /** Length of the stack when Nest began to bind middleware and routes. */
   private beforeNest = 0;
 
@@ -71,12 +70,12 @@ export class ExpressRoutes extends RouteTable {
 
   override beginRouting(modules: ModulesContainer): void {
     super.beginRouting(modules);
-    this.beforeNest = this.stack.length;
+    this.beforeNest = this.express.router.stack.length;
   }
 
-  /** Routes may be added at any time: the stack is read again when its length changes. */
   override get routes(): readonly Route[] {
-    return this.placed.map(({ route }) => route);
+    const { controllers, platform } = this.current;
+    return [...controllers, ...platform].map(({ route }) => route);
   }
 
   override hasRoute(path: string): boolean {
@@ -87,7 +86,7 @@ export class ExpressRoutes extends RouteTable {
     const [first] = [...this.controllerRoutesAt(path), ...this.platformRoutesAt(path)]
       .filter(({ route }) => servesMethod(route, method))
       .toSorted((a, b) => a.place - b.place);
-    return first && { route: first.route, params: paramsOf(first, path) };
+    return first && served(first, path);
   }
 
   /** A route or mount outside Nest's routes that Express asks before any controller's route. */
@@ -97,7 +96,7 @@ export class ExpressRoutes extends RouteTable {
     const isBehindController = this.controllerRoutesAt(path).some(
       ({ route, place }) => place < platform.place && servesMethod(route, method) && !this.passesVersionsOn,
     );
-    return isBehindController ? undefined : { route: platform.route, params: paramsOf(platform, path) };
+    return isBehindController ? undefined : served(platform, path);
   }
 
   /** Whether a controller's route may pass a request of another version on to the next layer. */
@@ -106,56 +105,48 @@ export class ExpressRoutes extends RouteTable {
     return type !== VersioningType.URI;
   }
 
-  private get stack(): readonly Layer[] {
-    return this.express.router.stack;
+  /** Routes may be added at any time: the stack is read again when its length changes. */
+  private get current() {
+    if (this.read?.length !== this.express.router.stack.length) this.read = this.readStack();
+    return this.read;
   }
 
-  private get placed(): readonly PlacedRoute[] {
-    if (this.read?.length === this.stack.length) return this.read.placed;
-    const controllerRoutes = this.stack.flatMap((layer, place) =>
+  private readStack() {
+    const { stack } = this.express.router;
+    const controllers = stack.flatMap((layer, place) =>
       controllerRoutesOf(layer).map((route) => ({ route, match: matcherOf(layer), isRoute: true, place })),
     );
-    this.byLevels = new LevelTrie();
-    for (const placed of controllerRoutes)
-      for (const { levels } of placed.route.shapes) this.byLevels.add(levels.map(lowerCase), placed);
-    const isMiddleware = (route: Route): boolean =>
-      isAbove(
-        route,
-        controllerRoutes.map((each) => each.route),
-      );
-    const platformRoutes = this.stack.flatMap((layer, place) => {
-      if (!this.isPlatform(layer, place, controllerRoutes)) return [];
-      const found = platformRoutesOf(layer, isMiddleware);
-      // Behind that place, Nest itself mounts routers for its answer 404.
-      const inner = found.length === 0 && place < this.beforeNest ? innerRoutesOf(layer, isMiddleware) : [];
+    const byLevels = new LevelTrie<PlacedRoute>();
+    for (const placed of controllers)
+      for (const { levels } of placed.route.shapes) byLevels.add(levels.map(lowerCase), placed);
+    const nestRoutes = controllers.map(({ route }) => route);
+    const lastOfNest = controllers.at(-1)?.place ?? -1;
+    const platform = stack.flatMap((layer, place) => {
+      const isBeforeNest = place < this.beforeNest;
+      // Between are Nest's own layers. Behind them, it mounts routers for its answer 404.
+      const isPlatform = isBeforeNest || (place > lastOfNest && !this.isExcludedFromPrefix(layer));
+      if (!isPlatform || controllerRoutesOf(layer).length > 0) return [];
+      const found = platformRoutesOf(layer, nestRoutes);
+      const inner = found.length === 0 && isBeforeNest ? innerRoutesOf(layer, nestRoutes) : [];
       return [...found, ...inner].map((each) => ({ ...each, place }));
     });
-    const placed = [...controllerRoutes, ...platformRoutes];
-    this.read = { length: this.stack.length, placed };
-    return placed;
-  }
-
-  /** Whether main.ts or a module added a layer, rather than Nest for its own middleware or its answer 404. */
-  private isPlatform(layer: Layer, place: number, controllerRoutes: readonly PlacedRoute[]): boolean {
-    if (controllerRoutesOf(layer).length > 0) return false;
-    const lastOfNest = controllerRoutes.at(-1)?.place ?? -1;
-    if (place < this.beforeNest) return true;
-    return place > lastOfNest && !(layer.route && this.isExcludedFromPrefix(layer.route.path));
+    return { length: stack.length, controllers, byLevels, platform };
   }
 
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */
-  private isExcludedFromPrefix(path: unknown): boolean {
+  private isExcludedFromPrefix({ route }: Layer): boolean {
     const { exclude = [] } = this.config?.getGlobalPrefixOptions() ?? {};
+    const path = route?.path;
     return exclude.some((excluded) => typeof path === 'string' && excluded.pathRegex.test(path));
   }
 
   private controllerRoutesAt(path: string): PlacedRoute[] {
-    void this.placed;
-    return this.byLevels.along(levelsOf(path).map(lowerCase)).filter((each) => matches(each, path));
+    const candidates = this.current.byLevels.along(levelsOf(path).map(lowerCase));
+    return candidates.filter((each) => matchOf(each, path));
   }
 
   private platformRoutesAt(path: string): PlacedRoute[] {
-    return this.placed.filter((each) => each.route.handler === undefined && matches(each, path));
+    return this.current.platform.filter((each) => matchOf(each, path));
   }
 }
 
@@ -183,7 +174,7 @@ type PlatformRoute = Omit<PlacedRoute, 'place'>;
  */
 function platformRoutesOf(
   layer: Layer,
-  isMiddleware: (mount: Route) => boolean,
+  nestRoutes: readonly Route[],
   { prefix, match: outer }: Outer = ROOT,
 ): PlatformRoute[] {
   const { handle, route, slash, rawPath } = layer;
@@ -196,7 +187,7 @@ function platformRoutesOf(
   const methods = verbs.length === METHODS.length ? ['ALL'] : verbs;
   return [...new Set(templates)]
     .flatMap((template) => methods.map((method) => makeRoute(method, template)))
-    .filter((each) => route || !isMiddleware(each))
+    .filter((each) => route || !isAbove(each, nestRoutes))
     .map((each) => ({ route: each, match: within(outer, matcherOf(layer)), isRoute: route !== undefined }));
 }
 
@@ -208,7 +199,7 @@ interface Outer {
 const ROOT: Outer = { prefix: '', match: () => ({ path: '' }) };
 
 /** The routes of a router that is mounted at the root or above a controller's route. */
-function innerRoutesOf(layer: Layer, isMiddleware: (mount: Route) => boolean, outer: Outer = ROOT): PlatformRoute[] {
+function innerRoutesOf(layer: Layer, nestRoutes: readonly Route[], outer: Outer = ROOT): PlatformRoute[] {
   const [path, ...others] = pathsOf(layer);
   const isKnown = outer.prefix !== undefined && path !== undefined && others.length === 0;
   const mounted: Outer = {
@@ -216,8 +207,8 @@ function innerRoutesOf(layer: Layer, isMiddleware: (mount: Route) => boolean, ou
     match: within(outer.match, matcherOf(layer)),
   };
   return (layer.handle.stack ?? []).flatMap((inner) => {
-    const found = platformRoutesOf(inner, isMiddleware, mounted);
-    return found.length > 0 ? found : innerRoutesOf(inner, isMiddleware, mounted);
+    const found = platformRoutesOf(inner, nestRoutes, mounted);
+    return found.length > 0 ? found : innerRoutesOf(inner, nestRoutes, mounted);
   });
 }
 
@@ -240,19 +231,16 @@ const within =
     return found && inner(path.slice(found.path.length) || '/');
   };
 
-function matches({ match }: PlatformRoute, path: string): boolean {
+function matchOf({ match }: PlatformRoute, path: string): Match | false {
   try {
-    return match(path) !== false;
+    return match(path);
   } catch {
     // A broken escape in a parameter: the layer is the one that the path is for.
-    return true;
+    return { path };
   }
 }
 
-function paramsOf({ match }: PlatformRoute, path: string): ServedRoute['params'] {
-  try {
-    return (match(path) as Partial<Match>).params ?? {};
-  } catch {
-    return {};
-  }
+function served(found: PlacedRoute, path: string): ServedRoute {
+  const match = matchOf(found, path);
+  return { route: found.route, params: (match && match.params) || {} };
 }
