@@ -38,7 +38,7 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
       const { name, message } = await bootError(platform, root);
       expect([name, message]).toEqual([
         'InvalidOptionError',
-        expect.stringMatching(/`dataSource` of Product.*data source.*import TypeOrmModule\.forRoot/),
+        expect.stringMatching(/`dataSource` of Product.*data source.*Import TypeOrmModule\.forRoot/),
       ]);
     },
   );
