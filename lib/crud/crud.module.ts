@@ -7,18 +7,17 @@ import {
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { RouteTable } from '../routes/route-table.js';
-import { deferUnreadableBodies } from '../routes/unreadable-body.js';
+import { prepareController } from './controller-preparation.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
 import type { FieldName } from './record-types.js';
-import { checkDeclarations, prepareAdapter, prepareControllers, reportControllers, type Core } from './startup.js';
+import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -36,12 +35,9 @@ type WithFields<R> = R extends { readonly entity: Type<infer T> }
  */
 @Module({})
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
-  private readonly core: Core;
-
-  constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
-    this.core = { host, modules, moduleRef };
-    prepareControllers(modules);
-    prepareAdapter(host);
+  constructor(private readonly moduleRef: ModuleRef) {
+    generatedControllers(moduleRef).forEach(prepareController);
+    prepareAdapter(moduleRef);
   }
 
   /** @throws InvalidOptionError */
@@ -60,20 +56,17 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     return { module: CrudModule, imports, controllers, exports: imports };
   }
 
-  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
   configure(): void {
-    const { host, modules } = this.core;
-    RouteTable.of(host.httpAdapter).beginRouting(modules);
-    deferUnreadableBodies(host.httpAdapter, 'own routes');
+    beginRouting(this.moduleRef);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
   onModuleInit(): void {
-    checkDeclarations(this.core);
+    checkDeclarations(this.moduleRef);
   }
 
   onApplicationBootstrap(): void {
-    reportControllers(this.core);
+    reportControllers(this.moduleRef);
   }
 }
 

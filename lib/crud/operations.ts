@@ -22,7 +22,7 @@ export interface ListResult<T> {
 }
 
 export class Operations<T extends object> {
-  readonly store: RecordStore<T>;
+  private readonly store: RecordStore<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
   /** The places of the fields that no replacement changes. */
   private readonly fixed: readonly number[];

@@ -88,7 +88,7 @@ class Note extends Dated {
   @PrimaryGeneratedColumn()
   id!: number;
 
-  @Column({ name: 'the title', length: 20, unique: true })
+  @Column({ name: 'the_title', length: 20, unique: true })
   title!: string;
 
   @Column({ type: 'text', nullable: true })

@@ -1,5 +1,5 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
@@ -8,6 +8,7 @@ import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
+  readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   /** By the name under which it is searched. */
   readonly searchable: ReadonlyMap<string, Field>;
@@ -19,11 +20,12 @@ export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   dataSource: DataSource,
 ): Resource<T> {
-  const { entity } = options;
-  assertUsable(options, dataSource);
-  const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
+  const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
+  assertUsable(options, metadata, dataSource);
+  const schema = describeEntity(metadata, dataSource);
   return Object.freeze({
     options,
+    metadata,
     schema,
     searchable: searchableFields(options, schema),
     contains: containsExpression(dataSource),
@@ -32,63 +34,54 @@ export function compileResource<T extends object>(
 
 /** @param dataSource `undefined` where the application has none of that name */
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
+  const { entity, dataSource: name } = options;
   if (!dataSource)
     throw new InvalidOptionError(
-      `CRUD option \`dataSource\` of ${options.entity.name}`,
+      `CRUD option \`dataSource\` of ${entity.name}`,
       'a data source of the application',
-      options.dataSource === undefined ? 'no default one' : JSON.stringify(options.dataSource),
+      name === undefined ? 'no default one' : JSON.stringify(name),
       'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one',
     );
-  if (!dataSource.hasMetadata(options.entity))
-    refuse(
-      options,
-      'an entity known to the data source',
-      'one that it does not know',
-      'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
-    );
-  return dataSource;
+  if (dataSource.hasMetadata(entity)) return dataSource;
+  return refuse(
+    options,
+    'an entity known to the data source',
+    'one that it does not know',
+    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
+  );
 }
 
-function assertUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  assertKnown(options, dataSource);
-  const metadata = dataSource.getMetadata(options.entity);
+function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
+  const { primaryColumns, columns, relations } = metadata;
   const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
-  const [id, ...others] = metadata.primaryColumns;
-  if (id?.propertyPath !== 'id' || others.length > 0)
-    refuse(
-      options,
-      'a single primary key named `id`',
-      metadata.primaryColumns.map(({ propertyPath }) => propertyPath).join(', ') || 'none',
-      advice,
-    );
+  const [id, ...others] = primaryColumns;
+  if (id?.propertyPath !== 'id' || others.length > 0) {
+    const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
+    return refuse(options, 'an entity with a single primary key named `id`', names || 'none', advice);
+  }
   const isGenerated =
-    id?.isGenerated === true ||
-    (id?.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
+    id.isGenerated ||
+    (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
     metadata.beforeInsertListeners.length > 0 ||
-    id?.getEntityValue(metadata.create()) !== undefined;
+    id.getEntityValue(metadata.create()) !== undefined;
   if (!isGenerated)
     refuse(
       options,
-      'a generated `id`',
+      'an entity with a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default on a database with RETURNING (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
+      `${advice}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
-  const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
-  if (computed && isSqlite(dataSource))
-    refuse(
-      options,
-      'a computed column that TypeORM leaves out of its statements',
-      `\`${computed.propertyName}\`, which it would write to SQLite`,
-      'give the column `insert: false, update: false`',
-    );
-  const composite = metadata.relations.find(({ joinColumns }) => joinColumns.length > 1);
-  if (composite)
-    refuse(
-      options,
-      'relations of one join column',
-      `\`${composite.propertyName}\` with several`,
-      'refer to an entity with a single primary key',
-    );
+  const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
+  if (computed && isSqlite(dataSource)) {
+    const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
+    refuse(options, expected, `\`${computed.propertyName}\``, 'give the column `insert: false, update: false`');
+  }
+  const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
+  if (composite) {
+    const expected = 'an entity whose relations have one join column each';
+    const got = `\`${composite.propertyName}\` with several`;
+    refuse(options, expected, got, 'refer to an entity with a single primary key');
+  }
 }
 
 function refuse({ entity }: ResolvedCrudOptions, expected: string, got: string, advice: string): never {

@@ -7,26 +7,31 @@ import { isSqlite } from '../../entities/database-family.js';
 import type { ResolvedCrudOptions } from '../crud-options.js';
 import { compilesStatements } from './statement.js';
 
-export type Access = 'read' | 'create' | 'update' | 'delete';
+export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
+export type Access = (typeof ACCESSES)[number];
 
-/** Why an access goes through the repository; one without a reason is compiled. */
-export type Reasons = Readonly<Partial<Record<Access, string>>>;
-
-/** `Product: findAll, findById, create compiled; update through the repository (a subscriber)` */
-export function describePaths({ entity, enableSearch, enableExists }: ResolvedCrudOptions, reasons: Reasons): string {
-  const reads = ['findAll', 'findById', ...(enableSearch ? ['search'] : []), ...(enableExists ? ['exists'] : [])];
-  const operations: Readonly<Record<Access, string>> = {
-    read: reads.join(', '),
-    create: 'create',
-    update: 'update',
-    delete: 'delete',
+/**
+ * `Product: findAll, findById, create compiled; update through the repository (the subscriber Audit)`
+ */
+export function describePaths(
+  { entity, enableSearch, enableExists }: ResolvedCrudOptions,
+  dataSource: DataSource,
+): string {
+  const metadata = dataSource.getMetadata(entity);
+  const feature = featureNotCompiled(metadata, dataSource);
+  const operations: Readonly<Record<Access, readonly string[]>> = {
+    read: ['findAll', 'findById', ...(enableSearch ? ['search'] : []), ...(enableExists ? ['exists'] : [])],
+    create: ['create'],
+    update: ['update'],
+    delete: ['delete'],
   };
-  const accesses = Object.keys(operations) as Access[];
-  const compiled = accesses.filter((access) => reasons[access] === undefined).map((access) => operations[access]);
-  const others = accesses.flatMap((access) =>
-    reasons[access] === undefined ? [] : [`${operations[access]} through the repository (${reasons[access]})`],
-  );
-  return `${entity.name}: ${[...(compiled.length > 0 ? [`${compiled.join(', ')} compiled`] : []), ...others].join('; ')}`;
+  const byPath = new Map<string, string[]>();
+  for (const access of ACCESSES) {
+    const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
+    const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
+    byPath.set(path, [...(byPath.get(path) ?? []), ...operations[access]]);
+  }
+  return `${entity.name}: ${[...byPath].map(([path, names]) => `${names.join(', ')} ${path}`).join('; ')}`;
 }
 
 type Hook = keyof EntitySubscriberInterface;
@@ -63,6 +68,7 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ['a column whose default is a function', hasFunctions],
   // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
   ['a relation that its constructor fills', fillsRelations],
+  ['a name that is no plain word', (metadata) => !hasPlainNames(metadata)],
 ];
 
 /** Whether a repository is TypeORM's own of the data source, and not one that a provider has put in its place. */
@@ -76,18 +82,22 @@ export function isUnaltered(repository: Repository<never> | object, { manager }:
   );
 }
 
-/** @param feature what keeps every access from being compiled */
-export function reasonsNotCompiled(
+/**
+ * The listener or subscriber that an access must call. Asked for each request, because a provider may add a subscriber to
+ * the data source at any time.
+ */
+export function hookNotCompiled(
+  access: Access,
   metadata: EntityMetadata,
-  dataSource: DataSource,
-  feature: string | undefined,
-): Reasons {
-  const reasons: Partial<Record<Access, string>> = {};
-  for (const access of Object.keys(HOOKS) as Access[]) {
-    const reason = feature ?? listenerOf(metadata, HOOKS[access]) ?? subscriberOf(metadata, dataSource, HOOKS[access]);
-    if (reason !== undefined) reasons[access] = reason;
-  }
-  return reasons;
+  { subscribers }: DataSource,
+): string | undefined {
+  const hooks = HOOKS[access];
+  const listener = metadata.listeners.find(({ type }) => hooks.includes(hookOf(type)));
+  if (listener) return `its @${capitalized(hookOf(listener.type))} listener`;
+  const subscriber = subscribers.find(
+    (each) => hooks.some((name) => each[name] !== undefined) && listensTo(each, metadata.target),
+  );
+  return subscriber && `the subscriber ${subscriber.constructor.name}`;
 }
 
 /** What keeps every access from being compiled. */
@@ -99,39 +109,20 @@ export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSou
 }
 
 /**
- * Whether every name is a plain word, which a statement holds as it is. Other names, and properties that every object
- * has, such as `constructor`, may confuse the query builder: their statements are compiled at startup, as a test.
+ * Whether the query builder can tell every name from the rest of a statement. A name that every object has, such as
+ * `constructor`, is not plain either.
  */
 export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata): boolean {
-  const names = [...columns, ...relations].map(({ propertyName }) => propertyName);
-  return (
-    tablePath.split('.').every(isWord) &&
-    columns.every(({ databaseName }) => isWord(databaseName)) &&
-    names.every((name) => isWord(name) && !(name in Object.prototype))
-  );
+  const properties = [...columns, ...relations].map(({ propertyName }) => propertyName);
+  const names = [...tablePath.split('.'), ...columns.map(({ databaseName }) => databaseName), ...properties];
+  return names.every(isWord) && properties.every((name) => !(name in Object.prototype));
 }
 
 const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
 
-function listenerOf({ listeners }: EntityMetadata, hooks: readonly Hook[]): string | undefined {
-  const listener = listeners.find(({ type }) => hooks.includes(hookOf(type)));
-  return listener && `its @${capitalized(hookOf(listener.type))} listener`;
-}
-
 /** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
 const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-function subscriberOf(
-  { target }: EntityMetadata,
-  { subscribers }: DataSource,
-  hooks: readonly Hook[],
-): string | undefined {
-  const found = subscribers.find(
-    (subscriber) => hooks.some((name) => subscriber[name] !== undefined) && listensTo(subscriber, target),
-  );
-  return found && `the subscriber ${found.constructor.name}`;
-}
 
 /** As TypeORM's broadcaster decides. */
 function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {

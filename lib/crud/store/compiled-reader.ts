@@ -21,8 +21,8 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
   private readonly row: RowProjection<T>;
   private readonly selections = new StatementCache<Selection>();
-  private readonly byKey: () => Statement;
-  private readonly existsByKey: () => Statement;
+  private readonly byKey: Statement;
+  private readonly existsByKey: Statement;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -30,13 +30,8 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   ) {
     this.repository = dataSource.getRepository(resource.options.entity);
     this.row = compileRow(resource, dataSource);
-    this.byKey = once(() => this.keyed(this.row.select(this.query())));
-    this.existsByKey = once(() => this.keyed(this.query().select('1', 'found')));
-  }
-
-  /** @throws where a statement cannot hold one of the names */
-  assertCompilable(): void {
-    void [this.byKey(), this.existsByKey(), this.selectionOf([])];
+    this.byKey = this.keyed(this.row.select(this.query()));
+    this.existsByKey = this.keyed(this.query().select('1', 'found'));
   }
 
   async find(terms: readonly Term[], range?: Range): Promise<T[]> {
@@ -55,12 +50,12 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   async findByKey(key: unknown): Promise<T | undefined> {
-    const { rows } = await this.byKey().run([key]);
+    const { rows } = await this.byKey.run([key]);
     return rows[0] && this.row.recordOf(rows[0]);
   }
 
   async exists(key: unknown): Promise<boolean> {
-    const { rows } = await this.existsByKey().run([key]);
+    const { rows } = await this.existsByKey.run([key]);
     return rows.length > 0;
   }
 
@@ -96,9 +91,4 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
       parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
     };
   }
-}
-
-function once<R>(make: () => R): () => R {
-  let made: R | undefined;
-  return () => (made ??= make());
 }

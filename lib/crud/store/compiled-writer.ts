@@ -54,17 +54,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       );
   }
 
-  /** @throws where a statement cannot hold each value once, because of a name */
-  assertCompilable(): void {
-    const { fields } = this.resource.schema;
-    const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
-    const inserted = [...this.generated, ...sent];
-    this.statement(this.insertion(inserted), inserted.length);
-    const updated = fields.map(({ updatable }) => (updatable ? null : undefined));
-    if (this.updated.length > 0) this.statement(this.replacement(updated), this.updated.length + 1);
-    this.statement(this.removal(), 1);
-  }
-
   async insert(entity: T, sent: Values): Promise<unknown> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
@@ -79,7 +68,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       values.push(value);
       shape += mark;
     }
-    const statement = this.statements.get(shape, () => this.statement(this.insertion(columns), values.length));
+    const statement = this.statements.get(shape, () => this.statement(this.insertion(columns)));
     const {
       rows: [row],
       affected,
@@ -103,12 +92,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     if (shape === '') return;
     values.push(key);
-    const compile = (): Statement => this.statement(this.replacement(sent), values.length);
-    await this.statements.get(`update${shape}`, compile).run(values);
+    const statement = this.statements.get(`update${shape}`, () => this.statement(this.replacement(sent)));
+    await statement.run(values);
   }
 
   async remove(key: unknown): Promise<boolean> {
-    const { affected } = await this.statements.get('delete', () => this.statement(this.removal(), 1)).run([key]);
+    const { affected } = await this.statements.get('delete', () => this.statement(this.removal())).run([key]);
     return affected > 0;
   }
 
@@ -162,16 +151,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.dataSource.driver.preparePersistentValue(value, column);
   }
 
-  /** @throws where the query does not hold each value once: a value would be lost, or written to another column */
-  private statement(query: Query, count: number): Statement {
-    const [sql, bound] = query.getQueryAndParameters();
-    const places = bound.map((name) => Number(String(name).slice(PARAMETER.length)));
-    const isEach = places.length === count && places.every((place) => place < count);
-    if (!isEach || new Set(places).size < count)
-      throw new TypeError(`${sql} does not hold each of ${count} values once`);
+  /** The query builder decides the order of the parameters. */
+  private statement(query: Query): Statement {
+    const [sql, names] = query.getQueryAndParameters();
+    const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
     const { run } = compileStatement(this.dataSource, 'master', sql);
-    // The query builder sorts properties whose names are numbers first.
-    return { run: places.every((place, at) => place === at) ? run : (values) => run(places.map((at) => values[at])) };
+    return { run: (values) => run(places.map((place) => values[place])) };
   }
 }
 

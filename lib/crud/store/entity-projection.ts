@@ -2,7 +2,7 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 
-/** An entity as TypeORM loaded it, with the columns that it does not map. */
+/** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
 export interface Row<T> {
   readonly entity: T;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -29,8 +29,8 @@ export function compileProjection<T extends ObjectLiteral>(
   );
 
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
-    const alias = aliases.get(field);
-    const value: unknown = alias === undefined ? field.column.getEntityValue(entity) : raw[alias];
+    const alias = aliases.get(field) ?? '';
+    const value: unknown = alias in raw ? raw[alias] : field.column.getEntityValue(entity);
     return value == null ? null : field.type.write(value);
   };
   return {
@@ -50,20 +50,8 @@ export function compileProjection<T extends ObjectLiteral>(
   };
 }
 
-/** The same of an entity alone, whose references are read as `{id}` objects. */
-export function recordOfEntity<T extends object>({ fields }: EntityDescription, prototype: object): (entity: T) => T {
-  const readable = fields.filter((field) => field.readable);
-  return (entity) => {
-    const record = Object.create(prototype) as Record<string, unknown>;
-    for (const { path, column, type } of readable) {
-      const value: unknown = column.getEntityValue(entity);
-      place(record, path, value == null ? null : type.write(value));
-    }
-    return record as T;
-  };
-}
-
-function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
+/** Sets a value behind a path, in objects that it creates. */
+export function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let target = record;
   for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
   target[path.at(-1) ?? ''] = value;

@@ -2,14 +2,14 @@
  * Reads and writes through the methods of a repository that a provider has put in the place of TypeORM's: `find`,
  * `findOne`, `count`, `exists`, `insert`, `update`, `delete` and `softDelete`.
  */
-import { And, Raw, Repository, type FindOperator, type FindOptionsWhere } from 'typeorm';
+import { And, Raw, Repository, type FindOptionsWhere } from 'typeorm';
 import type { Values } from '../../entities/record-input.js';
 import type { Term } from '../query/list-query.js';
 import { PARAMETER } from '../query/search-conditions.js';
 import type { Resource } from '../resource/resource.js';
 import { containing } from '../resource/text-search.js';
 import { entityOf, fill } from './entity-values.js';
-import { recordOfEntity } from './entity-projection.js';
+import { compileProjection, place } from './entity-projection.js';
 import type { Range, RecordReader, RecordWriter } from './record-access.js';
 
 type Where<T> = FindOptionsWhere<T>;
@@ -24,16 +24,17 @@ export class ReplacedRepository<T extends object> implements RecordReader<T>, Re
     private readonly repository: Repository<T>,
   ) {
     const { schema, options } = resource;
-    this.recordOf = recordOfEntity(schema, options.entity.prototype as object);
+    const { recordOf } = compileProjection<T>(schema, options.entity.prototype as object);
+    this.recordOf = (entity) => recordOf({ entity, raw: {} });
     const relations = schema.fields.flatMap(({ reference }) => (reference ? [reference.propertyPath] : []));
     this.relations = relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {};
   }
 
-  /** Whether only `createQueryBuilder` differs from TypeORM's repository. */
-  static replacesOnlyQueryBuilder(repository: Repository<never> | object): boolean {
+  /** Whether more than `createQueryBuilder` differs from TypeORM's repository. */
+  static replacesMethods(repository: Repository<never> | object): boolean {
     const given = repository as Repository<never>;
     const methods = ['find', 'findOne', 'count', 'exists', 'insert', 'update', 'delete', 'softDelete'] as const;
-    return methods.every((name) => given[name] === Repository.prototype[name]);
+    return methods.some((name) => given[name] !== Repository.prototype[name]);
   }
 
   async find(terms: readonly Term[], range?: Range): Promise<T[]> {
@@ -80,35 +81,26 @@ export class ReplacedRepository<T extends object> implements RecordReader<T>, Re
   }
 
   /** Terms narrow; a term for any field needs one alternative for each searchable field. */
-  private where(terms: readonly Term[]): Where<T>[] | Where<T> {
+  private where(terms: readonly Term[]): Where<T>[] {
+    const named = terms.filter(({ field }) => field !== undefined);
+    const anywhere = terms.find(({ field }) => field === undefined);
+    if (!anywhere) return [this.allOf(named)];
+    return [...this.resource.searchable.keys()].map((field) => this.allOf([...named, { ...anywhere, field }]));
+  }
+
+  private allOf(terms: readonly Term[]): Where<T> {
     const { searchable, contains } = this.resource;
-    let alternatives: Map<string, FindOperator<unknown>[]>[] = [new Map()];
-    for (const [index, { field, text }] of terms.entries()) {
-      const parameter = `${PARAMETER}${index}`;
-      const operator = Raw((column) => contains(column, `:${parameter}`), { [parameter]: containing(text) });
-      const names = field === undefined ? [...searchable.keys()] : [field];
-      alternatives = alternatives.flatMap((conditions) =>
-        names.map((name) => {
-          const { property } = searchable.get(name) ?? { property: name };
-          return new Map([...conditions, [property, [...(conditions.get(property) ?? []), operator]]]);
-        }),
-      );
+    const where = {};
+    for (const { property, name } of searchable.values()) {
+      const operators = terms.flatMap(({ field, text }, index) => {
+        const parameter = `${PARAMETER}${index}`;
+        const operator = Raw((column) => contains(column, `:${parameter}`), { [parameter]: containing(text) });
+        return field === name ? [operator] : [];
+      });
+      if (operators.length > 0) place(where, property.split('.'), And(...operators));
     }
-    return alternatives.map((conditions) => whereOf<T>(conditions));
+    return where;
   }
 }
 
 const keyed = <T>(key: unknown): Where<T> => ({ id: key }) as Where<T>;
-
-/** `address.city` is a condition of the embedded `address`. */
-function whereOf<T>(conditions: ReadonlyMap<string, readonly FindOperator<unknown>[]>): Where<T> {
-  const where: Record<string, unknown> = {};
-  for (const [property, operators] of conditions) {
-    const names = property.split('.');
-    const last = names.pop() ?? '';
-    let target = where;
-    for (const name of names) target = (target[name] ??= {}) as Record<string, unknown>;
-    target[last] = operators.length > 1 ? And(...operators) : operators[0];
-  }
-  return where as Where<T>;
-}
