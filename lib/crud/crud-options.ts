@@ -54,6 +54,10 @@ export interface ResolvedCrudOptions<T extends object = object> {
   readonly maxListSize: number | undefined;
 }
 
+export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
+export const KEY_ADVICE =
+  'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
+
 /** The query parameters of a paged list. */
 export const PAGE_PARAMETERS: readonly string[] = ['page', 'size'];
 
@@ -81,68 +85,34 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
   } = (options ?? {}) as CrudOptions<T>;
   const of = isClass(entity) ? ` of ${entity.name}` : '';
   const at = (name: string): string => `CRUD option \`${name}\`${of}`;
+  const refuse = (name: string, expected: string, got: string, advice: string): never => {
+    throw new InvalidOptionError(at(name), expected, got, advice);
+  };
   expectKnownNames(`CRUD options${of}`, options, NAMES);
 
   if (!isClass(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a TypeORM entity class',
-      describe(entity),
-      'give the class that is decorated with @Entity()',
-    );
+    refuse('entity', 'a TypeORM entity class', describe(entity), 'give the class that is decorated with @Entity()');
   if (!isEntity(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a TypeORM entity class',
-      `${describe(entity)} without @Entity()`,
-      'decorate the class with @Entity()',
-    );
+    refuse('entity', 'a TypeORM entity class', describe(entity), 'decorate the class with @Entity()');
   // TypeORM would refuse it too, but only when it connects.
-  if (!hasPrimaryKey(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a single primary key named `id`',
-      'none',
-      'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`',
-    );
+  if (!hasPrimaryKey(entity)) refuse('entity', EXPECTED_KEY, 'none', KEY_ADVICE);
   for (const [name, value] of Object.entries({ enablePagination, enableSearch, enableExists }))
     expectBoolean(at(name), value);
-  if (!Array.isArray(searchableFields) || !searchableFields.every((field) => typeof field === 'string' && field !== ''))
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      'an array of field names',
-      describe(searchableFields),
-      'give for example ["name"]',
-    );
+
+  const isFieldName = (field: unknown): boolean => typeof field === 'string' && field !== '';
+  if (!Array.isArray(searchableFields) || !searchableFields.every(isFieldName))
+    refuse('searchableFields', 'an array of field names', describe(searchableFields), 'give for example ["name"]');
   if (enableSearch && searchableFields.length === 0)
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      'at least one field, because enableSearch is on',
-      'none',
-      'name the fields that may be searched',
-    );
-  const shadowed = searchableFields.filter((field) => enablePagination && PAGE_PARAMETERS.includes(field));
-  if (shadowed.length > 0)
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      `fields other than ${PAGE_PARAMETERS.join(' and ')}, because enablePagination is on`,
-      shadowed.map(describe).join(', '),
-      'leave it out: those parameters name the page',
-    );
+    refuse('searchableFields', 'at least one field, because enableSearch is on', 'none', 'name the fields to search');
+  const shadowed = searchableFields.find((field) => enablePagination && PAGE_PARAMETERS.includes(field));
+  if (shadowed !== undefined) {
+    const expected = `fields other than ${PAGE_PARAMETERS.join(' and ')}, which select the page`;
+    refuse('searchableFields', expected, describe(shadowed), 'leave the field out, or turn enablePagination off');
+  }
   if (dataSource !== undefined && (typeof dataSource !== 'string' || dataSource === ''))
-    throw new InvalidOptionError(
-      at('dataSource'),
-      'the name of a data source',
-      describe(dataSource),
-      'give the name that TypeOrmModule.forRoot has',
-    );
+    refuse('dataSource', 'the name of a data source', describe(dataSource), 'give the name of TypeOrmModule.forRoot');
   if (maxListSize !== undefined && (!Number.isSafeInteger(maxListSize) || maxListSize < 1))
-    throw new InvalidOptionError(
-      at('maxListSize'),
-      'an integer from 1',
-      describe(maxListSize),
-      'give for example 1000',
-    );
+    refuse('maxListSize', 'an integer from 1', describe(maxListSize), 'give for example 1000');
   return Object.freeze({
     entity,
     endpoint: normaliseEndpoint(endpoint, at('endpoint')),

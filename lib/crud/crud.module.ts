@@ -83,20 +83,20 @@ function controllerOf(resource: CrudResource): Type<GeneratedController<object>>
 
 /** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */
 function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
-  const names = new Set(resources.map(({ dataSource }) => dataSource));
-  return [...names].map((name) => {
-    const byEntity = new Map(
-      resources.filter(({ dataSource }) => dataSource === name).map((options) => [options.entity, options]),
+  return [...new Set(resources.map(({ dataSource }) => dataSource))].map((name) => {
+    const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
+    const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
+    const feature = TypeOrmModule.forFeature(
+      unique.map(({ entity }) => entity),
+      name,
     );
-    const feature = TypeOrmModule.forFeature([...byEntity.keys()], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
-    const found = (feature.providers ?? []) as FactoryProvider[];
-    const providers = [...byEntity.values()].flatMap((options, index) => {
-      const provider = found[index];
-      const useFactory = (dataSource: DataSource | undefined): unknown =>
-        provider?.useFactory(assertKnown(options, dataSource)) as unknown;
-      return provider ? [{ ...provider, inject, useFactory }] : [];
-    });
+    const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({
+      ...provider,
+      inject,
+      useFactory: (dataSource: DataSource | undefined): unknown =>
+        provider.useFactory(assertKnown(unique[index] as ResolvedCrudOptions, dataSource)),
+    }));
     return { ...feature, providers };
   });
 }

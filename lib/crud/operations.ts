@@ -24,8 +24,6 @@ export interface ListResult<T> {
 export class Operations<T extends object> {
   private readonly store: RecordStore<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
-  /** The places of the fields that no replacement changes. */
-  private readonly fixed: readonly number[];
   private classValidation: ReturnType<typeof loadClassValidation> | undefined;
 
   constructor(
@@ -33,15 +31,13 @@ export class Operations<T extends object> {
     repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {
-    const { schema } = resource;
     this.store = new RecordStore(resource, repository, dataSource);
-    this.readBody = compileInput(schema);
-    this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
+    this.readBody = compileInput(resource.schema);
   }
 
   /** In the order of the primary key. */
   async list({ page, terms }: ListRequest): Promise<ListResult<T>> {
-    return this.asked(async () => {
+    return this.run(async () => {
       const { reader } = this.store;
       if (page) {
         const total = await reader.count(terms);
@@ -63,20 +59,21 @@ export class Operations<T extends object> {
   /** @throws 400 for a malformed id */
   async exists(id: string): Promise<boolean> {
     const key = this.readId(id);
-    return this.asked(() => this.store.reader.exists(key));
+    return this.run(() => this.store.reader.exists(key));
   }
 
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
     const { sent, errors } = this.readBody(body, 'create');
     const entity = this.blank();
-    const checked = await this.validated(() => entity, checkNew(this.resource.schema, sent), errors);
-    if (checked.errors.length > 0) this.refuse(checked.errors);
-    const key = await this.asked(
-      () => this.store.writer('create').insert(entity, checked.values),
-      this.write('create', checked.values),
+    const values = await this.validated(entity, checkNew(this.resource.schema, sent), errors);
+    const stored = await this.run(
+      async () => {
+        const key = await this.store.writer('create').insert(entity, values);
+        return key === undefined ? undefined : this.store.reader.findByKey(key);
+      },
+      this.write('create', values),
     );
-    const stored = key === undefined ? undefined : await this.asked(() => this.store.reader.findByKey(key));
     if (stored) return stored;
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
@@ -89,16 +86,15 @@ export class Operations<T extends object> {
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
     const { sent, errors } = this.readBody(body, 'update');
-    const needsCurrent = this.store.callsListeners('update') || this.fixed.some((place) => sent[place] !== undefined);
+    const { entity } = this.resource.options;
+    const sendsFixed = this.resource.schema.fields.some(
+      (field, place) => !field.updatable && sent[place] !== undefined,
+    );
+    const needsCurrent = sendsFixed || this.store.callsListeners('update');
     const current = needsCurrent ? await this.record(key, id) : undefined;
     try {
-      const { entity } = this.resource.options;
-      const checked = await this.validated(() => entityOf(entity, key), this.replacement(sent, current), errors);
-      if (checked.errors.length > 0) this.refuse(checked.errors);
-      await this.asked(
-        () => this.store.writer('update').update(key, checked.values),
-        this.write('update', checked.values),
-      );
+      const values = await this.validated(entityOf(entity, key), this.replacement(sent, current), errors);
+      await this.run(() => this.store.writer('update').update(key, values), this.write('update', values));
     } catch (error) {
       // An unknown record is 404, whatever is wrong with its replacement.
       if (!current) await this.record(key, id);
@@ -114,12 +110,12 @@ export class Operations<T extends object> {
    */
   async remove(id: string): Promise<void> {
     const key = this.readId(id);
-    const removed = await this.asked(() => this.store.writer('delete').remove(key), this.write('delete'));
+    const removed = await this.run(() => this.store.writer('delete').remove(key), this.write('delete'));
     if (!removed) throw this.missing(id);
   }
 
   private blank(): T {
-    return this.dataSource.getMetadata(this.resource.options.entity).create() as T;
+    return this.resource.metadata.create() as T;
   }
 
   /** @param current the record as a client sees it, where it had to be read */
@@ -147,7 +143,7 @@ export class Operations<T extends object> {
   }
 
   private async record(key: unknown, id: string): Promise<T> {
-    const found = await this.asked(() => this.store.reader.findByKey(key));
+    const found = await this.run(() => this.store.reader.findByKey(key));
     if (!found) throw this.missing(id);
     return found;
   }
@@ -168,30 +164,24 @@ export class Operations<T extends object> {
   /**
    * Adds what class-validator finds. It may change the values, as a constraint may change the entity.
    *
-   * @param make the entity that it checks
+   * @param entity for the values, which class-validator checks
+   * @throws 400 naming every wrong field
    */
-  private async validated(
-    make: () => T,
-    { values, errors }: Checked,
-    unknown: readonly FieldError[],
-  ): Promise<Checked> {
-    const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
-    const validate = await (this.classValidation ??= loadClassValidation(this.resource.options.entity));
-    if (!validate) return { values, errors: known };
-    const { schema } = this.resource;
-    const entity = fill(make(), schema, values);
-    const found = await validate(entity);
-    return {
-      values: heldBy(entity, schema, values),
-      errors: [...known, ...unnamed(found, schema, values, known)],
-    };
+  private async validated(entity: T, checked: Checked, unknown: readonly FieldError[]): Promise<Values> {
+    const { schema, options } = this.resource;
+    let { values } = checked;
+    const errors = [...unknown, ...checked.errors];
+    const validate = await (this.classValidation ??= loadClassValidation(options.entity));
+    if (validate) {
+      const found = await validate(fill(entity, schema, values));
+      errors.push(...unnamed(found, schema, values, errors));
+      values = heldBy(entity, schema, values);
+    }
+    if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
+    return values;
   }
 
-  private refuse(errors: readonly FieldError[]): never {
-    throw new BadRequestException({ message: `${this.name} is not valid`, errors });
-  }
-
-  private asked<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
+  private run<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
     return withDatabaseErrors(this.name, work, write);
   }
 

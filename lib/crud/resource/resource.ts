@@ -3,7 +3,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
-import type { ResolvedCrudOptions } from '../crud-options.js';
+import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../crud-options.js';
 import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
@@ -53,11 +53,10 @@ export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource
 
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
   const { primaryColumns, columns, relations } = metadata;
-  const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
   const [id, ...others] = primaryColumns;
   if (id?.propertyPath !== 'id' || others.length > 0) {
     const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
-    return refuse(options, 'an entity with a single primary key named `id`', names || 'none', advice);
+    return refuse(options, EXPECTED_KEY, names || 'none', KEY_ADVICE);
   }
   const isGenerated =
     id.isGenerated ||
@@ -69,7 +68,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
       options,
       'an entity with a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
+      `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {

@@ -82,6 +82,12 @@ export function isUnaltered(repository: Repository<never> | object, { manager }:
   );
 }
 
+/** Whether the query builder alone would miss what a provider replaced. */
+export const replacesReads = (repository: Repository<never> | object): boolean =>
+  READ_METHODS.some((name) => (repository as Repository<never>)[name] !== Repository.prototype[name]);
+
+const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
+
 /**
  * The listener or subscriber that an access must call. Asked for each request, because a provider may add a subscriber to
  * the data source at any time.
@@ -131,16 +137,13 @@ function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata
   return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
 }
 
-function hasAccessors(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  return metadata.columns.some(({ propertyName, relationMetadata }) => {
-    // A lazy relation is one, and is read by its column.
-    if (relationMetadata) return false;
-    let holder: object | null = blank;
-    while (holder && !Object.hasOwn(holder, propertyName)) holder = Object.getPrototypeOf(holder) as object | null;
-    const descriptor = holder ? Object.getOwnPropertyDescriptor(holder, propertyName) : undefined;
-    return descriptor?.get !== undefined || descriptor?.set !== undefined;
-  });
+/** Also one that a field of the class hides, because records have the prototype of the entity. */
+function hasAccessors({ columns, target }: EntityMetadata): boolean {
+  const prototype: unknown = typeof target === 'function' ? target.prototype : {};
+  // The accessor of a lazy relation is not used: its column is read.
+  return columns.some(
+    ({ propertyName, relationMetadata }) => !relationMetadata && propertyName in (prototype as object),
+  );
 }
 
 /** Spatial types, and `jsonb` on SQLite. */

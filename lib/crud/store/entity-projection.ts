@@ -54,5 +54,6 @@ export function compileProjection<T extends ObjectLiteral>(
 export function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let target = record;
   for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
-  target[path.at(-1) ?? ''] = value;
+  // Assigning would call a setter of the prototype, or fail where it has only a getter.
+  Object.defineProperty(target, path.at(-1) ?? '', { value, enumerable: true, writable: true, configurable: true });
 }

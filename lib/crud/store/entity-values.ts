@@ -22,9 +22,7 @@ export function fill<T extends object>(entity: T, { fields }: EntityDescription,
     }
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
     // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
-    if (last in target && !isField(target, last))
-      Object.defineProperty(target, last, { value: held, ...DATA_PROPERTY });
-    else target[last] = held;
+    Object.defineProperty(target, last, { value: held, enumerable: true, writable: true, configurable: true });
   }
   return entity;
 }
@@ -44,14 +42,6 @@ export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown)
     writable: true,
     configurable: true,
   });
-
-/** As a class declares one. */
-function isField(target: object, name: string): boolean {
-  const own = Object.getOwnPropertyDescriptor(target, name);
-  return own?.writable === true && own.enumerable === true && own.configurable === true;
-}
-
-const DATA_PROPERTY = { enumerable: true, writable: true, configurable: true };
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
   const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;

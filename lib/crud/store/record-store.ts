@@ -1,11 +1,11 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
-import { featureNotCompiled, hookNotCompiled, isUnaltered, type Access } from './compilability.js';
+import { featureNotCompiled, hookNotCompiled, isUnaltered, replacesReads, type Access } from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { RecordReader, RecordWriter } from './record-access.js';
-import { ReplacedRepository } from './replaced-repository.js';
+import { RepositoryMethodReader } from './repository-method-reader.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 
@@ -24,10 +24,12 @@ export class RecordStore<T extends object> {
     private readonly repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {
-    const reader = new RepositoryReader(resource, repository);
-    this.throughQueryBuilder = { reader, writer: new RepositoryWriter(resource, reader, repository, dataSource) };
-    const replaced = new ReplacedRepository(resource, repository);
-    this.throughMethods = { reader: replaced, writer: replaced };
+    const pathThrough = (reader: RecordReader<T>): Path<T> => ({
+      reader,
+      writer: new RepositoryWriter(resource, reader, repository, dataSource),
+    });
+    this.throughQueryBuilder = pathThrough(new RepositoryReader(resource, repository));
+    this.throughMethods = pathThrough(new RepositoryMethodReader(resource, repository));
     if (featureNotCompiled(resource.metadata, dataSource) === undefined)
       this.compiled = {
         reader: new CompiledReader(resource, dataSource),
@@ -51,7 +53,7 @@ export class RecordStore<T extends object> {
   /** Decided for each request: a test may replace methods of the repository at any time. */
   private pathOf(access: Access): Path<T> {
     if (!isUnaltered(this.repository, this.dataSource))
-      return ReplacedRepository.replacesMethods(this.repository) ? this.throughMethods : this.throughQueryBuilder;
+      return replacesReads(this.repository) ? this.throughMethods : this.throughQueryBuilder;
     const hook = hookNotCompiled(access, this.resource.metadata, this.dataSource);
     return hook === undefined && this.compiled ? this.compiled : this.throughQueryBuilder;
   }

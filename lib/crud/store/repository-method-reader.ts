@@ -1,20 +1,15 @@
-/**
- * Reads and writes through the methods of a repository that a provider has put in the place of TypeORM's: `find`,
- * `findOne`, `count`, `exists`, `insert`, `update`, `delete` and `softDelete`.
- */
-import { And, Raw, Repository, type FindOptionsWhere } from 'typeorm';
-import type { Values } from '../../entities/record-input.js';
+/** Reads through the methods of a repository that a provider put in the place of TypeORM's. */
+import { And, Raw, type FindOptionsWhere, type Repository } from 'typeorm';
 import type { Term } from '../query/list-query.js';
 import { PARAMETER } from '../query/search-conditions.js';
 import type { Resource } from '../resource/resource.js';
 import { containing } from '../resource/text-search.js';
-import { entityOf, fill } from './entity-values.js';
 import { compileProjection, place } from './entity-projection.js';
-import type { Range, RecordReader, RecordWriter } from './record-access.js';
+import type { Range, RecordReader } from './record-access.js';
 
 type Where<T> = FindOptionsWhere<T>;
 
-export class ReplacedRepository<T extends object> implements RecordReader<T>, RecordWriter<T> {
+export class RepositoryMethodReader<T extends object> implements RecordReader<T> {
   private readonly recordOf: (entity: T) => T;
   /** Reads the ids of many-to-one relations in place of the related records. */
   private readonly relations: { readonly loadRelationIds: { relations: string[]; disableMixedMap: true } } | object;
@@ -28,13 +23,6 @@ export class ReplacedRepository<T extends object> implements RecordReader<T>, Re
     this.recordOf = (entity) => recordOf({ entity, raw: {} });
     const relations = schema.fields.flatMap(({ reference }) => (reference ? [reference.propertyPath] : []));
     this.relations = relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {};
-  }
-
-  /** Whether more than `createQueryBuilder` differs from TypeORM's repository. */
-  static replacesMethods(repository: Repository<never> | object): boolean {
-    const given = repository as Repository<never>;
-    const methods = ['find', 'findOne', 'count', 'exists', 'insert', 'update', 'delete', 'softDelete'] as const;
-    return methods.some((name) => given[name] !== Repository.prototype[name]);
   }
 
   async find(terms: readonly Term[], range?: Range): Promise<T[]> {
@@ -58,26 +46,6 @@ export class ReplacedRepository<T extends object> implements RecordReader<T>, Re
 
   exists(key: unknown): Promise<boolean> {
     return this.repository.exists({ where: keyed(key) });
-  }
-
-  async insert(entity: T, values: Values): Promise<unknown> {
-    const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
-    return identifiers[0]?.['id'];
-  }
-
-  async update(key: unknown, values: Values): Promise<void> {
-    if (values.every((value) => value === undefined)) return;
-    const { schema, options } = this.resource;
-    await this.repository.update(keyed(key), fill(entityOf(options.entity, key), schema, values) as never);
-  }
-
-  async remove(key: unknown): Promise<boolean> {
-    if (!(await this.exists(key))) return false;
-    const { deleteDateColumn } = this.resource.schema.id.column.entityMetadata;
-    const { affected } = await (deleteDateColumn
-      ? this.repository.softDelete(keyed(key))
-      : this.repository.delete(keyed(key)));
-    return affected !== 0;
   }
 
   /** Terms narrow; a term for any field needs one alternative for each searchable field. */
