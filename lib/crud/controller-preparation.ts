@@ -34,7 +34,7 @@ export function prepareController(controller: ControllerClass): void {
     withdrawReplacedRoutes(prototypes);
     sortRoutes(prototypes);
   }
-  for (const method of prototypes.flatMap(methodsOf).map(([, each]) => each)) {
+  for (const [, method] of prototypes.flatMap(methodsOf)) {
     if (!isRouted(method)) continue;
     declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
     setsLocation(method);
@@ -111,14 +111,12 @@ const routeKey = (method: object): string =>
  */
 function sortRoutes(prototypes: readonly [object, ...object[]]): void {
   const [leaf] = prototypes;
-  const names = [...new Set([...prototypes].flatMap(methodsOf).map(([name]) => name))];
+  const names = [...new Set(prototypes.flatMap(methodsOf).map(([name]) => name))];
   const routed = names.filter((name) => isRouted(Reflect.get(leaf, name)));
-  const sorted = routed.toSorted((a, b) => rankOf(leaf, a) - rankOf(leaf, b));
-  const descriptors = Object.getOwnPropertyDescriptors(leaf) as Record<string, PropertyDescriptor>;
-  for (const name of sorted) {
-    const inherited = { value: Reflect.get(leaf, name) as unknown, writable: true, configurable: true };
+  for (const name of routed.toSorted((a, b) => rankOf(leaf, a) - rankOf(leaf, b))) {
+    const value: unknown = Reflect.get(leaf, name);
     Reflect.deleteProperty(leaf, name);
-    Object.defineProperty(leaf, name, descriptors[name] ?? inherited);
+    Object.defineProperty(leaf, name, { value, writable: true, configurable: true });
   }
 }
 

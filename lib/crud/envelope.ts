@@ -45,8 +45,3 @@ function localNow(): string {
   const now = new Date();
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
-
-/** @param page from 1, of `size` records */
-export function pagination({ page, size }: { page: number; size: number }, total: number): ListMetadata {
-  return { pagination: { page, size, total, totalPages: Math.ceil(total / size) } };
-}

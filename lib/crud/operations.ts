@@ -9,17 +9,12 @@ import type { ColumnMetadata } from '../entities/column-types.js';
 import type { EntityDescription, Field } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
-import { pagination, type ListMetadata } from './envelope.js';
+import type { ListMetadata } from './envelope.js';
 import type { ListRequest } from './query/list-query.js';
 import type { Resource } from './resource/resource.js';
 import { entityOf, fill, heldBy } from './store/entity-values.js';
 import { RecordStore } from './store/record-store.js';
 import { withDatabaseErrors } from './store/translate-database-errors.js';
-
-export interface ListResult<T> {
-  readonly records: T[];
-  readonly metadata?: ListMetadata;
-}
 
 export class Operations<T extends object> {
   private readonly store: RecordStore<T>;
@@ -36,13 +31,13 @@ export class Operations<T extends object> {
   }
 
   /** In the order of the primary key. */
-  async list({ page, terms }: ListRequest): Promise<ListResult<T>> {
+  async list({ page, terms }: ListRequest): Promise<{ records: T[]; metadata?: ListMetadata }> {
     return this.run(async () => {
       const { reader } = this.store;
       if (page) {
         const total = await reader.count(terms);
         const records = await reader.find(terms, { limit: page.size, offset: (page.page - 1) * page.size });
-        return { records, metadata: pagination(page, total) };
+        return { records, metadata: { pagination: { ...page, total, totalPages: Math.ceil(total / page.size) } } };
       }
       const { maxListSize } = this.resource.options;
       if (maxListSize === undefined) return { records: await reader.find(terms) };

@@ -5,7 +5,7 @@ import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditio
 import { containing } from '../resource/text-search.js';
 import type { Resource } from '../resource/resource.js';
 import type { Range, RecordReader } from './record-access.js';
-import { compileRow, type RowProjection } from './row-projection.js';
+import { compileRow } from './row-projection.js';
 import { compileStatement, type Statement } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 
@@ -19,7 +19,7 @@ interface Selection {
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly repository: Repository<T>;
-  private readonly row: RowProjection<T>;
+  private readonly row: ReturnType<typeof compileRow<T>>;
   private readonly selections = new StatementCache<Selection>();
   private readonly byKey: Statement;
   private readonly existsByKey: Statement;

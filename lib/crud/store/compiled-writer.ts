@@ -20,8 +20,6 @@ interface Target {
   readonly column: ColumnMetadata;
   /** The index of its value among the fields. */
   readonly place: number;
-  /** Its part in the shape of a statement: an index, because names could be ambiguous. */
-  readonly mark: string;
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
@@ -39,10 +37,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.repository = dataSource.getRepository(resource.options.entity);
     this.idColumn = resource.schema.id.column;
     const { fields } = resource.schema;
-    const targets = this.repository.metadata.columns.map((column, index): Target => ({
+    const targets = resource.metadata.columns.map((column): Target => ({
       column,
       place: fields.findIndex((field) => field.column === column),
-      mark: ` ${index}`,
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = targets.filter(({ place }) => fields[place]?.updatable);
@@ -57,18 +54,22 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   async insert(entity: T, sent: Values): Promise<unknown> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
+    const { driver } = this.dataSource;
     const columns: ColumnMetadata[] = [];
     const values: unknown[] = [];
     let shape = 'insert';
-    for (const { column, place, mark } of this.inserted) {
+    for (const { column, place } of this.inserted) {
       const given = sent[place];
-      const value = this.persistent(column, given === undefined ? column.getEntityValue(entity) : given);
+      const value: unknown = driver.preparePersistentValue(
+        given === undefined ? column.getEntityValue(entity) : given,
+        column,
+      );
       if (value === undefined) continue;
       columns.push(column);
       values.push(value);
-      shape += mark;
+      shape += ` ${column.databaseName}`;
     }
-    const statement = this.statements.get(shape, () => this.statement(this.insertion(columns)));
+    const statement = this.statements.get(shape, () => this.insertion(columns));
     const {
       rows: [row],
       affected,
@@ -83,89 +84,75 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   async update(key: unknown, sent: Values): Promise<void> {
     const values: unknown[] = [];
     let shape = '';
-    for (const { column, place, mark } of this.updated) {
+    for (const { column, place } of this.updated) {
       const given = sent[place];
       if (given === undefined) continue;
       const isSql = typeof given === 'function';
-      shape += isSql ? `${mark}=` : mark;
-      if (!isSql) values.push(this.persistent(column, given));
+      shape += ` ${column.databaseName}${isSql ? '=' : ''}`;
+      if (!isSql) values.push(this.dataSource.driver.preparePersistentValue(given, column));
     }
     if (shape === '') return;
     values.push(key);
-    const statement = this.statements.get(`update${shape}`, () => this.statement(this.replacement(sent)));
+    const statement = this.statements.get(`update${shape}`, () => this.replacement(sent));
     await statement.run(values);
   }
 
   async remove(key: unknown): Promise<boolean> {
-    const { affected } = await this.statements.get('delete', () => this.statement(this.removal())).run([key]);
+    const { affected } = await this.statements.get('delete', () => this.removal()).run([key]);
     return affected > 0;
   }
 
-  private insertion(columns: readonly ColumnMetadata[]): Query {
+  private insertion(columns: readonly ColumnMetadata[]): Statement {
     const query = this.repository
       .createQueryBuilder()
       .insert()
       .values(placeholders(columns) as never)
       .updateEntity(false)
       .setParameters(named(columns.length));
+    const { driver } = this.dataSource;
+    if (!isSqlite(this.dataSource))
+      return this.statement(driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query);
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
-    if (isSqlite(this.dataSource)) return followedBy(` RETURNING ${this.keyAsText}`, query);
-    return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
+    const key = driver.escape(this.idColumn.databaseName);
+    const selected = this.resource.schema.id.readsAsText ? `CAST(${key} AS TEXT) AS ${key}` : key;
+    return this.statement(query, ` RETURNING ${selected}`);
   }
 
-  private replacement(sent: Values): Query {
+  private replacement(sent: Values): Statement {
     const set = this.updated.filter(({ place }) => sent[place] !== undefined);
     const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
     const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
     const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
-    return this.repository
+    const query = this.repository
       .createQueryBuilder()
       .update()
       .set({ ...placeholders(columns), ...Object.fromEntries(defaults) } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
+    return this.statement(query);
   }
 
-  private removal(): Query {
-    const { deleteDateColumn } = this.repository.metadata;
+  private removal(): Statement {
     const query = this.repository.createQueryBuilder();
-    return (deleteDateColumn ? query.softDelete() : query.delete()).where(this.keyed(0), named(1));
+    const deletion = this.resource.metadata.deleteDateColumn ? query.softDelete() : query.delete();
+    return this.statement(deletion.where(this.keyed(0), named(1)));
   }
 
-  /** The record of the key, unless it is marked as deleted. Of `where({ id })`, TypeORM would write a number into the text. */
+  /** The record of the key, unless it is marked as deleted. TypeORM would write a number of `where({ id })` into the SQL. */
   private keyed(place: number): string {
-    const { deleteDateColumn } = this.repository.metadata;
-    const alive = deleteDateColumn ? ` AND ${this.column(deleteDateColumn)} IS NULL` : '';
-    return `${this.column(this.idColumn)} = :${nameOf(place)}${alive}`;
-  }
-
-  private get keyAsText(): string {
-    const name = this.column(this.idColumn);
-    return this.resource.schema.id.readsAsText ? `CAST(${name} AS TEXT) AS ${name}` : name;
-  }
-
-  private column({ databaseName }: ColumnMetadata): string {
-    return this.dataSource.driver.escape(databaseName);
-  }
-
-  private persistent(column: ColumnMetadata, value: unknown): unknown {
-    return this.dataSource.driver.preparePersistentValue(value, column);
+    const { driver } = this.dataSource;
+    const { deleteDateColumn } = this.resource.metadata;
+    const alive = deleteDateColumn ? ` AND ${driver.escape(deleteDateColumn.databaseName)} IS NULL` : '';
+    return `${driver.escape(this.idColumn.databaseName)} = :${nameOf(place)}${alive}`;
   }
 
   /** The query builder decides the order of the parameters. */
-  private statement(query: Query): Statement {
+  private statement(query: Query, end = ''): Statement {
     const [sql, names] = query.getQueryAndParameters();
     const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
-    const { run } = compileStatement(this.dataSource, 'master', sql);
+    const { run } = compileStatement(this.dataSource, 'master', sql + end);
     return { run: (values) => run(places.map((place) => values[place])) };
   }
 }
-
-const followedBy = (end: string, query: Query): Query => ({
-  getQueryAndParameters: () => {
-    const [sql, bound] = query.getQueryAndParameters();
-    return [sql + end, bound];
-  },
-});
 
 const nameOf = (place: number): string => `${PARAMETER}${place}`;
 

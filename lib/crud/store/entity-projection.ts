@@ -8,19 +8,7 @@ export interface Row<T> {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-export interface EntityProjection<T extends ObjectLiteral> {
-  /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
-  select(query: SelectQueryBuilder<T>): void;
-  /** The exact key of a row, where the entity's is rounded. */
-  keyOf(raw: Row<T>['raw']): unknown;
-  /** Every readable field. The prototype is the entity's, for an application's serializer. */
-  recordOf(row: Row<T>): T;
-}
-
-export function compileProjection<T extends ObjectLiteral>(
-  schema: EntityDescription,
-  prototype: object,
-): EntityProjection<T> {
+export function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, prototype: object) {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
     readable
@@ -34,15 +22,18 @@ export function compileProjection<T extends ObjectLiteral>(
     return value == null ? null : field.type.write(value);
   };
   return {
-    select(query) {
+    /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
+    select(query: SelectQueryBuilder<T>): void {
       for (const [{ property, readsAsText }, alias] of aliases)
         query.addSelect(
           readsAsText ? `CAST(${query.alias}.${property} AS TEXT)` : `(${query.alias}.${property})`,
           alias,
         );
     },
-    keyOf: (raw) => raw[aliases.get(schema.id) ?? ''],
-    recordOf(row) {
+    /** The exact key of a row, where the entity's is rounded. */
+    keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
+    /** Every readable field. The prototype is the entity's, for an application's serializer. */
+    recordOf(row: Row<T>): T {
       const record = Object.create(prototype) as Record<string, unknown>;
       for (const field of readable) place(record, field.path, valueOf(field, row));
       return record as T;

@@ -3,11 +3,11 @@ import type { Repository, SelectQueryBuilder } from 'typeorm';
 import type { Term } from '../query/list-query.js';
 import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
 import type { Resource } from '../resource/resource.js';
-import { compileProjection, type EntityProjection, type Row } from './entity-projection.js';
+import { compileProjection, type Row } from './entity-projection.js';
 import type { Range, RecordReader } from './record-access.js';
 
 export class RepositoryReader<T extends object> implements RecordReader<T> {
-  private readonly projection: EntityProjection<T>;
+  private readonly projection: ReturnType<typeof compileProjection<T>>;
 
   constructor(
     private readonly resource: Resource<T>,

@@ -4,16 +4,7 @@ import type { Resource } from '../resource/resource.js';
 import type { RawRow } from './statement.js';
 
 /** From a row of the driver to the record, compiled once for a resource: no entity is hydrated. */
-export interface RowProjection<T extends object> {
-  /** Selects the readable fields, each by an alias of its own. */
-  select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T>;
-  recordOf(row: RawRow): T;
-}
-
-export function compileRow<T extends object>(
-  { schema, options }: Resource<T>,
-  { driver }: DataSource,
-): RowProjection<T> {
+export function compileRow<T extends object>({ schema, options }: Resource<T>, { driver }: DataSource) {
   const columns = schema.fields
     .filter((field) => field.readable)
     .map((field, index) => ({ ...field, alias: `c${index}`, name: field.path[0] ?? '' }));
@@ -31,7 +22,8 @@ export function compileRow<T extends object>(
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
   return {
-    select(query) {
+    /** Selects the readable fields, each by an alias of its own. */
+    select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
       for (const { alias, property, reference, readsAsText } of columns)
         if (readsAsText) query.addSelect(`CAST(${RECORD}.${property} AS TEXT)`, alias);
@@ -39,7 +31,7 @@ export function compileRow<T extends object>(
         else query.addSelect(`${RECORD}.${property}`, alias);
       return query;
     },
-    recordOf(row) {
+    recordOf(row: RawRow): T {
       const record = new Record();
       for (const { alias, name, read } of readers) record[name] = read(row[alias]);
       return record as T;
