@@ -34,8 +34,7 @@ export function prepareController(controller: ControllerClass): void {
     withdrawReplacedRoutes(prototypes);
     sortRoutes(prototypes);
   }
-  for (const [, method] of prototypes.flatMap(methodsOf)) {
-    if (!isRouted(method)) continue;
+  for (const method of routedMethods(prototypes).values()) {
     declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
     setsLocation(method);
   }
@@ -51,10 +50,12 @@ export function prototypesOf({ prototype }: ControllerClass): [object, ...object
   return prototypes;
 }
 
-function methodsOf(prototype: object): [name: string, method: Method][] {
-  return Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
-    name !== 'constructor' && typeof value === 'function' ? [[name, value as Method]] : [],
-  );
+/** The methods with a route by their names, those of the subclass first. */
+function routedMethods(prototypes: readonly object[]): ReadonlyMap<string, Method> {
+  const methods = new Map<string, unknown>();
+  for (const [name, { value }] of prototypes.flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each))))
+    if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
+  return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1])));
 }
 
 const withLocation = new WeakSet<object>();
@@ -88,17 +89,17 @@ export const isWithdrawn = (method: object): boolean => withdrawn.has(method);
 
 /** A generated route is not registered where a subclass gives its verb and path to a method of another name. */
 function withdrawReplacedRoutes(prototypes: readonly [object, ...object[]]): void {
-  const [leaf] = prototypes;
-  const generated = new Map(methodsOf(prototypes.at(-1) as object).map(([name, method]) => [method, name]));
-  const own = prototypes.flatMap(methodsOf).map(([, method]) => method);
-  const taken = new Set(own.filter((method) => isRouted(method) && !generated.has(method)).map(routeKey));
-  for (const [method, name] of generated) {
-    if (Reflect.get(leaf, name) !== method || !isRouted(method) || !taken.has(routeKey(method))) continue;
+  const generated = routedMethods(prototypes.slice(-1));
+  const inherits = ([name, method]: readonly [string, Method]): boolean => generated.get(name) === method;
+  const routed = [...routedMethods(prototypes)];
+  const taken = new Set(routed.filter((each) => !inherits(each)).map(([, method]) => routeKey(method)));
+  for (const [name, method] of routed.filter(inherits)) {
+    if (!taken.has(routeKey(method))) continue;
     const unrouted = function (this: unknown, ...args: unknown[]): unknown {
       return method.apply(this, args);
     };
     withdrawn.add(unrouted);
-    Object.defineProperty(leaf, name, { value: unrouted, writable: true, configurable: true });
+    Object.defineProperty(prototypes[0], name, { value: unrouted, writable: true, configurable: true });
   }
 }
 
@@ -111,10 +112,8 @@ const routeKey = (method: object): string =>
  */
 function sortRoutes(prototypes: readonly [object, ...object[]]): void {
   const [leaf] = prototypes;
-  const names = [...new Set(prototypes.flatMap(methodsOf).map(([name]) => name))];
-  const routed = names.filter((name) => isRouted(Reflect.get(leaf, name)));
-  for (const name of routed.toSorted((a, b) => rankOf(leaf, a) - rankOf(leaf, b))) {
-    const value: unknown = Reflect.get(leaf, name);
+  const routed = [...routedMethods(prototypes)];
+  for (const [name, value] of routed.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b))) {
     Reflect.deleteProperty(leaf, name);
     Object.defineProperty(leaf, name, { value, writable: true, configurable: true });
   }
@@ -122,9 +121,5 @@ function sortRoutes(prototypes: readonly [object, ...object[]]): void {
 
 const RANKS = [/^\/?[^:*/]/, /^\/?:/, /^\/?\*/];
 
-function rankOf(prototype: object, name: string): number {
-  const ranks = pathsOf(Reflect.get(prototype, name) as object).map((path) =>
-    RANKS.findIndex((pattern) => pattern.test(path)),
-  );
-  return Math.max(...ranks);
-}
+const rankOf = (method: object): number =>
+  Math.max(...pathsOf(method).map((path) => RANKS.findIndex((pattern) => pattern.test(path))));

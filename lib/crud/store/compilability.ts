@@ -43,8 +43,10 @@ const HOOKS: Readonly<Record<Access, readonly Hook[]>> = {
   delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
 };
 
+type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;
+
 /** What an entity may declare that no compiled statement carries. */
-const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
+const FEATURES: readonly [reason: string, declares: Declares][] = [
   ['a view', ({ tableType }) => tableType === 'view'],
   [
     // Classes that share a table; one that extends another and has a table of its own is as any other.
@@ -65,9 +67,18 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ],
   ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
   ['a column behind a getter or setter', hasAccessors],
-  ['a column whose default is a function', hasFunctions],
+  [
+    'a column whose default is a function',
+    // A column of a lazy relation would load it.
+    ({ columns }, _, blank) =>
+      columns.some((column) => !column.relationMetadata && typeof column.getEntityValue(blank) === 'function'),
+  ],
   // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
-  ['a relation that its constructor fills', fillsRelations],
+  [
+    'a relation that its constructor fills',
+    ({ relations }, _, blank) =>
+      relations.some(({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null),
+  ],
   ['a name that is no plain word', (metadata) => !hasPlainNames(metadata)],
 ];
 
@@ -111,7 +122,8 @@ export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSou
   if (!compilesStatements(dataSource)) return `the driver ${dataSource.options.type}`;
   const { cache } = dataSource.options;
   if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
-  return FEATURES.find(([, declares]) => declares(metadata, dataSource))?.[0];
+  const blank = metadata.create() as object;
+  return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];
 }
 
 /**
@@ -150,18 +162,4 @@ function hasAccessors({ columns, target }: EntityMetadata): boolean {
 function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {
   const { spatialTypes = [] } = dataSource.driver as { spatialTypes?: readonly unknown[] };
   return columns.some(({ type }) => spatialTypes.includes(type) || (type === 'jsonb' && isSqlite(dataSource)));
-}
-
-function hasFunctions(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  // A column of a lazy relation would load it.
-  const columns = metadata.columns.filter(({ relationMetadata }) => !relationMetadata);
-  return columns.some((column) => typeof column.getEntityValue(blank) === 'function');
-}
-
-function fillsRelations(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  return metadata.relations.some(
-    ({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null,
-  );
 }

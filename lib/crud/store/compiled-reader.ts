@@ -38,24 +38,24 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     const selection = this.selectionOf(terms);
     const parameters = selection.parameters(terms);
     const { rows } = range
-      ? await selection.range.run([...parameters, range.limit, range.offset])
-      : await selection.all.run(parameters);
+      ? await selection.range([...parameters, range.limit, range.offset])
+      : await selection.all(parameters);
     return rows.map(this.row.recordOf);
   }
 
   async count(terms: readonly Term[]): Promise<number> {
     const selection = this.selectionOf(terms);
-    const { rows } = await selection.count.run(selection.parameters(terms));
+    const { rows } = await selection.count(selection.parameters(terms));
     return Number(rows[0]?.['total']);
   }
 
   async findByKey(key: unknown): Promise<T | undefined> {
-    const { rows } = await this.byKey.run([key]);
+    const { rows } = await this.byKey([key]);
     return rows[0] && this.row.recordOf(rows[0]);
   }
 
   async exists(key: unknown): Promise<boolean> {
-    const { rows } = await this.existsByKey.run([key]);
+    const { rows } = await this.existsByKey([key]);
     return rows.length > 0;
   }
 

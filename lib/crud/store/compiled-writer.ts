@@ -74,7 +74,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       rows: [row],
       affected,
       insertedKey,
-    } = await statement.run(values);
+    } = await statement(values);
     // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     if (!row && affected === 0) return undefined;
     const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
@@ -94,11 +94,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     if (shape === '') return;
     values.push(key);
     const statement = this.statements.get(`update${shape}`, () => this.replacement(sent));
-    await statement.run(values);
+    await statement(values);
   }
 
   async remove(key: unknown): Promise<boolean> {
-    const { affected } = await this.statements.get('delete', () => this.removal()).run([key]);
+    const { affected } = await this.statements.get('delete', () => this.removal())([key]);
     return affected > 0;
   }
 
@@ -149,8 +149,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private statement(query: Query, end = ''): Statement {
     const [sql, names] = query.getQueryAndParameters();
     const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
-    const { run } = compileStatement(this.dataSource, 'master', sql + end);
-    return { run: (values) => run(places.map((place) => values[place])) };
+    const run = compileStatement(this.dataSource, 'master', sql + end);
+    return (values) => run(places.map((place) => values[place]));
   }
 }
 

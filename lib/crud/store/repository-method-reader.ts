@@ -12,7 +12,7 @@ type Where<T> = FindOptionsWhere<T>;
 export class RepositoryMethodReader<T extends object> implements RecordReader<T> {
   private readonly recordOf: (entity: T) => T;
   /** Reads the ids of many-to-one relations in place of the related records. */
-  private readonly relations: { readonly loadRelationIds: { relations: string[]; disableMixedMap: true } } | object;
+  private readonly loadRelationIds: { relations: string[]; disableMixedMap: true };
 
   constructor(
     private readonly resource: Resource<T>,
@@ -22,14 +22,14 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
     const { recordOf } = compileProjection<T>(schema, options.entity.prototype as object);
     this.recordOf = (entity) => recordOf({ entity, raw: {} });
     const relations = schema.fields.flatMap(({ reference }) => (reference ? [reference.propertyPath] : []));
-    this.relations = relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {};
+    this.loadRelationIds = { relations, disableMixedMap: true };
   }
 
   async find(terms: readonly Term[], range?: Range): Promise<T[]> {
     const entities = await this.repository.find({
       where: this.where(terms),
       order: { id: 'ASC' } as never,
-      ...this.relations,
+      loadRelationIds: this.loadRelationIds,
       ...(range && { take: range.limit, skip: range.offset }),
     });
     return entities.map(this.recordOf);
@@ -40,7 +40,7 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
   }
 
   async findByKey(key: unknown): Promise<T | undefined> {
-    const entity = await this.repository.findOne({ where: keyed(key), ...this.relations });
+    const entity = await this.repository.findOne({ where: keyed(key), loadRelationIds: this.loadRelationIds });
     return entity ? this.recordOf(entity) : undefined;
   }
 
