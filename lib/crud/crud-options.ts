@@ -61,17 +61,6 @@ export const KEY_ADVICE =
 /** The query parameters of a paged list. */
 export const PAGE_PARAMETERS: readonly string[] = ['page', 'size'];
 
-const NAMES = [
-  'entity',
-  'endpoint',
-  'enablePagination',
-  'enableSearch',
-  'enableExists',
-  'searchableFields',
-  'dataSource',
-  'maxListSize',
-];
-
 export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): ResolvedCrudOptions<T> {
   const {
     entity,
@@ -83,12 +72,22 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     dataSource,
     maxListSize,
   } = (options ?? {}) as CrudOptions<T>;
+  const resolved = {
+    entity,
+    endpoint,
+    enablePagination,
+    enableSearch,
+    enableExists,
+    searchableFields,
+    dataSource,
+    maxListSize,
+  };
   const of = isClass(entity) ? ` of ${entity.name}` : '';
   const at = (name: string): string => `CRUD option \`${name}\`${of}`;
   const refuse = (name: string, expected: string, got: string, advice: string): never => {
     throw new InvalidOptionError(at(name), expected, got, advice);
   };
-  expectKnownNames(`CRUD options${of}`, options, NAMES);
+  expectKnownNames(`CRUD options${of}`, options, Object.keys(resolved));
 
   if (!isClass(entity))
     refuse('entity', 'a TypeORM entity class', describe(entity), 'give the class that is decorated with @Entity()');
@@ -114,14 +113,9 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
   if (maxListSize !== undefined && (!Number.isSafeInteger(maxListSize) || maxListSize < 1))
     refuse('maxListSize', 'an integer from 1', describe(maxListSize), 'give for example 1000');
   return Object.freeze({
-    entity,
+    ...resolved,
     endpoint: normaliseEndpoint(endpoint, at('endpoint')),
-    enablePagination,
-    enableSearch,
-    enableExists,
     searchableFields: Object.freeze([...searchableFields]),
-    dataSource,
-    maxListSize,
   });
 }
 

@@ -44,13 +44,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   static forFeature<const R extends readonly CrudResource[]>(
     ...resources: { [K in keyof R]: R[K] & WithFields<R[K]> }
   ): DynamicModule {
-    if (resources.length === 0)
-      throw new InvalidOptionError(
-        'CrudModule.forFeature',
-        'at least one resource',
-        'none',
-        'give CRUD options or a generated controller',
-      );
+    if (resources.length === 0) refuse('called with at least one resource', 'none');
     const controllers = resources.map(controllerOf);
     const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
@@ -73,12 +67,12 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
   if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
-  throw new InvalidOptionError(
-    'CrudModule.forFeature',
-    'CRUD options or a class that extends CrudController(options)',
-    describe(resource),
-    'give one of the two',
-  );
+  return refuse('called with CRUD options or generated controllers', describe(resource));
+}
+
+function refuse(expected: string, got: string): never {
+  const advice = 'give CRUD options or a class that extends CrudController(options)';
+  throw new InvalidOptionError('CrudModule.forFeature', expected, got, advice);
 }
 
 /** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */

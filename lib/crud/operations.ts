@@ -6,7 +6,7 @@ import type { JsonObject } from '../http/json-body.js';
 import { loadClassValidation } from '../entities/class-validation.js';
 import type { FailedWrite } from '../entities/conflicts.js';
 import type { ColumnMetadata } from '../entities/column-types.js';
-import type { EntityDescription, Field } from '../entities/entity-schema.js';
+import type { EntityDescription } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
 import type { ListMetadata } from './envelope.js';
@@ -60,14 +60,15 @@ export class Operations<T extends object> {
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
     const { sent, errors } = this.readBody(body, 'create');
-    const entity = this.blank();
+    const entity = this.resource.metadata.create() as T;
     const values = await this.validated(entity, checkNew(this.resource.schema, sent), errors);
     const stored = await this.run(
       async () => {
         const key = await this.store.writer('create').insert(entity, values);
         return key === undefined ? undefined : this.store.reader.findByKey(key);
       },
-      this.write('create', values),
+      'create',
+      values,
     );
     if (stored) return stored;
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
@@ -89,7 +90,7 @@ export class Operations<T extends object> {
     const current = needsCurrent ? await this.record(key, id) : undefined;
     try {
       const values = await this.validated(entityOf(entity, key), this.replacement(sent, current), errors);
-      await this.run(() => this.store.writer('update').update(key, values), this.write('update', values));
+      await this.run(() => this.store.writer('update').update(key, values), 'update', values);
     } catch (error) {
       // An unknown record is 404, whatever is wrong with its replacement.
       if (!current) await this.record(key, id);
@@ -105,20 +106,18 @@ export class Operations<T extends object> {
    */
   async remove(id: string): Promise<void> {
     const key = this.readId(id);
-    const removed = await this.run(() => this.store.writer('delete').remove(key), this.write('delete'));
+    const removed = await this.run(() => this.store.writer('delete').remove(key), 'delete');
     if (!removed) throw this.missing(id);
-  }
-
-  private blank(): T {
-    return this.resource.metadata.create() as T;
   }
 
   /** @param current the record as a client sees it, where it had to be read */
   private replacement(sent: Values, current: T | undefined): Checked {
-    let blank: T | undefined;
-    return checkReplacement(this.resource.schema, sent, {
-      current: (field) => current && valueIn(current, field),
-      default: ({ column }) => column.getEntityValue((blank ??= this.blank())) ?? this.databaseDefault(column),
+    const { schema, metadata } = this.resource;
+    let blank: object | undefined;
+    return checkReplacement(schema, sent, {
+      current: ({ path }) => path.reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], current),
+      default: ({ column }) =>
+        column.getEntityValue((blank ??= metadata.create() as object)) ?? this.databaseDefault(column),
     });
   }
 
@@ -176,12 +175,11 @@ export class Operations<T extends object> {
     return values;
   }
 
-  private run<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
-    return withDatabaseErrors(this.name, work, write);
-  }
-
-  private write(operation: FailedWrite['operation'], values: Values = []): FailedWrite {
-    return { operation, schema: this.resource.schema, manager: this.dataSource.manager, values };
+  /** Translates errors of the database; a failed write says which field or relation is in conflict. */
+  private run<R>(work: () => Promise<R>, operation?: FailedWrite['operation'], values: Values = []): Promise<R> {
+    const { schema } = this.resource;
+    const write = operation && { operation, schema, manager: this.dataSource.manager, values };
+    return withDatabaseErrors(schema.name, work, write);
   }
 }
 
@@ -200,8 +198,4 @@ function unnamed(
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
   });
-}
-
-function valueIn(record: object, { path }: Field): unknown {
-  return path.reduce<unknown>((held, name) => (held as Record<string, unknown> | undefined)?.[name], record);
 }

@@ -68,8 +68,7 @@ export function reportControllers(moduleRef: ModuleRef): void {
   if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const options of declarationsIn(moduleRef)) {
-    const dataSource = assertKnown(options, dataSourceOf(moduleRef, options));
-    logger.debug(describePaths(options, dataSource));
+    logger.debug(describePaths(options.entity, assertKnown(options, dataSourceOf(moduleRef, options))));
   }
 }
 

@@ -2,36 +2,25 @@
  * Which way an operation takes to the table. What an entity declares decides: whatever the compiled statements do not
  * carry exactly goes through the repository.
  */
+import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
-import type { ResolvedCrudOptions } from '../crud-options.js';
 import { compilesStatements } from './statement.js';
 
 export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
 export type Access = (typeof ACCESSES)[number];
 
-/**
- * `Product: findAll, findById, create compiled; update through the repository (the subscriber Audit)`
- */
-export function describePaths(
-  { entity, enableSearch, enableExists }: ResolvedCrudOptions,
-  dataSource: DataSource,
-): string {
+/** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
+export function describePaths(entity: Type, dataSource: DataSource): string {
   const metadata = dataSource.getMetadata(entity);
   const feature = featureNotCompiled(metadata, dataSource);
-  const operations: Readonly<Record<Access, readonly string[]>> = {
-    read: ['findAll', 'findById', ...(enableSearch ? ['search'] : []), ...(enableExists ? ['exists'] : [])],
-    create: ['create'],
-    update: ['update'],
-    delete: ['delete'],
-  };
-  const byPath = new Map<string, string[]>();
+  const byPath = new Map<string, Access[]>();
   for (const access of ACCESSES) {
     const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
     const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
-    byPath.set(path, [...(byPath.get(path) ?? []), ...operations[access]]);
+    byPath.set(path, [...(byPath.get(path) ?? []), access]);
   }
-  return `${entity.name}: ${[...byPath].map(([path, names]) => `${names.join(', ')} ${path}`).join('; ')}`;
+  return `${entity.name}: ${[...byPath].map(([path, accesses]) => `${accesses.join(', ')} ${path}`).join('; ')}`;
 }
 
 type Hook = keyof EntitySubscriberInterface;

@@ -1,6 +1,7 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { selectRaw } from './row-projection.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
 export interface Row<T> {
@@ -24,11 +25,7 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntityDescrip
   return {
     /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
     select(query: SelectQueryBuilder<T>): void {
-      for (const [{ property, readsAsText }, alias] of aliases)
-        query.addSelect(
-          readsAsText ? `CAST(${query.alias}.${property} AS TEXT)` : `(${query.alias}.${property})`,
-          alias,
-        );
+      for (const [field, alias] of aliases) selectRaw(query, field, alias);
     },
     /** The exact key of a row, where the entity's is rounded. */
     keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],

@@ -1,5 +1,5 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
-import { RECORD } from '../query/search-conditions.js';
+import type { Field } from '../../entities/entity-schema.js';
 import type { Resource } from '../resource/resource.js';
 import type { RawRow } from './statement.js';
 
@@ -25,10 +25,7 @@ export function compileRow<T extends object>({ schema, options }: Resource<T>, {
     /** Selects the readable fields, each by an alias of its own. */
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
-      for (const { alias, property, reference, readsAsText } of columns)
-        if (readsAsText) query.addSelect(`CAST(${RECORD}.${property} AS TEXT)`, alias);
-        else if (reference) query.addSelect(`(${RECORD}.${property})`, alias);
-        else query.addSelect(`${RECORD}.${property}`, alias);
+      for (const column of columns) selectRaw(query, column, column.alias);
       return query;
     },
     recordOf(row: RawRow): T {
@@ -37,4 +34,14 @@ export function compileRow<T extends object>({ schema, options }: Resource<T>, {
       return record as T;
     },
   };
+}
+
+/** Selects a column as the driver reads it. The parentheses keep TypeORM from hydrating a relation. */
+export function selectRaw<T extends object>(
+  query: SelectQueryBuilder<T>,
+  { property, readsAsText }: Field,
+  alias: string,
+): void {
+  const column = `${query.alias}.${property}`;
+  query.addSelect(readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`, alias);
 }
