@@ -21,6 +21,7 @@ export const isRouted = (method: unknown): method is Method =>
 export const pathsOf = (method: object): string[] => [Reflect.getMetadata('path', method) as string | string[]].flat();
 
 const prepared = new WeakSet<ControllerClass>();
+const withLocation = new WeakSet<object>();
 
 /** @throws InvalidOptionError */
 export function prepareController(controller: ControllerClass): void {
@@ -36,7 +37,9 @@ export function prepareController(controller: ControllerClass): void {
   }
   for (const method of routedMethods(prototypes).values()) {
     declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
-    setsLocation(method);
+    if (!createsRecords(method) || withLocation.has(method)) continue;
+    withLocation.add(method);
+    UseInterceptors(locationInterceptor)({}, '', { value: method });
   }
 }
 
@@ -56,14 +59,6 @@ function routedMethods(prototypes: readonly object[]): ReadonlyMap<string, Metho
   for (const [name, { value }] of prototypes.flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each))))
     if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
   return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1])));
-}
-
-const withLocation = new WeakSet<object>();
-
-function setsLocation(method: Method): void {
-  if (withLocation.has(method) || !createsRecords(method)) return;
-  withLocation.add(method);
-  UseInterceptors(locationInterceptor)({}, '', { value: method });
 }
 
 /** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */

@@ -57,15 +57,10 @@ export function injectRepository(
   { entity, dataSource }: ResolvedCrudOptions,
   { prototype }: { prototype: object },
 ): void {
-  const tokens = [
-    [DATA_SOURCE, getDataSourceToken(dataSource)],
-    [REPOSITORY, getRepositoryToken(entity, dataSource)],
-  ] as const;
-  for (const [key, token] of tokens) {
-    Inject(token as string)(prototype, key);
-    // Where there is no data source, the startup checks say in a sentence what is missing.
-    Optional()(prototype, key);
-  }
+  Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
+  Inject(getRepositoryToken(entity, dataSource) as string)(prototype, REPOSITORY);
+  // Where there is no data source, the startup checks say in a sentence what is missing.
+  for (const key of [DATA_SOURCE, REPOSITORY]) Optional()(prototype, key);
 }
 
 /** The operations of a resource through what was injected into its controller. */

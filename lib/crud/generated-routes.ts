@@ -10,12 +10,6 @@ const ID: Parameter = [Param('id'), String];
 const QUERY: Parameter = [RawQuery(), Object];
 const BODY: Parameter = [JsonBody(), Object];
 
-interface Route {
-  readonly verb: RequestMethod;
-  readonly path: string;
-  readonly parameters: readonly Parameter[];
-}
-
 const { GET, POST, PUT, DELETE } = RequestMethod;
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const ROUTES = {
@@ -26,7 +20,7 @@ export const ROUTES = {
   create: { verb: POST, path: '/', parameters: [BODY] },
   update: { verb: PUT, path: ':id', parameters: [ID, BODY] },
   delete: { verb: DELETE, path: ':id', parameters: [ID] },
-} as const satisfies Record<string, Route>;
+} as const satisfies Record<string, { verb: RequestMethod; path: string; parameters: readonly Parameter[] }>;
 
 export type RouteName = keyof typeof ROUTES;
 const NAMES = Object.keys(ROUTES) as RouteName[];

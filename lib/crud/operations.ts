@@ -4,8 +4,9 @@ import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { loadClassValidation } from '../entities/class-validation.js';
-import type { FailedWrite } from '../entities/conflicts.js';
+import { describeConflict, findConflict, type FailedWrite } from '../entities/conflicts.js';
 import type { ColumnMetadata } from '../entities/column-types.js';
+import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import type { EntityDescription } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
@@ -14,7 +15,6 @@ import type { ListRequest } from './query/list-query.js';
 import type { Resource } from './resource/resource.js';
 import { entityOf, fill, heldBy } from './store/entity-values.js';
 import { RecordStore } from './store/record-store.js';
-import { withDatabaseErrors } from './store/translate-database-errors.js';
 
 export class Operations<T extends object> {
   private readonly store: RecordStore<T>;
@@ -175,11 +175,30 @@ export class Operations<T extends object> {
     return values;
   }
 
-  /** Translates errors of the database; a failed write says which field or relation is in conflict. */
-  private run<R>(work: () => Promise<R>, operation?: FailedWrite['operation'], values: Values = []): Promise<R> {
-    const { schema } = this.resource;
-    const write = operation && { operation, schema, manager: this.dataSource.manager, values };
-    return withDatabaseErrors(schema.name, work, write);
+  /**
+   * Translates errors of the database into exceptions without inner details.
+   *
+   * @throws 400, 409, 503
+   */
+  private async run<R>(work: () => Promise<R>, operation?: FailedWrite['operation'], values: Values = []): Promise<R> {
+    try {
+      return await work();
+    } catch (error) {
+      const { schema } = this.resource;
+      const failure = databaseFailureOf(error);
+      const options = { cause: error };
+      if (failure === 'unavailable') throw new DatabaseUnavailable(options);
+      if (failure === 'invalid')
+        throw new BadRequestException(
+          `${this.name} is not valid: the database does not accept one of its values`,
+          options,
+        );
+      if (failure === 'read-only')
+        throw new ConflictException(`${this.name} cannot be changed: it is a view of other records`, options);
+      if (failure !== 'conflict' || !operation) throw error;
+      const write = { operation, schema, manager: this.dataSource.manager, values };
+      throw new ConflictException(describeConflict(write, await findConflict(error, write)), options);
+    }
   }
 }
 

@@ -35,20 +35,15 @@ export function compileResource<T extends object>(
 /** @param dataSource `undefined` where the application has none of that name */
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
   const { entity, dataSource: name } = options;
-  if (!dataSource)
-    throw new InvalidOptionError(
-      `CRUD option \`dataSource\` of ${entity.name}`,
-      'a data source of the application',
-      name === undefined ? 'no default one' : JSON.stringify(name),
-      'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one',
-    );
+  if (!dataSource) {
+    const got = name === undefined ? 'no default one' : JSON.stringify(name);
+    const advice = 'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one';
+    return refuse(options, 'dataSource', 'a data source of the application', got, advice);
+  }
   if (dataSource.hasMetadata(entity)) return dataSource;
-  return refuse(
-    options,
-    'an entity known to the data source',
-    'one that it does not know',
-    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
-  );
+  const advice =
+    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
+  return refuse(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
 }
 
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
@@ -56,7 +51,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   const [id, ...others] = primaryColumns;
   if (id?.propertyPath !== 'id' || others.length > 0) {
     const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
-    return refuse(options, EXPECTED_KEY, names || 'none', KEY_ADVICE);
+    return refuse(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
   }
   const isGenerated =
     id.isGenerated ||
@@ -66,6 +61,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   if (!isGenerated)
     refuse(
       options,
+      'entity',
       'an entity with a generated `id`',
       'one that nothing generates',
       `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
@@ -73,38 +69,42 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {
     const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
-    refuse(options, expected, `\`${computed.propertyName}\``, 'give the column `insert: false, update: false`');
+    refuse(
+      options,
+      'entity',
+      expected,
+      `\`${computed.propertyName}\``,
+      'give the column `insert: false, update: false`',
+    );
   }
   const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
   if (composite) {
     const expected = 'an entity whose relations have one join column each';
     const got = `\`${composite.propertyName}\` with several`;
-    refuse(options, expected, got, 'refer to an entity with a single primary key');
+    refuse(options, 'entity', expected, got, 'refer to an entity with a single primary key');
   }
 }
 
-function refuse({ entity }: ResolvedCrudOptions, expected: string, got: string, advice: string): never {
-  throw new InvalidOptionError(`CRUD option \`entity\` of ${entity.name}`, expected, got, advice);
+function refuse(
+  { entity }: ResolvedCrudOptions,
+  option: keyof ResolvedCrudOptions,
+  expected: string,
+  got: string,
+  advice: string,
+): never {
+  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
 }
 
-function searchableFields(
-  { entity, searchableFields }: ResolvedCrudOptions,
-  schema: EntityDescription,
-): ReadonlyMap<string, Field> {
+function searchableFields(options: ResolvedCrudOptions, schema: EntityDescription): ReadonlyMap<string, Field> {
   const candidates = schema.fields.filter(
     ({ type, readable, column }) => type.searchable && readable && !column.transformer,
   );
-  return new Map(
-    searchableFields.map((name) => {
-      const field = candidates.find((candidate) => candidate.name === name);
-      if (!field)
-        throw new InvalidOptionError(
-          `CRUD option \`searchableFields\` of ${entity.name}`,
-          `some of ${candidates.map((each) => each.name).join(', ')}`,
-          JSON.stringify(name),
-          'name readable text or number columns of the entity',
-        );
-      return [name, field] as const;
-    }),
-  );
+  const fields = options.searchableFields.map((name) => {
+    const field = candidates.find((candidate) => candidate.name === name);
+    if (field) return [name, field] as const;
+    const expected = `fields among ${candidates.map((each) => each.name).join(', ')}`;
+    const advice = 'name readable text or number columns of the entity';
+    return refuse(options, 'searchableFields', expected, JSON.stringify(name), advice);
+  });
+  return new Map(fields);
 }

@@ -43,12 +43,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = targets.filter(({ place }) => fields[place]?.updatable);
+    const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)
-      .filter(
-        ({ isGenerated, generationStrategy }) =>
-          isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
-      );
+      .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
   async insert(entity: T, sent: Values): Promise<unknown> {

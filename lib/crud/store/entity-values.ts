@@ -9,17 +9,14 @@ import type { Values } from '../../entities/record-input.js';
  * embedded objects whose absent fields a statement would set to NULL.
  */
 export function fill<T extends object>(entity: T, { fields }: EntityDescription, values: Values): T {
-  for (const [place, { column, property, path, reference }] of fields.entries()) {
+  for (const [place, { column, property, reference }] of fields.entries()) {
     const value = values[place];
     if (value === undefined) continue;
+    const names = property.split('.');
+    const last = names.pop() ?? '';
     let target = entity as Record<string, unknown>;
-    let last = property;
-    if (path.length > 1) {
-      const names = property.split('.');
-      last = names.pop() ?? '';
-      for (const [depth, name] of names.entries())
-        target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
-    }
+    for (const [depth, name] of names.entries())
+      target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
     // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
     Object.defineProperty(target, last, { value: held, enumerable: true, writable: true, configurable: true });

@@ -7,17 +7,17 @@ import type { RawRow } from './statement.js';
 export function compileRow<T extends object>({ schema, options }: Resource<T>, { driver }: DataSource) {
   const columns = schema.fields
     .filter((field) => field.readable)
-    .map((field, index) => ({ ...field, alias: `c${index}`, name: field.path[0] ?? '' }));
-  const readers = columns.map(({ alias, name, column, type, reference, readsAsText }) => {
-    // Values that no entity holds are not hydrated by the repository either.
-    const isHydrated = !reference && !readsAsText;
-    const read = (raw: unknown): unknown => {
-      if (raw === null || raw === undefined) return null;
-      const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
-      return value == null ? null : type.write(value);
-    };
-    return { alias, name, read };
-  });
+    .map((field, index) => {
+      const { column, type, path, reference, readsAsText } = field;
+      // Values that no entity holds are not hydrated by the repository either.
+      const isHydrated = !reference && !readsAsText;
+      const read = (raw: unknown): unknown => {
+        if (raw === null || raw === undefined) return null;
+        const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
+        return value == null ? null : type.write(value);
+      };
+      return { field, alias: `c${index}`, name: path[0] ?? '', read };
+    });
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
@@ -25,12 +25,12 @@ export function compileRow<T extends object>({ schema, options }: Resource<T>, {
     /** Selects the readable fields, each by an alias of its own. */
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
-      for (const column of columns) selectRaw(query, column, column.alias);
+      for (const { field, alias } of columns) selectRaw(query, field, alias);
       return query;
     },
     recordOf(row: RawRow): T {
       const record = new Record();
-      for (const { alias, name, read } of readers) record[name] = read(row[alias]);
+      for (const { alias, name, read } of columns) record[name] = read(row[alias]);
       return record as T;
     },
   };
