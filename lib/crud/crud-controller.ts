@@ -5,7 +5,7 @@ import { resolveCrudOptions, type CrudOptions } from './crud-options.js';
 import { rememberDeclaration } from './declared-resources.js';
 import { envelope, type Envelope } from './envelope.js';
 import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
-import { addRoutes, type RouteName } from './generated-routes.js';
+import { addRoutes } from './generated-routes.js';
 import { parseListQuery, parseSearchQuery, type ListQuery } from './query/list-query.js';
 
 /**
@@ -188,11 +188,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
   }
 
-  const optional: Partial<Record<RouteName, boolean>> = {
-    search: resolved.enableSearch,
-    exists: resolved.enableExists,
-  };
-  addRoutes(Generated.prototype, (name) => optional[name] ?? true);
+  addRoutes(Generated.prototype, resolved);
   injectRepository(resolved, Generated);
   Controller(resolved.endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });

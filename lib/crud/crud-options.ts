@@ -123,15 +123,13 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
 function normaliseEndpoint(endpoint: unknown, path: string): string {
   const levels = typeof endpoint === 'string' ? endpoint.split('/').filter((level) => level !== '') : [];
   const isPlain = (level: string): boolean => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level);
-  const hasParameter = levels.some((level) => level.startsWith(':'));
-  if (levels.length === 0 || !levels.every(isPlain))
-    throw new InvalidOptionError(
-      path,
-      hasParameter ? 'a path without parameters' : 'a path such as "/api/products"',
-      describe(endpoint),
-      hasParameter
-        ? 'A parameter would filter nothing: every shop would list the products of all shops'
-        : 'Separate letters, digits and hyphens by slashes',
-    );
+  if (levels.some((level) => level.startsWith(':'))) {
+    const advice = 'A parameter would filter nothing: every shop would list the products of all shops';
+    throw new InvalidOptionError(path, 'a path without parameters', describe(endpoint), advice);
+  }
+  if (levels.length === 0 || !levels.every(isPlain)) {
+    const advice = 'Separate letters, digits and hyphens by slashes';
+    throw new InvalidOptionError(path, 'a path such as "/api/products"', describe(endpoint), advice);
+  }
   return `/${levels.join('/')}`;
 }

@@ -1,6 +1,7 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { setOwn } from './entity-values.js';
 import { selectRaw } from './row-projection.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
@@ -42,6 +43,5 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntityDescrip
 export function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let target = record;
   for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
-  // Assigning would call a setter of the prototype, or fail where it has only a getter.
-  Object.defineProperty(target, path.at(-1) ?? '', { value, enumerable: true, writable: true, configurable: true });
+  setOwn(target, path.at(-1) ?? '', value);
 }

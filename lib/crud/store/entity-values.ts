@@ -18,10 +18,14 @@ export function fill<T extends object>(entity: T, { fields }: EntityDescription,
     for (const [depth, name] of names.entries())
       target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    // Assigning would call a setter, which the class of an entity with a lazy relation has to hide the value.
-    Object.defineProperty(target, last, { value: held, enumerable: true, writable: true, configurable: true });
+    setOwn(target, last, held);
   }
   return entity;
+}
+
+/** Assigning would call a setter of the prototype, such as that of a lazy relation, or fail where it has only a getter. */
+export function setOwn(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 /** The same values, as the entity holds them by now. */
