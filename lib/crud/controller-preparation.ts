@@ -1,18 +1,12 @@
 /** Prepares a generated controller, or a subclass of one, before Nest registers its routes. */
-import { UseInterceptors } from '@nestjs/common';
+import { UseInterceptors, type Abstract } from '@nestjs/common';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declareRoute } from '../routes/declared-route.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf, isGenerated } from './declared-resources.js';
 import { createsRecords, locationInterceptor } from './location.interceptor.js';
 
-export interface ControllerClass {
-  readonly name: string;
-  /** Parameters of the constructor. */
-  readonly length: number;
-  readonly prototype: object;
-}
-
+export type ControllerClass = Abstract<object>;
 export type Method = (...args: unknown[]) => unknown;
 
 export const isRouted = (method: unknown): method is Method =>

@@ -4,8 +4,7 @@
  */
 import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
-import { isSqlite } from '../../entities/database-family.js';
-import { compilesStatements } from './statement.js';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
 
 export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
 export type Access = (typeof ACCESSES)[number];
@@ -108,8 +107,8 @@ export function hookNotCompiled(
 
 /** What keeps every access from being compiled. */
 export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
-  if (!compilesStatements(dataSource)) return `the driver ${dataSource.options.type}`;
-  const { cache } = dataSource.options;
+  const { type, cache } = dataSource.options;
+  if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
   if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
   const blank = metadata.create() as object;
   return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];

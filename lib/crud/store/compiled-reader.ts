@@ -1,5 +1,5 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
-import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Term } from '../query/list-query.js';
 import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
 import { containing } from '../resource/text-search.js';
@@ -18,7 +18,6 @@ interface Selection {
 }
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
-  private readonly repository: Repository<T>;
   private readonly row: ReturnType<typeof compileRow<T>>;
   private readonly selections = new StatementCache<Selection>();
   private readonly byKey: Statement;
@@ -28,7 +27,6 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
   ) {
-    this.repository = dataSource.getRepository(resource.options.entity);
     this.row = compileRow(resource, dataSource);
     this.byKey = this.keyed(this.row.select(this.query()));
     this.existsByKey = this.keyed(this.query().select('1', 'found'));
@@ -60,7 +58,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   private query(): SelectQueryBuilder<T> {
-    return this.repository.createQueryBuilder(RECORD);
+    return this.dataSource.getRepository(this.resource.options.entity).createQueryBuilder(RECORD);
   }
 
   private keyed(query: SelectQueryBuilder<T>): Statement {

@@ -1,5 +1,4 @@
 import type { DataSource, ReplicationMode } from 'typeorm';
-import { isMysql } from '../../entities/database-family.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
 
@@ -13,10 +12,6 @@ export interface StatementResult {
 
 /** One SQL statement whose text is compiled once, run with the values of each request. */
 export type Statement = (parameters: readonly unknown[]) => Promise<StatementResult>;
-
-/** Drivers whose statements are compiled: their columns need no function around a value. */
-export const compilesStatements = (dataSource: DataSource): boolean =>
-  ['better-sqlite3', 'postgres'].includes(dataSource.options.type) || isMysql(dataSource);
 
 /**
  * Each run takes a query runner of the data source, so that TypeORM logs it, times it and translates its errors.
