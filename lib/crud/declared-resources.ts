@@ -32,11 +32,8 @@ export function operationsFor<T extends object>(
   dataSource: DataSource,
   repository: Repository<T>,
 ): Operations<T> {
-  return compileOnce(
-    repository,
-    options,
-    () => new Operations(resourceFor(options, dataSource), repository, dataSource),
-  );
+  const compile = (): Operations<T> => new Operations(resourceFor(options, dataSource), repository, dataSource);
+  return compileOnce(repository, options, compile);
 }
 
 function compileOnce<V>(owner: object, options: object, compile: () => V): V {

@@ -121,10 +121,7 @@ export class Operations<T extends object> {
     });
   }
 
-  /**
-   * As SQL. SQLite has no word for it in an UPDATE: there it is what TypeORM wrote into the table, a text in hexadecimal,
-   * as TypeORM would take a word in it for a column or a parameter.
-   */
+  /** SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it. */
   private databaseDefault(column: ColumnMetadata): () => string {
     if (!isSqlite(this.dataSource)) return () => 'DEFAULT';
     const { default: value } = column;

@@ -3,7 +3,7 @@
  * clients send together.
  */
 import { randomUUID } from 'node:crypto';
-import type { DataSource, Repository } from 'typeorm';
+import type { DataSource, QueryBuilder, Repository } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Values } from '../../entities/record-input.js';
@@ -12,8 +12,6 @@ import type { Resource } from '../resource/resource.js';
 import type { RecordWriter } from './record-access.js';
 import { compileStatement, type Statement } from './statement.js';
 import { StatementCache } from './statement-cache.js';
-
-type Query = { getQueryAndParameters(): [string, unknown[]] };
 
 /** A column that a client may send a value for. */
 interface Target {
@@ -68,11 +66,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       shape += ` ${column.databaseName}`;
     }
     const statement = this.statements.get(shape, () => this.insertion(columns));
-    const {
-      rows: [row],
-      affected,
-      insertedKey,
-    } = await statement(values);
+    const { rows, affected, insertedKey } = await statement(values);
+    const [row] = rows;
     // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     if (!row && affected === 0) return undefined;
     const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
@@ -144,7 +139,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** The query builder decides the order of the parameters. */
-  private statement(query: Query, end = ''): Statement {
+  private statement(query: QueryBuilder<T>, end = ''): Statement {
     const [sql, names] = query.getQueryAndParameters();
     const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
     const run = compileStatement(this.dataSource, 'master', sql + end);
