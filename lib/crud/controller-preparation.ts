@@ -1,18 +1,12 @@
 /** Prepares a generated controller, or a subclass of one, before Nest registers its routes. */
-import { UseInterceptors } from '@nestjs/common';
+import { UseInterceptors, type Abstract } from '@nestjs/common';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declareRoute } from '../routes/declared-route.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf, isGenerated } from './declared-resources.js';
 import { createsRecords, locationInterceptor } from './location.interceptor.js';
 
-export interface ControllerClass {
-  readonly name: string;
-  /** Parameters of the constructor. */
-  readonly length: number;
-  readonly prototype: object;
-}
-
+export type ControllerClass = Abstract<object>;
 export type Method = (...args: unknown[]) => unknown;
 
 export const isRouted = (method: unknown): method is Method =>
@@ -21,6 +15,7 @@ export const isRouted = (method: unknown): method is Method =>
 export const pathsOf = (method: object): string[] => [Reflect.getMetadata('path', method) as string | string[]].flat();
 
 const prepared = new WeakSet<ControllerClass>();
+const withLocation = new WeakSet<object>();
 
 /** @throws InvalidOptionError */
 export function prepareController(controller: ControllerClass): void {
@@ -34,10 +29,11 @@ export function prepareController(controller: ControllerClass): void {
     withdrawReplacedRoutes(prototypes);
     sortRoutes(prototypes);
   }
-  for (const method of prototypes.flatMap(methodsOf).map(([, each]) => each)) {
-    if (!isRouted(method)) continue;
+  for (const method of routedMethods(prototypes).values()) {
     declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
-    setsLocation(method);
+    if (!createsRecords(method) || withLocation.has(method)) continue;
+    withLocation.add(method);
+    UseInterceptors(locationInterceptor)({}, '', { value: method });
   }
 }
 
@@ -51,18 +47,12 @@ export function prototypesOf({ prototype }: ControllerClass): [object, ...object
   return prototypes;
 }
 
-function methodsOf(prototype: object): [name: string, method: Method][] {
-  return Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
-    name !== 'constructor' && typeof value === 'function' ? [[name, value as Method]] : [],
-  );
-}
-
-const withLocation = new WeakSet<object>();
-
-function setsLocation(method: Method): void {
-  if (withLocation.has(method) || !createsRecords(method)) return;
-  withLocation.add(method);
-  UseInterceptors(locationInterceptor)({}, '', { value: method });
+/** The methods with a route by their names, those of the subclass first. */
+function routedMethods(prototypes: readonly object[]): ReadonlyMap<string, Method> {
+  const methods = new Map<string, unknown>();
+  for (const [name, { value }] of prototypes.flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each))))
+    if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
+  return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1])));
 }
 
 /** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */
@@ -88,17 +78,17 @@ export const isWithdrawn = (method: object): boolean => withdrawn.has(method);
 
 /** A generated route is not registered where a subclass gives its verb and path to a method of another name. */
 function withdrawReplacedRoutes(prototypes: readonly [object, ...object[]]): void {
-  const [leaf] = prototypes;
-  const generated = new Map(methodsOf(prototypes.at(-1) as object).map(([name, method]) => [method, name]));
-  const own = prototypes.flatMap(methodsOf).map(([, method]) => method);
-  const taken = new Set(own.filter((method) => isRouted(method) && !generated.has(method)).map(routeKey));
-  for (const [method, name] of generated) {
-    if (Reflect.get(leaf, name) !== method || !isRouted(method) || !taken.has(routeKey(method))) continue;
+  const generated = routedMethods(prototypes.slice(-1));
+  const inherits = ([name, method]: readonly [string, Method]): boolean => generated.get(name) === method;
+  const routed = [...routedMethods(prototypes)];
+  const taken = new Set(routed.filter((each) => !inherits(each)).map(([, method]) => routeKey(method)));
+  for (const [name, method] of routed.filter(inherits)) {
+    if (!taken.has(routeKey(method))) continue;
     const unrouted = function (this: unknown, ...args: unknown[]): unknown {
       return method.apply(this, args);
     };
     withdrawn.add(unrouted);
-    Object.defineProperty(leaf, name, { value: unrouted, writable: true, configurable: true });
+    Object.defineProperty(prototypes[0], name, { value: unrouted, writable: true, configurable: true });
   }
 }
 
@@ -111,22 +101,14 @@ const routeKey = (method: object): string =>
  */
 function sortRoutes(prototypes: readonly [object, ...object[]]): void {
   const [leaf] = prototypes;
-  const names = [...new Set([...prototypes].flatMap(methodsOf).map(([name]) => name))];
-  const routed = names.filter((name) => isRouted(Reflect.get(leaf, name)));
-  const sorted = routed.toSorted((a, b) => rankOf(leaf, a) - rankOf(leaf, b));
-  const descriptors = Object.getOwnPropertyDescriptors(leaf) as Record<string, PropertyDescriptor>;
-  for (const name of sorted) {
-    const inherited = { value: Reflect.get(leaf, name) as unknown, writable: true, configurable: true };
+  const routed = [...routedMethods(prototypes)];
+  for (const [name, value] of routed.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b))) {
     Reflect.deleteProperty(leaf, name);
-    Object.defineProperty(leaf, name, descriptors[name] ?? inherited);
+    Object.defineProperty(leaf, name, { value, writable: true, configurable: true });
   }
 }
 
 const RANKS = [/^\/?[^:*/]/, /^\/?:/, /^\/?\*/];
 
-function rankOf(prototype: object, name: string): number {
-  const ranks = pathsOf(Reflect.get(prototype, name) as object).map((path) =>
-    RANKS.findIndex((pattern) => pattern.test(path)),
-  );
-  return Math.max(...ranks);
-}
+const rankOf = (method: object): number =>
+  Math.max(...pathsOf(method).map((path) => RANKS.findIndex((pattern) => pattern.test(path))));

@@ -1,11 +1,11 @@
 /** The class factory of generated controllers. */
 import { Controller } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
-import { resolveCrudOptions, type CrudOptions, type ResolvedCrudOptions } from './crud-options.js';
+import { resolveCrudOptions, type CrudOptions } from './crud-options.js';
 import { rememberDeclaration } from './declared-resources.js';
 import { envelope, type Envelope } from './envelope.js';
 import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
-import { addRoutes, type RouteName } from './generated-routes.js';
+import { addRoutes } from './generated-routes.js';
 import { parseListQuery, parseSearchQuery, type ListQuery } from './query/list-query.js';
 
 /**
@@ -150,55 +150,48 @@ export type GeneratedControllerClass<T extends object> = new (...args: any[]) =>
  */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
-  const { entity, endpoint, enableSearch, enableExists } = resolved;
-  const Generated = generatedClass(resolved);
-
-  const optional: Partial<Record<RouteName, boolean>> = { search: enableSearch, exists: enableExists };
-  addRoutes(Generated.prototype as object, (name) => optional[name] ?? true);
-  injectRepository(resolved, Generated);
-  Controller(endpoint)(Generated);
-  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
-  rememberDeclaration(Generated, resolved);
-  return Generated;
-}
-
-function generatedClass<T extends object>(options: ResolvedCrudOptions<T>): GeneratedControllerClass<T> {
-  const { entity, enablePagination, searchableFields } = options;
+  const { entity, enablePagination, searchableFields } = resolved;
 
   class Generated extends GeneratedBase {
     async search(query: ListQuery) {
-      const { records, metadata } = await operationsOf(options, this).list(
+      const { records, metadata } = await operationsOf(resolved, this).list(
         parseSearchQuery(query, enablePagination, searchableFields),
       );
       return envelope(`${entity.name} search`, records, metadata);
     }
 
     async exists(id: string) {
-      const exists = await operationsOf(options, this).exists(id);
+      const exists = await operationsOf(resolved, this).exists(id);
       return envelope(`${entity.name} ${exists ? 'exists' : 'does not exist'}`, { exists });
     }
 
     async findAll(query: ListQuery) {
-      const { records, metadata } = await operationsOf(options, this).list(parseListQuery(query, enablePagination));
+      const { records, metadata } = await operationsOf(resolved, this).list(parseListQuery(query, enablePagination));
       return envelope(`${entity.name} list`, records, metadata);
     }
 
     async findById(id: string) {
-      return envelope(`${entity.name} found`, await operationsOf(options, this).get(id));
+      return envelope(`${entity.name} found`, await operationsOf(resolved, this).get(id));
     }
 
     async create(body: JsonObject) {
-      return envelope(`${entity.name} created`, await operationsOf(options, this).create(body));
+      return envelope(`${entity.name} created`, await operationsOf(resolved, this).create(body));
     }
 
     async update(id: string, body: JsonObject) {
-      return envelope(`${entity.name} updated`, await operationsOf(options, this).replace(id, body));
+      return envelope(`${entity.name} updated`, await operationsOf(resolved, this).replace(id, body));
     }
 
     async delete(id: string) {
-      await operationsOf(options, this).remove(id);
+      await operationsOf(resolved, this).remove(id);
       return envelope(`${entity.name} deleted`, null);
     }
   }
+
+  addRoutes(Generated.prototype, resolved);
+  injectRepository(resolved, Generated);
+  Controller(resolved.endpoint)(Generated);
+  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
+  rememberDeclaration(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;
 }

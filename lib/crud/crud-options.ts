@@ -54,19 +54,12 @@ export interface ResolvedCrudOptions<T extends object = object> {
   readonly maxListSize: number | undefined;
 }
 
+export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
+export const KEY_ADVICE =
+  'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
+
 /** The query parameters of a paged list. */
 export const PAGE_PARAMETERS: readonly string[] = ['page', 'size'];
-
-const NAMES = [
-  'entity',
-  'endpoint',
-  'enablePagination',
-  'enableSearch',
-  'enableExists',
-  'searchableFields',
-  'dataSource',
-  'maxListSize',
-];
 
 export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): ResolvedCrudOptions<T> {
   const {
@@ -79,79 +72,50 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     dataSource,
     maxListSize,
   } = (options ?? {}) as CrudOptions<T>;
-  const of = isClass(entity) ? ` of ${entity.name}` : '';
-  const at = (name: string): string => `CRUD option \`${name}\`${of}`;
-  expectKnownNames(`CRUD options${of}`, options, NAMES);
-
-  if (!isClass(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a TypeORM entity class',
-      describe(entity),
-      'give the class that is decorated with @Entity()',
-    );
-  if (!isEntity(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a TypeORM entity class',
-      `${describe(entity)} without @Entity()`,
-      'decorate the class with @Entity()',
-    );
-  // TypeORM would refuse it too, but only when it connects.
-  if (!hasPrimaryKey(entity))
-    throw new InvalidOptionError(
-      at('entity'),
-      'a single primary key named `id`',
-      'none',
-      'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`',
-    );
-  for (const [name, value] of Object.entries({ enablePagination, enableSearch, enableExists }))
-    expectBoolean(at(name), value);
-  if (!Array.isArray(searchableFields) || !searchableFields.every((field) => typeof field === 'string' && field !== ''))
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      'an array of field names',
-      describe(searchableFields),
-      'give for example ["name"]',
-    );
-  if (enableSearch && searchableFields.length === 0)
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      'at least one field, because enableSearch is on',
-      'none',
-      'name the fields that may be searched',
-    );
-  const shadowed = searchableFields.filter((field) => enablePagination && PAGE_PARAMETERS.includes(field));
-  if (shadowed.length > 0)
-    throw new InvalidOptionError(
-      at('searchableFields'),
-      `fields other than ${PAGE_PARAMETERS.join(' and ')}, because enablePagination is on`,
-      shadowed.map(describe).join(', '),
-      'leave it out: those parameters name the page',
-    );
-  if (dataSource !== undefined && (typeof dataSource !== 'string' || dataSource === ''))
-    throw new InvalidOptionError(
-      at('dataSource'),
-      'the name of a data source',
-      describe(dataSource),
-      'give the name that TypeOrmModule.forRoot has',
-    );
-  if (maxListSize !== undefined && (!Number.isSafeInteger(maxListSize) || maxListSize < 1))
-    throw new InvalidOptionError(
-      at('maxListSize'),
-      'an integer from 1',
-      describe(maxListSize),
-      'give for example 1000',
-    );
-  return Object.freeze({
+  const resolved = {
     entity,
-    endpoint: normaliseEndpoint(endpoint, at('endpoint')),
+    endpoint,
     enablePagination,
     enableSearch,
     enableExists,
-    searchableFields: Object.freeze([...searchableFields]),
+    searchableFields,
     dataSource,
     maxListSize,
+  };
+  const of = isClass(entity) ? ` of ${entity.name}` : '';
+  const at = (name: string): string => `CRUD option \`${name}\`${of}`;
+  const refuse = (name: string, expected: string, got: string, advice: string): never => {
+    throw new InvalidOptionError(at(name), expected, got, advice);
+  };
+  expectKnownNames(`CRUD options${of}`, options, Object.keys(resolved));
+
+  if (!isClass(entity))
+    refuse('entity', 'a TypeORM entity class', describe(entity), 'give the class that is decorated with @Entity()');
+  if (!isEntity(entity))
+    refuse('entity', 'a TypeORM entity class', describe(entity), 'decorate the class with @Entity()');
+  // TypeORM would refuse it too, but only when it connects.
+  if (!hasPrimaryKey(entity)) refuse('entity', EXPECTED_KEY, 'none', KEY_ADVICE);
+  for (const [name, value] of Object.entries({ enablePagination, enableSearch, enableExists }))
+    expectBoolean(at(name), value);
+
+  const isFieldName = (field: unknown): boolean => typeof field === 'string' && field !== '';
+  if (!Array.isArray(searchableFields) || !searchableFields.every(isFieldName))
+    refuse('searchableFields', 'an array of field names', describe(searchableFields), 'give for example ["name"]');
+  if (enableSearch && searchableFields.length === 0)
+    refuse('searchableFields', 'at least one field, because enableSearch is on', 'none', 'name the fields to search');
+  const shadowed = searchableFields.find((field) => enablePagination && PAGE_PARAMETERS.includes(field));
+  if (shadowed !== undefined) {
+    const expected = `fields other than ${PAGE_PARAMETERS.join(' and ')}, which select the page`;
+    refuse('searchableFields', expected, describe(shadowed), 'leave the field out, or turn enablePagination off');
+  }
+  if (dataSource !== undefined && (typeof dataSource !== 'string' || dataSource === ''))
+    refuse('dataSource', 'the name of a data source', describe(dataSource), 'give the name of TypeOrmModule.forRoot');
+  if (maxListSize !== undefined && (!Number.isSafeInteger(maxListSize) || maxListSize < 1))
+    refuse('maxListSize', 'an integer from 1', describe(maxListSize), 'give for example 1000');
+  return Object.freeze({
+    ...resolved,
+    endpoint: normaliseEndpoint(endpoint, at('endpoint')),
+    searchableFields: Object.freeze([...searchableFields]),
   });
 }
 
@@ -159,15 +123,13 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
 function normaliseEndpoint(endpoint: unknown, path: string): string {
   const levels = typeof endpoint === 'string' ? endpoint.split('/').filter((level) => level !== '') : [];
   const isPlain = (level: string): boolean => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level);
-  const hasParameter = levels.some((level) => level.startsWith(':'));
-  if (levels.length === 0 || !levels.every(isPlain))
-    throw new InvalidOptionError(
-      path,
-      hasParameter ? 'a path without parameters' : 'a path such as "/api/products"',
-      describe(endpoint),
-      hasParameter
-        ? 'A parameter would filter nothing: every shop would list the products of all shops'
-        : 'Separate letters, digits and hyphens by slashes',
-    );
+  if (levels.some((level) => level.startsWith(':'))) {
+    const advice = 'A parameter would filter nothing: every shop would list the products of all shops';
+    throw new InvalidOptionError(path, 'a path without parameters', describe(endpoint), advice);
+  }
+  if (levels.length === 0 || !levels.every(isPlain)) {
+    const advice = 'Separate letters, digits and hyphens by slashes';
+    throw new InvalidOptionError(path, 'a path such as "/api/products"', describe(endpoint), advice);
+  }
   return `/${levels.join('/')}`;
 }

@@ -7,18 +7,17 @@ import {
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { routeTableOf } from '../routes/route-tables.js';
-import { deferUnreadableBodies } from '../routes/unreadable-body.js';
+import { prepareController } from './controller-preparation.js';
 import { CrudController, type GeneratedController } from './crud-controller.js';
 import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
 import type { FieldName } from './record-types.js';
-import { checkDeclarations, prepareAdapter, prepareControllers, reportControllers, type Core } from './startup.js';
+import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -36,74 +35,62 @@ type WithFields<R> = R extends { readonly entity: Type<infer T> }
  */
 @Module({})
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
-  private readonly core: Core;
-
-  constructor(host: HttpAdapterHost, modules: ModulesContainer, moduleRef: ModuleRef) {
-    this.core = { host, modules, moduleRef };
-    prepareControllers(modules);
-    prepareAdapter(host);
+  constructor(private readonly moduleRef: ModuleRef) {
+    generatedControllers(moduleRef).forEach(prepareController);
+    prepareAdapter(moduleRef);
   }
 
   /** @throws InvalidOptionError */
   static forFeature<const R extends readonly CrudResource[]>(
     ...resources: { [K in keyof R]: R[K] & WithFields<R[K]> }
   ): DynamicModule {
-    if (resources.length === 0)
-      throw new InvalidOptionError(
-        'CrudModule.forFeature',
-        'at least one resource',
-        'none',
-        'give CRUD options or a generated controller',
-      );
+    if (resources.length === 0) refuse('called with at least one resource', 'none');
     const controllers = resources.map(controllerOf);
     const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
   }
 
-  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
   configure(): void {
-    const { host, modules } = this.core;
-    routeTableOf(host.httpAdapter).beginRouting(modules);
-    deferUnreadableBodies(host.httpAdapter, 'own routes');
+    beginRouting(this.moduleRef);
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
   onModuleInit(): void {
-    checkDeclarations(this.core);
+    checkDeclarations(this.moduleRef);
   }
 
   onApplicationBootstrap(): void {
-    reportControllers(this.core);
+    reportControllers(this.moduleRef);
   }
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
   if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
-  throw new InvalidOptionError(
-    'CrudModule.forFeature',
-    'CRUD options or a class that extends CrudController(options)',
-    describe(resource),
-    'give one of the two',
-  );
+  return refuse('called with CRUD options or generated controllers', describe(resource));
+}
+
+function refuse(expected: string, got: string): never {
+  const advice = 'give CRUD options or a class that extends CrudController(options)';
+  throw new InvalidOptionError('CrudModule.forFeature', expected, got, advice);
 }
 
 /** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */
 function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
-  const names = new Set(resources.map(({ dataSource }) => dataSource));
-  return [...names].map((name) => {
-    const byEntity = new Map(
-      resources.filter(({ dataSource }) => dataSource === name).map((options) => [options.entity, options]),
+  return [...new Set(resources.map(({ dataSource }) => dataSource))].map((name) => {
+    const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
+    const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
+    const feature = TypeOrmModule.forFeature(
+      unique.map(({ entity }) => entity),
+      name,
     );
-    const feature = TypeOrmModule.forFeature([...byEntity.keys()], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
-    const found = (feature.providers ?? []) as FactoryProvider[];
-    const providers = [...byEntity.values()].flatMap((options, index) => {
-      const provider = found[index];
-      const useFactory = (dataSource: DataSource | undefined): unknown =>
-        provider?.useFactory(assertKnown(options, dataSource)) as unknown;
-      return provider ? [{ ...provider, inject, useFactory }] : [];
-    });
+    const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({
+      ...provider,
+      inject,
+      useFactory: (dataSource: DataSource | undefined): unknown =>
+        provider.useFactory(assertKnown(unique[index] as ResolvedCrudOptions, dataSource)),
+    }));
     return { ...feature, providers };
   });
 }

@@ -18,24 +18,12 @@ export function declarationOf(controller: object): ResolvedCrudOptions | undefin
 /** Whether a class is a generated one itself, and no subclass of it. */
 export const isGenerated = (controller: object): boolean => Reflect.hasOwnMetadata(DECLARATION, controller);
 
-type Declared = ResolvedCrudOptions<never>;
+/** By data source or repository, because two applications in one process may share a declaration. */
+const compiled = new WeakMap<object, WeakMap<object, unknown>>();
 
-/** Two applications in one process have two data sources. */
-const resources = new WeakMap<DataSource, WeakMap<Declared, Resource<never>>>();
-const operations = new WeakMap<object, WeakMap<Declared, Operations<never>>>();
-
-function resourceFor<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Resource<T> {
-  const compile = (): Resource<never> => compileResource(options, dataSource) as unknown as Resource<never>;
-  return remembered(resources, dataSource, options, compile) as unknown as Resource<T>;
-}
-
-/**
- * To be called at startup.
- *
- * @throws InvalidOptionError where the declaration does not fit the data source
- */
-export function assertCompilable(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  resourceFor(options, dataSource);
+/** @throws InvalidOptionError where the declaration does not fit the data source */
+export function resourceFor<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Resource<T> {
+  return compileOnce(dataSource, options, () => compileResource(options, dataSource));
 }
 
 /** Made on first use: 500 resources would delay the start. */
@@ -44,22 +32,13 @@ export function operationsFor<T extends object>(
   dataSource: DataSource,
   repository: Repository<T>,
 ): Operations<T> {
-  const make = (): Operations<never> =>
-    new Operations(resourceFor(options, dataSource), repository, dataSource) as unknown as Operations<never>;
-  return remembered(operations, repository, options, make) as unknown as Operations<T>;
+  const compile = (): Operations<T> => new Operations(resourceFor(options, dataSource), repository, dataSource);
+  return compileOnce(repository, options, compile);
 }
 
-function remembered<K extends object, V>(
-  all: WeakMap<K, WeakMap<Declared, V>>,
-  key: K,
-  options: object,
-  make: () => V,
-): V {
-  const own = all.get(key) ?? new WeakMap<Declared, V>();
-  all.set(key, own);
-  const known = own.get(options as Declared);
-  if (known !== undefined) return known;
-  const made = make();
-  own.set(options as Declared, made);
-  return made;
+function compileOnce<V>(owner: object, options: object, compile: () => V): V {
+  const own = compiled.get(owner) ?? new WeakMap<object, unknown>();
+  compiled.set(owner, own);
+  if (!own.has(options)) own.set(options, compile());
+  return own.get(options) as V;
 }

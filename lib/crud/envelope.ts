@@ -40,21 +40,8 @@ export function failureEnvelope(message: string, errors?: readonly FieldError[])
   return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
 }
 
-let latest = { time: Number.NaN, text: '' };
-
-/** Formatted once for all answers of one millisecond. */
-export function localNow(): string {
-  const time = Date.now();
-  if (time !== latest.time) latest = { time, text: localTimestamp(new Date(time)) };
-  return latest.text;
-}
-
 /** `toISOString` formats UTC: the offset is added first, and the "Z" is removed. */
-export function localTimestamp(moment: Date): string {
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
-}
-
-/** @param page from 1, of `size` records */
-export function pagination({ page, size }: { page: number; size: number }, total: number): ListMetadata {
-  return { pagination: { page, size, total, totalPages: Math.ceil(total / size) } };
+function localNow(): string {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }

@@ -1,5 +1,5 @@
 import { Inject, Optional, UseFilters, UseGuards } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
@@ -9,14 +9,12 @@ import type { ResolvedCrudOptions } from './crud-options.js';
 import { operationsFor } from './declared-resources.js';
 import { describeParameters } from './generated-routes.js';
 import type { Operations } from './operations.js';
-import { checkDeclarations, prepareAdapter, reportControllers, type Core } from './startup.js';
+import { checkDeclarations, prepareAdapter, reportControllers } from './startup.js';
 
 const DATA_SOURCE = Symbol('declarest.dataSource');
 const REPOSITORY = Symbol('declarest.repository');
-const HOST = Symbol('declarest.host');
-const HOST_VALUE = Symbol('declarest.hostValue');
-const MODULES = Symbol('declarest.modules');
 const MODULE_REF = Symbol('declarest.moduleRef');
+const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
 
 /**
  * What all generated controllers inherit. Everything is injected as a property, so that a subclass's constructor is its
@@ -28,19 +26,12 @@ export abstract class GeneratedBase {
   declare readonly [DATA_SOURCE]: DataSource;
   /** `undefined` where the controller's module does not provide it. */
   declare readonly [REPOSITORY]: Repository<never> | undefined;
-  @Inject(ModulesContainer) declare readonly [MODULES]: ModulesContainer;
-  @Inject(ModuleRef) declare readonly [MODULE_REF]: ModuleRef;
-
-  declare private readonly [HOST_VALUE]: HttpAdapterHost;
+  declare private [MODULE_REF_VALUE]: ModuleRef;
 
   /** Nest sets it when it creates the controller, before it registers routes. */
-  set [HOST](host: HttpAdapterHost) {
-    prepareAdapter(host);
-    Object.assign(this, { [HOST_VALUE]: host });
-  }
-
-  get [HOST](): HttpAdapterHost {
-    return this[HOST_VALUE];
+  set [MODULE_REF](moduleRef: ModuleRef) {
+    prepareAdapter(moduleRef);
+    this[MODULE_REF_VALUE] = moduleRef;
   }
 
   constructor() {
@@ -50,37 +41,26 @@ export abstract class GeneratedBase {
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
   onModuleInit(): void | Promise<void> {
-    checkDeclarations(coreOf(this));
+    checkDeclarations(this[MODULE_REF_VALUE]);
   }
 
   onApplicationBootstrap(): void | Promise<void> {
-    reportControllers(coreOf(this));
+    reportControllers(this[MODULE_REF_VALUE]);
   }
 }
 describeParameters(GeneratedBase.prototype);
 // As a decorator of the setter, it would inject a parameter.
-Inject(HttpAdapterHost)(GeneratedBase.prototype, HOST);
-
-const coreOf = ({ [HOST]: host, [MODULES]: modules, [MODULE_REF]: moduleRef }: GeneratedBase): Core => ({
-  host,
-  modules,
-  moduleRef,
-});
+Inject(ModuleRef)(GeneratedBase.prototype, MODULE_REF);
 
 /** Tells Nest what a generated class reads and writes through. */
 export function injectRepository(
   { entity, dataSource }: ResolvedCrudOptions,
   { prototype }: { prototype: object },
 ): void {
-  const tokens = {
-    [DATA_SOURCE]: getDataSourceToken(dataSource),
-    [REPOSITORY]: getRepositoryToken(entity, dataSource),
-  };
-  for (const key of [DATA_SOURCE, REPOSITORY] as const) {
-    Inject(tokens[key] as string)(prototype, key);
-    // Where there is no data source, the startup checks say in a sentence what is missing.
-    Optional()(prototype, key);
-  }
+  Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
+  Inject(getRepositoryToken(entity, dataSource) as string)(prototype, REPOSITORY);
+  // Where there is no data source, the startup checks say in a sentence what is missing.
+  for (const key of [DATA_SOURCE, REPOSITORY]) Optional()(prototype, key);
 }
 
 /** The operations of a resource through what was injected into its controller. */

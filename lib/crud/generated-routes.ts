@@ -1,6 +1,7 @@
 /** The routes of every generated controller: verbs, paths and parameters. */
 import { Param, RequestMapping, RequestMethod } from '@nestjs/common';
 import { JsonBody } from '../http/json-body.js';
+import type { ResolvedCrudOptions } from './crud-options.js';
 import { RawQuery } from './query/list-query.js';
 
 /** Its decorator, and its type, which pipes read. */
@@ -14,13 +15,15 @@ interface Route {
   readonly verb: RequestMethod;
   readonly path: string;
   readonly parameters: readonly Parameter[];
+  /** The option without which the route does not exist. */
+  readonly enabledBy?: 'enableSearch' | 'enableExists';
 }
 
 const { GET, POST, PUT, DELETE } = RequestMethod;
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const ROUTES = {
-  search: { verb: GET, path: 'search', parameters: [QUERY] },
-  exists: { verb: GET, path: 'exists/:id', parameters: [ID] },
+  search: { verb: GET, path: 'search', parameters: [QUERY], enabledBy: 'enableSearch' },
+  exists: { verb: GET, path: 'exists/:id', parameters: [ID], enabledBy: 'enableExists' },
   findAll: { verb: GET, path: '/', parameters: [QUERY] },
   findById: { verb: GET, path: ':id', parameters: [ID] },
   create: { verb: POST, path: '/', parameters: [BODY] },
@@ -42,10 +45,11 @@ export function describeParameters(prototype: object): void {
   }
 }
 
-export function addRoutes(prototype: object, isServed: (name: RouteName) => boolean): void {
-  for (const name of NAMES.filter(isServed)) {
+export function addRoutes(prototype: object, options: ResolvedCrudOptions): void {
+  for (const name of NAMES) {
+    const { path, verb, enabledBy }: Route = ROUTES[name];
+    if (enabledBy && !options[enabledBy]) continue;
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
-    const { path, verb } = ROUTES[name];
     RequestMapping({ path, method: verb })(prototype, name, descriptor);
   }
 }

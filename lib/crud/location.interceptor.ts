@@ -1,8 +1,12 @@
-import { RequestMethod, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import {
+  HttpStatus,
+  RequestMethod,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import { tap, type Observable } from 'rxjs';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
-
-const CREATED = 201;
 
 /** Sets `Location` (RFC 9110 §15.3.2) when `POST {endpoint}` answers 201 with a record that has an `id`. */
 export const locationInterceptor: NestInterceptor = {
@@ -12,7 +16,7 @@ export const locationInterceptor: NestInterceptor = {
         const id = (answer as { readonly data?: { readonly id?: unknown } | null } | null | undefined)?.data?.id;
         const http = context.switchToHttp();
         const response = http.getResponse<HeaderWriter & { readonly statusCode: number }>();
-        if (response.statusCode !== CREATED || (typeof id !== 'string' && typeof id !== 'number')) return;
+        if (response.statusCode !== HttpStatus.CREATED || (typeof id !== 'string' && typeof id !== 'number')) return;
         const path = pathOf(http.getRequest<HttpRequest>()).replace(/\/$/, '');
         response.header('Location', `${path}/${encodeURIComponent(id)}`);
       }),

@@ -4,28 +4,21 @@ import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
 import { loadClassValidation } from '../entities/class-validation.js';
-import type { FailedWrite } from '../entities/conflicts.js';
+import { describeConflict, type FailedWrite } from '../entities/conflicts.js';
 import type { ColumnMetadata } from '../entities/column-types.js';
-import type { EntityDescription, Field } from '../entities/entity-schema.js';
+import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
+import type { EntityDescription } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
 import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
-import { pagination, type ListMetadata } from './envelope.js';
+import type { ListMetadata } from './envelope.js';
 import type { ListRequest } from './query/list-query.js';
 import type { Resource } from './resource/resource.js';
 import { entityOf, fill, heldBy } from './store/entity-values.js';
 import { RecordStore } from './store/record-store.js';
-import { withDatabaseErrors } from './store/translate-database-errors.js';
-
-export interface ListResult<T> {
-  readonly records: T[];
-  readonly metadata?: ListMetadata;
-}
 
 export class Operations<T extends object> {
-  readonly store: RecordStore<T>;
+  private readonly store: RecordStore<T>;
   private readonly readBody: ReturnType<typeof compileInput>;
-  /** The places of the fields that no replacement changes. */
-  private readonly fixed: readonly number[];
   private classValidation: ReturnType<typeof loadClassValidation> | undefined;
 
   constructor(
@@ -33,20 +26,18 @@ export class Operations<T extends object> {
     repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {
-    const { schema } = resource;
     this.store = new RecordStore(resource, repository, dataSource);
-    this.readBody = compileInput(schema);
-    this.fixed = [...schema.fields.keys()].filter((place) => schema.fields[place]?.updatable === false);
+    this.readBody = compileInput(resource.schema);
   }
 
   /** In the order of the primary key. */
-  async list({ page, terms }: ListRequest): Promise<ListResult<T>> {
-    return this.asked(async () => {
+  async list({ page, terms }: ListRequest): Promise<{ records: T[]; metadata?: ListMetadata }> {
+    return this.run(async () => {
       const { reader } = this.store;
       if (page) {
         const total = await reader.count(terms);
         const records = await reader.find(terms, { limit: page.size, offset: (page.page - 1) * page.size });
-        return { records, metadata: pagination(page, total) };
+        return { records, metadata: { pagination: { ...page, total, totalPages: Math.ceil(total / page.size) } } };
       }
       const { maxListSize } = this.resource.options;
       if (maxListSize === undefined) return { records: await reader.find(terms) };
@@ -63,20 +54,22 @@ export class Operations<T extends object> {
   /** @throws 400 for a malformed id */
   async exists(id: string): Promise<boolean> {
     const key = this.readId(id);
-    return this.asked(() => this.store.reader.exists(key));
+    return this.run(() => this.store.reader.exists(key));
   }
 
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
     const { values: sent, errors } = this.readBody(body, 'create');
-    const entity = this.blank();
-    const checked = await this.validated(() => entity, checkNew(this.resource.schema, sent), errors);
-    if (checked.errors.length > 0) this.refuse(checked.errors);
-    const key = await this.asked(
-      () => this.store.writer('create').insert(entity, checked.values),
-      this.write('create', checked.values),
+    const entity = this.resource.metadata.create() as T;
+    const values = await this.validated(entity, checkNew(this.resource.schema, sent), errors);
+    const stored = await this.run(
+      async () => {
+        const key = await this.store.writer('create').insert(entity, values);
+        return key === undefined ? undefined : this.store.reader.findByKey(key);
+      },
+      'create',
+      values,
     );
-    const stored = key === undefined ? undefined : await this.asked(() => this.store.reader.findByKey(key));
     if (stored) return stored;
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
@@ -89,16 +82,15 @@ export class Operations<T extends object> {
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
     const { values: sent, errors } = this.readBody(body, 'update');
-    const needsCurrent = this.store.callsListeners('update') || this.fixed.some((place) => sent[place] !== undefined);
+    const { entity } = this.resource.options;
+    const sendsFixed = this.resource.schema.fields.some(
+      (field, place) => !field.updatable && sent[place] !== undefined,
+    );
+    const needsCurrent = sendsFixed || this.store.callsListeners('update');
     const current = needsCurrent ? await this.record(key, id) : undefined;
     try {
-      const { entity } = this.resource.options;
-      const checked = await this.validated(() => entityOf(entity, key), this.replacement(sent, current), errors);
-      if (checked.errors.length > 0) this.refuse(checked.errors);
-      await this.asked(
-        () => this.store.writer('update').update(key, checked.values),
-        this.write('update', checked.values),
-      );
+      const values = await this.validated(entityOf(entity, key), this.replacement(sent, current), errors);
+      await this.run(() => this.store.writer('update').update(key, values), 'update', values);
     } catch (error) {
       // An unknown record is 404, whatever is wrong with its replacement.
       if (!current) await this.record(key, id);
@@ -114,27 +106,22 @@ export class Operations<T extends object> {
    */
   async remove(id: string): Promise<void> {
     const key = this.readId(id);
-    const removed = await this.asked(() => this.store.writer('delete').remove(key), this.write('delete'));
+    const removed = await this.run(() => this.store.writer('delete').remove(key), 'delete');
     if (!removed) throw this.missing(id);
-  }
-
-  private blank(): T {
-    return this.dataSource.getMetadata(this.resource.options.entity).create() as T;
   }
 
   /** @param current the record as a client sees it, where it had to be read */
   private replacement(sent: Values, current: T | undefined): Checked {
-    let blank: T | undefined;
-    return checkReplacement(this.resource.schema, sent, {
-      current: (field) => current && valueIn(current, field),
-      default: ({ column }) => column.getEntityValue((blank ??= this.blank())) ?? this.databaseDefault(column),
+    const { schema, metadata } = this.resource;
+    let blank: object | undefined;
+    return checkReplacement(schema, sent, {
+      current: ({ path }) => path.reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], current),
+      default: ({ column }) =>
+        column.getEntityValue((blank ??= metadata.create() as object)) ?? this.databaseDefault(column),
     });
   }
 
-  /**
-   * As SQL. SQLite has no word for it in an UPDATE: there it is what TypeORM wrote into the table, a text in hexadecimal,
-   * as TypeORM would take a word in it for a column or a parameter.
-   */
+  /** SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it. */
   private databaseDefault(column: ColumnMetadata): () => string {
     if (!isSqlite(this.dataSource)) return () => 'DEFAULT';
     const { default: value } = column;
@@ -147,7 +134,7 @@ export class Operations<T extends object> {
   }
 
   private async record(key: unknown, id: string): Promise<T> {
-    const found = await this.asked(() => this.store.reader.findByKey(key));
+    const found = await this.run(() => this.store.reader.findByKey(key));
     if (!found) throw this.missing(id);
     return found;
   }
@@ -168,35 +155,47 @@ export class Operations<T extends object> {
   /**
    * Adds what class-validator finds. It may change the values, as a constraint may change the entity.
    *
-   * @param make the entity that it checks
+   * @param entity for the values, which class-validator checks
+   * @throws 400 naming every wrong field
    */
-  private async validated(
-    make: () => T,
-    { values, errors }: Checked,
-    unknown: readonly FieldError[],
-  ): Promise<Checked> {
-    const known = unknown.length > 0 ? [...unknown, ...errors] : errors;
-    const validate = await (this.classValidation ??= loadClassValidation(this.resource.options.entity));
-    if (!validate) return { values, errors: known };
-    const { schema } = this.resource;
-    const entity = fill(make(), schema, values);
-    const found = await validate(entity);
-    return {
-      values: heldBy(entity, schema, values),
-      errors: [...known, ...unnamed(found, schema, values, known)],
-    };
+  private async validated(entity: T, checked: Checked, unknown: readonly FieldError[]): Promise<Values> {
+    const { schema, options } = this.resource;
+    let { values } = checked;
+    const errors = [...unknown, ...checked.errors];
+    const validate = await (this.classValidation ??= loadClassValidation(options.entity));
+    if (validate) {
+      const found = await validate(fill(entity, schema, values));
+      errors.push(...unnamed(found, schema, values, errors));
+      values = heldBy(entity, schema, values);
+    }
+    if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
+    return values;
   }
 
-  private refuse(errors: readonly FieldError[]): never {
-    throw new BadRequestException({ message: `${this.name} is not valid`, errors });
-  }
-
-  private asked<R>(work: () => Promise<R>, write?: FailedWrite): Promise<R> {
-    return withDatabaseErrors(this.name, work, write);
-  }
-
-  private write(operation: FailedWrite['operation'], values: Values = []): FailedWrite {
-    return { operation, schema: this.resource.schema, manager: this.dataSource.manager, values };
+  /**
+   * Translates errors of the database into exceptions without inner details.
+   *
+   * @throws 400, 409, 503
+   */
+  private async run<R>(work: () => Promise<R>, operation?: FailedWrite['operation'], values: Values = []): Promise<R> {
+    try {
+      return await work();
+    } catch (error) {
+      const { schema } = this.resource;
+      const failure = databaseFailureOf(error);
+      const options = { cause: error };
+      if (failure === 'unavailable') throw new DatabaseUnavailable(options);
+      if (failure === 'invalid')
+        throw new BadRequestException(
+          `${this.name} is not valid: the database does not accept one of its values`,
+          options,
+        );
+      if (failure === 'read-only')
+        throw new ConflictException(`${this.name} cannot be changed: it is a view of other records`, options);
+      if (failure !== 'conflict' || !operation) throw error;
+      const write = { operation, schema, manager: this.dataSource.manager, values };
+      throw new ConflictException(await describeConflict(error, write), options);
+    }
   }
 }
 
@@ -215,8 +214,4 @@ function unnamed(
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
   });
-}
-
-function valueIn(record: object, { path }: Field): unknown {
-  return path.reduce<unknown>((held, name) => (held as Record<string, unknown> | undefined)?.[name], record);
 }

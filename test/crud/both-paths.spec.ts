@@ -88,7 +88,7 @@ class Note extends Dated {
   @PrimaryGeneratedColumn()
   id!: number;
 
-  @Column({ name: 'the title', length: 20, unique: true })
+  @Column({ name: 'the_title', length: 20, unique: true })
   title!: string;
 
   @Column({ type: 'text', nullable: true })
@@ -175,7 +175,7 @@ describe.each(DATABASES)('on %s', (database) => {
         [twins.compiled, / compiled$/],
         [twins.repository, /^\S+ \S+ \w+: (\S+ )+through the repository/],
       ] as const) {
-        const lines = service.logs.filter((line) => line.startsWith('debug') && /: findAll/.test(line));
+        const lines = service.logs.filter((line) => line.startsWith('debug') && /: read/.test(line));
         expect(lines).toHaveLength(resources.length);
         for (const line of lines) expect(line).toMatch(path);
       }

@@ -75,46 +75,47 @@ describe('a database that is busy', () => {
   );
 });
 
-const servers = all(SERVER_DATABASES);
-(servers.length > 0 ? describe : describe.skip).each(servers)('a server that is down: %s, %s', (database, path) => {
-  let proxy: DatabaseProxy | undefined;
-  afterEach(() => proxy?.remove());
+// Jest refuses an empty table.
+if (SERVER_DATABASES.length > 0)
+  describe.each(all(SERVER_DATABASES))('a server that is down: %s, %s', (database, path) => {
+    let proxy: DatabaseProxy | undefined;
+    afterEach(() => proxy?.remove());
 
-  it('[4.3] is 503 with Retry-After while it refuses connections, and answers again afterwards', async () => {
-    proxy = await startProxy(database);
-    const service = await startItems(database, path, {});
-    const during: Promise<Answer>[] = [];
-    for (let n = 0; n < 20; n += 1) during.push(service.get('/api/items'));
-    await proxy.stop();
-    // Some of these were sent before the connections ended.
-    for (const answer of await Promise.all(during)) expect([200, 503]).toContain(answer.status);
-    for (const answer of [
-      await service.get('/api/items/1'),
-      await service.get('/api/items'),
-      await service.post('/api/items', { name: 'b' }),
-      await service.put('/api/items/1', { name: 'b' }),
-      await service.del('/api/items/1'),
-    ])
-      expect(shown(answer)).toEqual(UNAVAILABLE);
-    await proxy.start();
-    expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
-    await service.close();
-  });
+    it('[4.3] is 503 with Retry-After while it refuses connections, and answers again afterwards', async () => {
+      proxy = await startProxy(database);
+      const service = await startItems(database, path, {});
+      const during: Promise<Answer>[] = [];
+      for (let n = 0; n < 20; n += 1) during.push(service.get('/api/items'));
+      await proxy.stop();
+      // Some of these were sent before the connections ended.
+      for (const answer of await Promise.all(during)) expect([200, 503]).toContain(answer.status);
+      for (const answer of [
+        await service.get('/api/items/1'),
+        await service.get('/api/items'),
+        await service.post('/api/items', { name: 'b' }),
+        await service.put('/api/items/1', { name: 'b' }),
+        await service.del('/api/items/1'),
+      ])
+        expect(shown(answer)).toEqual(UNAVAILABLE);
+      await proxy.start();
+      expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
+      await service.close();
+    });
 
-  it('[4.3] is 503 with Retry-After for a statement whose connection it ends', async () => {
-    const service = await startItems(database, path, {});
-    const other = await besides(service.dataSource);
-    const lock = other.createQueryRunner();
-    await lock.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
-    await lock.query(`UPDATE item SET name = 'locked' WHERE id = 1`);
-    const waiting = [service.put('/api/items/1', { name: 'b' }), service.del('/api/items/1')];
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await endOtherConnections(lock);
-    for (const answer of await Promise.all(waiting)) expect(shown(answer)).toEqual(UNAVAILABLE);
-    await lock.query('ROLLBACK');
-    expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
-    await lock.release();
-    await other.destroy();
-    await service.close();
+    it('[4.3] is 503 with Retry-After for a statement whose connection it ends', async () => {
+      const service = await startItems(database, path, {});
+      const other = await besides(service.dataSource);
+      const lock = other.createQueryRunner();
+      await lock.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
+      await lock.query(`UPDATE item SET name = 'locked' WHERE id = 1`);
+      const waiting = [service.put('/api/items/1', { name: 'b' }), service.del('/api/items/1')];
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await endOtherConnections(lock);
+      for (const answer of await Promise.all(waiting)) expect(shown(answer)).toEqual(UNAVAILABLE);
+      await lock.query('ROLLBACK');
+      expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
+      await lock.release();
+      await other.destroy();
+      await service.close();
+    });
   });
-});

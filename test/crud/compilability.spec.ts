@@ -27,7 +27,7 @@ import {
   ViewEntity,
   VirtualColumn,
 } from 'typeorm';
-import { featureNotCompiled, hasPlainNames, reasonsNotCompiled } from '../../lib/crud/store/compilability.js';
+import { ACCESSES, featureNotCompiled, hasPlainNames, hookNotCompiled } from '../../lib/crud/store/compilability.js';
 import { startCrud } from './service.js';
 
 @Entity()
@@ -193,9 +193,14 @@ it('[4.6] classes that share a table are not compiled', async () => {
 
 describe('[4.6] listeners and subscribers', () => {
   const reasonsOf = (entity: Type, subscribers: Type[] = []): Promise<object> =>
-    withMetadata(entity, (metadata, dataSource) => reasonsNotCompiled(metadata, dataSource, undefined), {
-      subscribers,
-    });
+    withMetadata(
+      entity,
+      (metadata, dataSource) => {
+        const reasons = ACCESSES.map((access) => [access, hookNotCompiled(access, metadata, dataSource)]);
+        return Object.fromEntries(reasons.filter(([, reason]) => reason !== undefined)) as object;
+      },
+      { subscribers },
+    );
 
   it.each<[decorator: () => PropertyDecorator, reasons: object]>([
     [AfterLoad, { read: 'its @AfterLoad listener' }],

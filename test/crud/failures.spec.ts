@@ -34,7 +34,7 @@ class Product {
   @PrimaryGeneratedColumn()
   id!: number;
 
-  @Column({ name: 'product name', length: 20 })
+  @Column({ name: 'product_name', length: 20 })
   name!: string;
 
   @Column({ default: 1 })

@@ -1,6 +1,7 @@
 /** What TypeScript accepts of a declaration. The type check of the tests reads it; at run time it only has to load. */
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import {
+  AuthUser,
   CrudController,
   CrudModule,
   type CrudOptions,
@@ -86,6 +87,16 @@ it('[1] types the fields of options by the entity', () => {
   types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['author'] }));
   // @ts-expect-error a method is no field
   types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['shout'] }));
+});
+
+it('[1] leaves out the methods that an entity inherits', () => {
+  type UserField = 'id' | 'email' | 'username' | 'password' | 'role' | 'firstName' | 'lastName' | 'active';
+  abstract class User extends AuthUser {
+    phone!: string | null;
+  }
+  isTrue<Equal<FieldName<User>, UserField | 'phone'>>();
+  isTrue<Equal<keyof Envelope<User>['data'], UserField | 'phone'>>();
+  expect(User).toBeDefined();
 });
 
 it('[1] types records as clients receive them', () => {

@@ -51,9 +51,7 @@ export const RawQuery = createParamDecorator((_: unknown, context) =>
 export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {
   const errors: FieldError[] = [];
   const parameters = readParameters(query, paged ? PAGE_PARAMETERS : [], errors);
-  const page = paged ? readPage(parameters, errors) : undefined;
-  refuse(errors);
-  return { terms: [], ...(page && { page }) };
+  return listRequest([], parameters, paged, errors);
 }
 
 /** @throws 400 naming every wrong parameter, or where there is none to search for */
@@ -71,9 +69,7 @@ export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: r
   });
   if (terms.length === 0 && errors.length === 0)
     errors.push({ field: ANY_FIELD, message: `must be sent, or at least one of ${searched.join(', ')}` });
-  const page = paged ? readPage(parameters, errors) : undefined;
-  refuse(errors);
-  return { terms, ...(page && { page }) };
+  return listRequest(terms, parameters, paged, errors);
 }
 
 function readParameters(query: ListQuery, known: readonly string[], errors: FieldError[]): Map<string, string> {
@@ -90,6 +86,17 @@ function readParameters(query: ListQuery, known: readonly string[], errors: Fiel
   return parameters;
 }
 
+function listRequest(
+  terms: readonly Term[],
+  parameters: ReadonlyMap<string, string>,
+  paged: boolean,
+  errors: FieldError[],
+): ListRequest {
+  const page = paged ? readPage(parameters, errors) : undefined;
+  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
+  return { terms, ...(page && { page }) };
+}
+
 function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[]): Page {
   const read = (name: string, fallback: number): number => {
     const text = parameters.get(name);
@@ -99,8 +106,4 @@ function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[])
     return value;
   };
   return { page: read('page', 1), size: Math.min(read('size', DEFAULT_SIZE), MAX_SIZE) };
-}
-
-function refuse(errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
 }

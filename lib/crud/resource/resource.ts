@@ -1,13 +1,14 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
-import type { ResolvedCrudOptions } from '../crud-options.js';
+import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../crud-options.js';
 import { containsExpression, type Contains } from './text-search.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
+  readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   /** By the name under which it is searched. */
   readonly searchable: ReadonlyMap<string, Field>;
@@ -19,11 +20,12 @@ export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   dataSource: DataSource,
 ): Resource<T> {
-  const { entity } = options;
-  assertUsable(options, dataSource);
-  const schema = describeEntity(dataSource.getMetadata(entity), dataSource);
+  const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
+  assertUsable(options, metadata, dataSource);
+  const schema = describeEntity(metadata, dataSource);
   return Object.freeze({
     options,
+    metadata,
     schema,
     searchable: searchableFields(options, schema),
     contains: containsExpression(dataSource),
@@ -32,87 +34,77 @@ export function compileResource<T extends object>(
 
 /** @param dataSource `undefined` where the application has none of that name */
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
-  if (!dataSource)
-    throw new InvalidOptionError(
-      `CRUD option \`dataSource\` of ${options.entity.name}`,
-      'a data source of the application',
-      options.dataSource === undefined ? 'no default one' : JSON.stringify(options.dataSource),
-      'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one',
-    );
-  if (!dataSource.hasMetadata(options.entity))
-    refuse(
-      options,
-      'an entity known to the data source',
-      'one that it does not know',
-      'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])',
-    );
-  return dataSource;
+  const { entity, dataSource: name } = options;
+  if (!dataSource) {
+    const got = name === undefined ? 'no default one' : JSON.stringify(name);
+    const advice = 'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one';
+    return refuse(options, 'dataSource', 'a data source of the application', got, advice);
+  }
+  if (dataSource.hasMetadata(entity)) return dataSource;
+  const advice =
+    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
+  return refuse(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
 }
 
-function assertUsable(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  assertKnown(options, dataSource);
-  const metadata = dataSource.getMetadata(options.entity);
-  const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
-  const [id, ...others] = metadata.primaryColumns;
-  if (id?.propertyPath !== 'id' || others.length > 0)
-    refuse(
-      options,
-      'a single primary key named `id`',
-      metadata.primaryColumns.map(({ propertyPath }) => propertyPath).join(', ') || 'none',
-      advice,
-    );
+function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
+  const { primaryColumns, columns, relations } = metadata;
+  const [id, ...others] = primaryColumns;
+  if (id?.propertyPath !== 'id' || others.length > 0) {
+    const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
+    return refuse(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
+  }
   const isGenerated =
-    id?.isGenerated === true ||
-    (id?.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
+    id.isGenerated ||
+    (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
     metadata.beforeInsertListeners.length > 0 ||
-    id?.getEntityValue(metadata.create()) !== undefined;
+    id.getEntityValue(metadata.create()) !== undefined;
   if (!isGenerated)
     refuse(
       options,
-      'a generated `id`',
+      'entity',
+      'an entity with a generated `id`',
       'one that nothing generates',
-      `${advice}, give the column a default on a database with RETURNING (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
+      `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
     );
-  const computed = metadata.columns.find((column) => column.asExpression !== undefined && column.isInsert);
-  if (computed && isSqlite(dataSource))
+  const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
+  if (computed && isSqlite(dataSource)) {
+    const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
     refuse(
       options,
-      'a computed column that TypeORM leaves out of its statements',
-      `\`${computed.propertyName}\`, which it would write to SQLite`,
+      'entity',
+      expected,
+      `\`${computed.propertyName}\``,
       'give the column `insert: false, update: false`',
     );
-  const composite = metadata.relations.find(({ joinColumns }) => joinColumns.length > 1);
-  if (composite)
-    refuse(
-      options,
-      'relations of one join column',
-      `\`${composite.propertyName}\` with several`,
-      'refer to an entity with a single primary key',
-    );
+  }
+  const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
+  if (composite) {
+    const expected = 'an entity whose relations have one join column each';
+    const got = `\`${composite.propertyName}\` with several`;
+    refuse(options, 'entity', expected, got, 'refer to an entity with a single primary key');
+  }
 }
 
-function refuse({ entity }: ResolvedCrudOptions, expected: string, got: string, advice: string): never {
-  throw new InvalidOptionError(`CRUD option \`entity\` of ${entity.name}`, expected, got, advice);
+function refuse(
+  { entity }: ResolvedCrudOptions,
+  option: keyof ResolvedCrudOptions,
+  expected: string,
+  got: string,
+  advice: string,
+): never {
+  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
 }
 
-function searchableFields(
-  { entity, searchableFields }: ResolvedCrudOptions,
-  schema: EntityDescription,
-): ReadonlyMap<string, Field> {
+function searchableFields(options: ResolvedCrudOptions, schema: EntityDescription): ReadonlyMap<string, Field> {
   const candidates = schema.fields.filter(
     ({ type, readable, column }) => type.searchable && readable && !column.transformer,
   );
-  return new Map(
-    searchableFields.map((name) => {
-      const field = candidates.find((candidate) => candidate.name === name);
-      if (!field)
-        throw new InvalidOptionError(
-          `CRUD option \`searchableFields\` of ${entity.name}`,
-          `some of ${candidates.map((each) => each.name).join(', ')}`,
-          JSON.stringify(name),
-          'name readable text or number columns of the entity',
-        );
-      return [name, field] as const;
-    }),
-  );
+  const fields = options.searchableFields.map((name) => {
+    const field = candidates.find((candidate) => candidate.name === name);
+    if (field) return [name, field] as const;
+    const expected = `fields among ${candidates.map((each) => each.name).join(', ')}`;
+    const advice = 'name readable text or number columns of the entity';
+    return refuse(options, 'searchableFields', expected, JSON.stringify(name), advice);
+  });
+  return new Map(fields);
 }

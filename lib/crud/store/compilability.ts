@@ -2,31 +2,24 @@
  * Which way an operation takes to the table. What an entity declares decides: whatever the compiled statements do not
  * carry exactly goes through the repository.
  */
+import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
-import { isSqlite } from '../../entities/database-family.js';
-import type { ResolvedCrudOptions } from '../crud-options.js';
-import { compilesStatements } from './statement.js';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
 
-export type Access = 'read' | 'create' | 'update' | 'delete';
+export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
+export type Access = (typeof ACCESSES)[number];
 
-/** Why an access goes through the repository; one without a reason is compiled. */
-export type Reasons = Readonly<Partial<Record<Access, string>>>;
-
-/** `Product: findAll, findById, create compiled; update through the repository (a subscriber)` */
-export function describePaths({ entity, enableSearch, enableExists }: ResolvedCrudOptions, reasons: Reasons): string {
-  const reads = ['findAll', 'findById', ...(enableSearch ? ['search'] : []), ...(enableExists ? ['exists'] : [])];
-  const operations: Readonly<Record<Access, string>> = {
-    read: reads.join(', '),
-    create: 'create',
-    update: 'update',
-    delete: 'delete',
-  };
-  const accesses = Object.keys(operations) as Access[];
-  const compiled = accesses.filter((access) => reasons[access] === undefined).map((access) => operations[access]);
-  const others = accesses.flatMap((access) =>
-    reasons[access] === undefined ? [] : [`${operations[access]} through the repository (${reasons[access]})`],
-  );
-  return `${entity.name}: ${[...(compiled.length > 0 ? [`${compiled.join(', ')} compiled`] : []), ...others].join('; ')}`;
+/** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
+export function describePaths(entity: Type, dataSource: DataSource): string {
+  const metadata = dataSource.getMetadata(entity);
+  const feature = featureNotCompiled(metadata, dataSource);
+  const byPath = new Map<string, Access[]>();
+  for (const access of ACCESSES) {
+    const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
+    const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
+    byPath.set(path, [...(byPath.get(path) ?? []), access]);
+  }
+  return `${entity.name}: ${[...byPath].map(([path, accesses]) => `${accesses.join(', ')} ${path}`).join('; ')}`;
 }
 
 type Hook = keyof EntitySubscriberInterface;
@@ -38,8 +31,10 @@ const HOOKS: Readonly<Record<Access, readonly Hook[]>> = {
   delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
 };
 
+type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;
+
 /** What an entity may declare that no compiled statement carries. */
-const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, dataSource: DataSource) => boolean][] = [
+const FEATURES: readonly [reason: string, declares: Declares][] = [
   ['a view', ({ tableType }) => tableType === 'view'],
   [
     // Classes that share a table; one that extends another and has a table of its own is as any other.
@@ -60,9 +55,19 @@ const FEATURES: readonly [reason: string, declares: (metadata: EntityMetadata, d
   ],
   ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
   ['a column behind a getter or setter', hasAccessors],
-  ['a column whose default is a function', hasFunctions],
+  [
+    'a column whose default is a function',
+    // A column of a lazy relation would load it.
+    ({ columns }, _, blank) =>
+      columns.some((column) => !column.relationMetadata && typeof column.getEntityValue(blank) === 'function'),
+  ],
   // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
-  ['a relation that its constructor fills', fillsRelations],
+  [
+    'a relation that its constructor fills',
+    ({ relations }, _, blank) =>
+      relations.some(({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null),
+  ],
+  ['a name that is no plain word', (metadata) => !hasPlainNames(metadata)],
 ];
 
 /** Whether a repository is TypeORM's own of the data source, and not one that a provider has put in its place. */
@@ -76,62 +81,54 @@ export function isUnaltered(repository: Repository<never> | object, { manager }:
   );
 }
 
-/** @param feature what keeps every access from being compiled */
-export function reasonsNotCompiled(
+/** Whether the query builder alone would miss what a provider replaced. */
+export const replacesReads = (repository: Repository<never> | object): boolean =>
+  READ_METHODS.some((name) => (repository as Repository<never>)[name] !== Repository.prototype[name]);
+
+const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
+
+/**
+ * The listener or subscriber that an access must call. Asked for each request, because a provider may add a subscriber to
+ * the data source at any time.
+ */
+export function hookNotCompiled(
+  access: Access,
   metadata: EntityMetadata,
-  dataSource: DataSource,
-  feature: string | undefined,
-): Reasons {
-  const reasons: Partial<Record<Access, string>> = {};
-  for (const access of Object.keys(HOOKS) as Access[]) {
-    const reason = feature ?? listenerOf(metadata, HOOKS[access]) ?? subscriberOf(metadata, dataSource, HOOKS[access]);
-    if (reason !== undefined) reasons[access] = reason;
-  }
-  return reasons;
+  { subscribers }: DataSource,
+): string | undefined {
+  const hooks = HOOKS[access];
+  const listener = metadata.listeners.find(({ type }) => hooks.includes(hookOf(type)));
+  if (listener) return `its @${capitalized(hookOf(listener.type))} listener`;
+  const subscriber = subscribers.find(
+    (each) => hooks.some((name) => each[name] !== undefined) && listensTo(each, metadata.target),
+  );
+  return subscriber && `the subscriber ${subscriber.constructor.name}`;
 }
 
 /** What keeps every access from being compiled. */
 export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
-  if (!compilesStatements(dataSource)) return `the driver ${dataSource.options.type}`;
-  const { cache } = dataSource.options;
+  const { type, cache } = dataSource.options;
+  if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
   if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
-  return FEATURES.find(([, declares]) => declares(metadata, dataSource))?.[0];
+  const blank = metadata.create() as object;
+  return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];
 }
 
 /**
- * Whether every name is a plain word, which a statement holds as it is. Other names, and properties that every object
- * has, such as `constructor`, may confuse the query builder: their statements are compiled at startup, as a test.
+ * Whether the query builder can tell every name from the rest of a statement. A name that every object has, such as
+ * `constructor`, is not plain either.
  */
 export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata): boolean {
-  const names = [...columns, ...relations].map(({ propertyName }) => propertyName);
-  return (
-    tablePath.split('.').every(isWord) &&
-    columns.every(({ databaseName }) => isWord(databaseName)) &&
-    names.every((name) => isWord(name) && !(name in Object.prototype))
-  );
+  const properties = [...columns, ...relations].map(({ propertyName }) => propertyName);
+  const names = [...tablePath.split('.'), ...columns.map(({ databaseName }) => databaseName), ...properties];
+  return names.every(isWord) && properties.every((name) => !(name in Object.prototype));
 }
 
 const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
 
-function listenerOf({ listeners }: EntityMetadata, hooks: readonly Hook[]): string | undefined {
-  const listener = listeners.find(({ type }) => hooks.includes(hookOf(type)));
-  return listener && `its @${capitalized(hookOf(listener.type))} listener`;
-}
-
 /** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
 const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-function subscriberOf(
-  { target }: EntityMetadata,
-  { subscribers }: DataSource,
-  hooks: readonly Hook[],
-): string | undefined {
-  const found = subscribers.find(
-    (subscriber) => hooks.some((name) => subscriber[name] !== undefined) && listensTo(subscriber, target),
-  );
-  return found && `the subscriber ${found.constructor.name}`;
-}
 
 /** As TypeORM's broadcaster decides. */
 function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
@@ -140,34 +137,17 @@ function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata
   return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
 }
 
-function hasAccessors(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  return metadata.columns.some(({ propertyName, relationMetadata }) => {
-    // A lazy relation is one, and is read by its column.
-    if (relationMetadata) return false;
-    let holder: object | null = blank;
-    while (holder && !Object.hasOwn(holder, propertyName)) holder = Object.getPrototypeOf(holder) as object | null;
-    const descriptor = holder ? Object.getOwnPropertyDescriptor(holder, propertyName) : undefined;
-    return descriptor?.get !== undefined || descriptor?.set !== undefined;
-  });
+/** Also one that a field of the class hides, because records have the prototype of the entity. */
+function hasAccessors({ columns, target }: EntityMetadata): boolean {
+  const prototype: unknown = typeof target === 'function' ? target.prototype : {};
+  // The accessor of a lazy relation is not used: its column is read.
+  return columns.some(
+    ({ propertyName, relationMetadata }) => !relationMetadata && propertyName in (prototype as object),
+  );
 }
 
 /** Spatial types, and `jsonb` on SQLite. */
 function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {
   const { spatialTypes = [] } = dataSource.driver as { spatialTypes?: readonly unknown[] };
   return columns.some(({ type }) => spatialTypes.includes(type) || (type === 'jsonb' && isSqlite(dataSource)));
-}
-
-function hasFunctions(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  // A column of a lazy relation would load it.
-  const columns = metadata.columns.filter(({ relationMetadata }) => !relationMetadata);
-  return columns.some((column) => typeof column.getEntityValue(blank) === 'function');
-}
-
-function fillsRelations(metadata: EntityMetadata): boolean {
-  const blank = metadata.create() as object;
-  return metadata.relations.some(
-    ({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null,
-  );
 }

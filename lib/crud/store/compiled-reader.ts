@@ -1,11 +1,11 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
-import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Term } from '../query/list-query.js';
 import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
 import { containing } from '../resource/text-search.js';
 import type { Resource } from '../resource/resource.js';
 import type { Range, RecordReader } from './record-access.js';
-import { compileRow, type RowProjection } from './row-projection.js';
+import { compileRow } from './row-projection.js';
 import { compileStatement, type Statement } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 
@@ -18,54 +18,47 @@ interface Selection {
 }
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
-  private readonly repository: Repository<T>;
-  private readonly row: RowProjection<T>;
+  private readonly row: ReturnType<typeof compileRow<T>>;
   private readonly selections = new StatementCache<Selection>();
-  private readonly byKey: () => Statement;
-  private readonly existsByKey: () => Statement;
+  private readonly byKey: Statement;
+  private readonly existsByKey: Statement;
 
   constructor(
     private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
   ) {
-    this.repository = dataSource.getRepository(resource.options.entity);
     this.row = compileRow(resource, dataSource);
-    this.byKey = once(() => this.keyed(this.row.select(this.query())));
-    this.existsByKey = once(() => this.keyed(this.query().select('1', 'found')));
-  }
-
-  /** @throws where a statement cannot hold one of the names */
-  assertCompilable(): void {
-    void [this.byKey(), this.existsByKey(), this.selectionOf([])];
+    this.byKey = this.keyed(this.row.select(this.query()));
+    this.existsByKey = this.keyed(this.query().select('1', 'found'));
   }
 
   async find(terms: readonly Term[], range?: Range): Promise<T[]> {
     const selection = this.selectionOf(terms);
     const parameters = selection.parameters(terms);
     const { rows } = range
-      ? await selection.range.run([...parameters, range.limit, range.offset])
-      : await selection.all.run(parameters);
+      ? await selection.range([...parameters, range.limit, range.offset])
+      : await selection.all(parameters);
     return rows.map(this.row.recordOf);
   }
 
   async count(terms: readonly Term[]): Promise<number> {
     const selection = this.selectionOf(terms);
-    const { rows } = await selection.count.run(selection.parameters(terms));
+    const { rows } = await selection.count(selection.parameters(terms));
     return Number(rows[0]?.['total']);
   }
 
   async findByKey(key: unknown): Promise<T | undefined> {
-    const { rows } = await this.byKey().run([key]);
+    const { rows } = await this.byKey([key]);
     return rows[0] && this.row.recordOf(rows[0]);
   }
 
   async exists(key: unknown): Promise<boolean> {
-    const { rows } = await this.existsByKey().run([key]);
+    const { rows } = await this.existsByKey([key]);
     return rows.length > 0;
   }
 
   private query(): SelectQueryBuilder<T> {
-    return this.repository.createQueryBuilder(RECORD);
+    return this.dataSource.getRepository(this.resource.options.entity).createQueryBuilder(RECORD);
   }
 
   private keyed(query: SelectQueryBuilder<T>): Statement {
@@ -96,9 +89,4 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
       parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
     };
   }
-}
-
-function once<R>(make: () => R): () => R {
-  let made: R | undefined;
-  return () => (made ??= make());
 }

@@ -3,7 +3,7 @@
  * clients send together.
  */
 import { randomUUID } from 'node:crypto';
-import type { DataSource, Repository } from 'typeorm';
+import type { DataSource, QueryBuilder, Repository } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Values } from '../../entities/record-input.js';
@@ -13,15 +13,11 @@ import type { RecordWriter } from './record-access.js';
 import { compileStatement, type Statement } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 
-type Query = { getQueryAndParameters(): [string, unknown[]] };
-
 /** A column that a client may send a value for. */
 interface Target {
   readonly column: ColumnMetadata;
   /** The index of its value among the fields. */
   readonly place: number;
-  /** Its part in the shape of a statement: an index, because names could be ambiguous. */
-  readonly mark: string;
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
@@ -39,52 +35,39 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.repository = dataSource.getRepository(resource.options.entity);
     this.idColumn = resource.schema.id.column;
     const { fields } = resource.schema;
-    const targets = this.repository.metadata.columns.map((column, index): Target => ({
+    const targets = resource.metadata.columns.map((column): Target => ({
       column,
       place: fields.findIndex((field) => field.column === column),
-      mark: ` ${index}`,
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = targets.filter(({ place }) => fields[place]?.updatable);
+    const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)
-      .filter(
-        ({ isGenerated, generationStrategy }) =>
-          isGenerated && generationStrategy === 'uuid' && !dataSource.driver.isUUIDGenerationSupported(),
-      );
-  }
-
-  /** @throws where a statement cannot hold each value once, because of a name */
-  assertCompilable(): void {
-    const { fields } = this.resource.schema;
-    const sent = fields.filter(({ insertable }) => insertable).map(({ column }) => column);
-    const inserted = [...this.generated, ...sent];
-    this.statement(this.insertion(inserted), inserted.length);
-    const updated = fields.map(({ updatable }) => (updatable ? null : undefined));
-    if (this.updated.length > 0) this.statement(this.replacement(updated), this.updated.length + 1);
-    this.statement(this.removal(), 1);
+      .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
   async insert(entity: T, sent: Values): Promise<unknown> {
     for (const column of this.generated)
       if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
+    const { driver } = this.dataSource;
     const columns: ColumnMetadata[] = [];
     const values: unknown[] = [];
     let shape = 'insert';
-    for (const { column, place, mark } of this.inserted) {
+    for (const { column, place } of this.inserted) {
       const given = sent[place];
-      const value = this.persistent(column, given === undefined ? column.getEntityValue(entity) : given);
+      const value: unknown = driver.preparePersistentValue(
+        given === undefined ? column.getEntityValue(entity) : given,
+        column,
+      );
       if (value === undefined) continue;
       columns.push(column);
       values.push(value);
-      shape += mark;
+      shape += ` ${column.databaseName}`;
     }
-    const statement = this.statements.get(shape, () => this.statement(this.insertion(columns), values.length));
-    const {
-      rows: [row],
-      affected,
-      insertedKey,
-    } = await statement.run(values);
+    const statement = this.statements.get(shape, () => this.insertion(columns));
+    const { rows, affected, insertedKey } = await statement(values);
+    const [row] = rows;
     // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     if (!row && affected === 0) return undefined;
     const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
@@ -94,93 +77,75 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   async update(key: unknown, sent: Values): Promise<void> {
     const values: unknown[] = [];
     let shape = '';
-    for (const { column, place, mark } of this.updated) {
+    for (const { column, place } of this.updated) {
       const given = sent[place];
       if (given === undefined) continue;
       const isSql = typeof given === 'function';
-      shape += isSql ? `${mark}=` : mark;
-      if (!isSql) values.push(this.persistent(column, given));
+      shape += ` ${column.databaseName}${isSql ? '=' : ''}`;
+      if (!isSql) values.push(this.dataSource.driver.preparePersistentValue(given, column));
     }
     if (shape === '') return;
     values.push(key);
-    const compile = (): Statement => this.statement(this.replacement(sent), values.length);
-    await this.statements.get(`update${shape}`, compile).run(values);
+    const statement = this.statements.get(`update${shape}`, () => this.replacement(sent));
+    await statement(values);
   }
 
   async remove(key: unknown): Promise<boolean> {
-    const { affected } = await this.statements.get('delete', () => this.statement(this.removal(), 1)).run([key]);
+    const { affected } = await this.statements.get('delete', () => this.removal())([key]);
     return affected > 0;
   }
 
-  private insertion(columns: readonly ColumnMetadata[]): Query {
+  private insertion(columns: readonly ColumnMetadata[]): Statement {
     const query = this.repository
       .createQueryBuilder()
       .insert()
       .values(placeholders(columns) as never)
       .updateEntity(false)
       .setParameters(named(columns.length));
+    const { driver } = this.dataSource;
+    if (!isSqlite(this.dataSource))
+      return this.statement(driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query);
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
-    if (isSqlite(this.dataSource)) return followedBy(` RETURNING ${this.keyAsText}`, query);
-    return this.dataSource.driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query;
+    const key = driver.escape(this.idColumn.databaseName);
+    const selected = this.resource.schema.id.readsAsText ? `CAST(${key} AS TEXT) AS ${key}` : key;
+    return this.statement(query, ` RETURNING ${selected}`);
   }
 
-  private replacement(sent: Values): Query {
+  private replacement(sent: Values): Statement {
     const set = this.updated.filter(({ place }) => sent[place] !== undefined);
     const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
     const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
     const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
-    return this.repository
+    const query = this.repository
       .createQueryBuilder()
       .update()
       .set({ ...placeholders(columns), ...Object.fromEntries(defaults) } as never)
       .where(this.keyed(columns.length), named(columns.length + 1));
+    return this.statement(query);
   }
 
-  private removal(): Query {
-    const { deleteDateColumn } = this.repository.metadata;
+  private removal(): Statement {
     const query = this.repository.createQueryBuilder();
-    return (deleteDateColumn ? query.softDelete() : query.delete()).where(this.keyed(0), named(1));
+    const deletion = this.resource.metadata.deleteDateColumn ? query.softDelete() : query.delete();
+    return this.statement(deletion.where(this.keyed(0), named(1)));
   }
 
-  /** The record of the key, unless it is marked as deleted. Of `where({ id })`, TypeORM would write a number into the text. */
+  /** The record of the key, unless it is marked as deleted. TypeORM would write a number of `where({ id })` into the SQL. */
   private keyed(place: number): string {
-    const { deleteDateColumn } = this.repository.metadata;
-    const alive = deleteDateColumn ? ` AND ${this.column(deleteDateColumn)} IS NULL` : '';
-    return `${this.column(this.idColumn)} = :${nameOf(place)}${alive}`;
+    const { driver } = this.dataSource;
+    const { deleteDateColumn } = this.resource.metadata;
+    const alive = deleteDateColumn ? ` AND ${driver.escape(deleteDateColumn.databaseName)} IS NULL` : '';
+    return `${driver.escape(this.idColumn.databaseName)} = :${nameOf(place)}${alive}`;
   }
 
-  private get keyAsText(): string {
-    const name = this.column(this.idColumn);
-    return this.resource.schema.id.readsAsText ? `CAST(${name} AS TEXT) AS ${name}` : name;
-  }
-
-  private column({ databaseName }: ColumnMetadata): string {
-    return this.dataSource.driver.escape(databaseName);
-  }
-
-  private persistent(column: ColumnMetadata, value: unknown): unknown {
-    return this.dataSource.driver.preparePersistentValue(value, column);
-  }
-
-  /** @throws where the query does not hold each value once: a value would be lost, or written to another column */
-  private statement(query: Query, count: number): Statement {
-    const [sql, bound] = query.getQueryAndParameters();
-    const places = bound.map((name) => Number(String(name).slice(PARAMETER.length)));
-    const isEach = places.length === count && places.every((place) => place < count);
-    if (!isEach || new Set(places).size < count)
-      throw new TypeError(`${sql} does not hold each of ${count} values once`);
-    const { run } = compileStatement(this.dataSource, 'master', sql);
-    // The query builder sorts properties whose names are numbers first.
-    return { run: places.every((place, at) => place === at) ? run : (values) => run(places.map((at) => values[at])) };
+  /** The query builder decides the order of the parameters. */
+  private statement(query: QueryBuilder<T>, end = ''): Statement {
+    const [sql, names] = query.getQueryAndParameters();
+    const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
+    const run = compileStatement(this.dataSource, 'master', sql + end);
+    return (values) => run(places.map((place) => values[place]));
   }
 }
-
-const followedBy = (end: string, query: Query): Query => ({
-  getQueryAndParameters: () => {
-    const [sql, bound] = query.getQueryAndParameters();
-    return [sql + end, bound];
-  },
-});
 
 const nameOf = (place: number): string => `${PARAMETER}${place}`;
 

@@ -1,27 +1,16 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import { setField } from './entity-values.js';
+import { setOwn } from './entity-values.js';
+import { selectRaw } from './row-projection.js';
 
-/** An entity as TypeORM loaded it, with the columns that it does not map. */
+/** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
 export interface Row<T> {
   readonly entity: T;
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-export interface EntityProjection<T extends ObjectLiteral> {
-  /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
-  select(query: SelectQueryBuilder<T>): void;
-  /** The exact key of a row, where the entity's is rounded. */
-  keyOf(raw: Row<T>['raw']): unknown;
-  /** Every readable field. The prototype is the entity's, for an application's serializer. */
-  recordOf(row: Row<T>): T;
-}
-
-export function compileProjection<T extends ObjectLiteral>(
-  schema: EntityDescription,
-  prototype: object,
-): EntityProjection<T> {
+export function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, prototype: object) {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
     readable
@@ -30,20 +19,19 @@ export function compileProjection<T extends ObjectLiteral>(
   );
 
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
-    const alias = aliases.get(field);
-    const value: unknown = alias === undefined ? field.column.getEntityValue(entity) : raw[alias];
+    const alias = aliases.get(field) ?? '';
+    const value: unknown = alias in raw ? raw[alias] : field.column.getEntityValue(entity);
     return value == null ? null : field.type.write(value);
   };
   return {
-    select(query) {
-      for (const [{ property, readsAsText }, alias] of aliases)
-        query.addSelect(
-          readsAsText ? `CAST(${query.alias}.${property} AS TEXT)` : `(${query.alias}.${property})`,
-          alias,
-        );
+    /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
+    select(query: SelectQueryBuilder<T>): void {
+      for (const [field, alias] of aliases) selectRaw(query, field, alias);
     },
-    keyOf: (raw) => raw[aliases.get(schema.id) ?? ''],
-    recordOf(row) {
+    /** The exact key of a row, where the entity's is rounded. */
+    keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
+    /** Every readable field. The prototype is the entity's, for an application's serializer. */
+    recordOf(row: Row<T>): T {
       const record = Object.create(prototype) as Record<string, unknown>;
       for (const field of readable) place(record, field.path, valueOf(field, row));
       return record as T;
@@ -51,21 +39,9 @@ export function compileProjection<T extends ObjectLiteral>(
   };
 }
 
-/** The same of an entity alone, whose references are read as `{id}` objects. */
-export function recordOfEntity<T extends object>({ fields }: EntityDescription, prototype: object): (entity: T) => T {
-  const readable = fields.filter((field) => field.readable);
-  return (entity) => {
-    const record = Object.create(prototype) as Record<string, unknown>;
-    for (const { path, column, type } of readable) {
-      const value: unknown = column.getEntityValue(entity);
-      place(record, path, value == null ? null : type.write(value));
-    }
-    return record as T;
-  };
-}
-
-function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
+/** Sets a value behind a path, in objects that it creates. */
+export function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let target = record;
   for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
-  setField(target, path.at(-1) ?? '', value);
+  setOwn(target, path.at(-1) ?? '', value);
 }

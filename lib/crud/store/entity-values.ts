@@ -9,28 +9,23 @@ import type { Values } from '../../entities/record-input.js';
  * embedded objects whose absent fields a statement would set to NULL.
  */
 export function fill<T extends object>(entity: T, { fields }: EntityDescription, values: Values): T {
-  for (const [place, { column, property, path, reference }] of fields.entries()) {
+  for (const [place, { column, property, reference }] of fields.entries()) {
     const value = values[place];
     if (value === undefined) continue;
+    const names = property.split('.');
+    const last = names.pop() ?? '';
     let target = entity as Record<string, unknown>;
-    let last = property;
-    if (path.length > 1) {
-      const names = property.split('.');
-      last = names.pop() ?? '';
-      for (const [depth, name] of names.entries())
-        target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
-    }
+    for (const [depth, name] of names.entries())
+      target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    setField(target, last, held);
+    setOwn(target, last, held);
   }
   return entity;
 }
 
-/** Sets an own property. Assigning would call a setter of the class, such as that of a lazy relation. */
-export function setField(target: Record<string, unknown>, name: string, value: unknown): void {
-  if (name in target && !isField(target, name))
-    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
-  else target[name] = value;
+/** Assigning would call a setter of the prototype, such as that of a lazy relation, or fail where it has only a getter. */
+export function setOwn(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 /** The same values, as the entity holds them by now. */
@@ -48,12 +43,6 @@ export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown)
     writable: true,
     configurable: true,
   });
-
-/** As a class declares one. */
-function isField(target: object, name: string): boolean {
-  const own = Object.getOwnPropertyDescriptor(target, name);
-  return own?.writable === true && own.enumerable === true && own.configurable === true;
-}
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
   const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;

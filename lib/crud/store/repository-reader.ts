@@ -3,11 +3,11 @@ import type { Repository, SelectQueryBuilder } from 'typeorm';
 import type { Term } from '../query/list-query.js';
 import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
 import type { Resource } from '../resource/resource.js';
-import { compileProjection, type EntityProjection, type Row } from './entity-projection.js';
+import { compileProjection, type Row } from './entity-projection.js';
 import type { Range, RecordReader } from './record-access.js';
 
 export class RepositoryReader<T extends object> implements RecordReader<T> {
-  private readonly projection: EntityProjection<T>;
+  private readonly projection: ReturnType<typeof compileProjection<T>>;
 
   constructor(
     private readonly resource: Resource<T>,
@@ -27,7 +27,7 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   }
 
   async findByKey(key: unknown): Promise<T | undefined> {
-    const row = await this.row(key);
+    const row = await this.rowOf(key);
     return row && this.projection.recordOf(row);
   }
 
@@ -38,8 +38,7 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
       .getExists();
   }
 
-  /** With the entity, for operations that need one. */
-  async row(key: unknown): Promise<Row<T> | undefined> {
+  private async rowOf(key: unknown): Promise<Row<T> | undefined> {
     const [found] = await this.rows(this.select().andWhere(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key }));
     return found;
   }
@@ -54,7 +53,7 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
     const { entities, raw } = await query.getRawAndEntities<Record<string, unknown>>();
     if (entities.length === raw.length) return entities.map((entity, index) => ({ entity, raw: raw[index] ?? {} }));
     // TypeORM merged two keys beyond 53 bits into one: each row is read again by its exact key.
-    const rows = await Promise.all(raw.map((each) => this.row(this.projection.keyOf(each))));
+    const rows = await Promise.all(raw.map((each) => this.rowOf(this.projection.keyOf(each))));
     return rows.filter((row) => row !== undefined);
   }
 }

@@ -1,52 +1,42 @@
-/** Writes a resource through TypeORM's query builder and repository: listeners and subscribers run. */
-import { IsNull, type DataSource, type Repository } from 'typeorm';
+/** Writes a resource through the methods of its repository: listeners and subscribers run. */
+import { IsNull, type DataSource, type FindOptionsWhere, type Repository } from 'typeorm';
 import type { Values } from '../../entities/record-input.js';
-import { entityOf, fill } from './entity-values.js';
-import type { RecordWriter } from './record-access.js';
-import type { RepositoryReader } from './repository-reader.js';
 import type { Resource } from '../resource/resource.js';
+import { entityOf, fill } from './entity-values.js';
+import type { RecordReader, RecordWriter } from './record-access.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   constructor(
     private readonly resource: Resource<T>,
-    private readonly reader: RepositoryReader<T>,
+    private readonly reader: RecordReader<T>,
     private readonly repository: Repository<T>,
     private readonly dataSource: DataSource,
   ) {}
 
   async insert(entity: T, values: Values): Promise<unknown> {
-    const { identifiers } = await this.repository
-      .createQueryBuilder()
-      .insert()
-      .values(fill(entity, this.resource.schema, values) as never)
-      .execute();
+    const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
     return this.exactKey(identifiers[0]?.['id']);
   }
 
   async update(key: unknown, values: Values): Promise<void> {
     const { schema, options } = this.resource;
     if (values.some((value) => value !== undefined))
-      await this.repository
-        .createQueryBuilder()
-        .update()
-        .set(fill(entityOf(options.entity, key), schema, values) as never)
-        .where({ id: key })
-        .execute();
+      await this.repository.update(keyed(key), fill(entityOf(options.entity, key), schema, values) as never);
   }
 
+  /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
   async remove(key: unknown): Promise<boolean> {
+    if (!(await this.reader.exists(key))) return false;
     if (this.hasRemoveListeners) return this.removeEntity(key);
-    const { deleteDateColumn } = this.repository.metadata;
-    const query = this.repository.createQueryBuilder();
-    const deletion = deleteDateColumn
-      ? query.softDelete().where({ id: key, [deleteDateColumn.propertyName]: IsNull() })
-      : query.delete().where({ id: key });
-    const { affected } = await deletion.execute();
+    const { deleteDateColumn } = this.resource.metadata;
+    const { affected } = await (deleteDateColumn
+      ? this.repository.softDelete({ ...keyed<T>(key), [deleteDateColumn.propertyName]: IsNull() })
+      : this.repository.delete(keyed(key)));
     return affected !== 0;
   }
 
   private get hasRemoveListeners(): boolean {
-    const { metadata } = this.repository;
+    const { metadata } = this.resource;
     const listeners = metadata.deleteDateColumn
       ? [metadata.beforeSoftRemoveListeners, metadata.afterSoftRemoveListeners]
       : [metadata.beforeRemoveListeners, metadata.afterRemoveListeners];
@@ -55,13 +45,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** Listeners are called with the entity, so it is loaded first. One statement needs no transaction. */
   private async removeEntity(key: unknown): Promise<boolean> {
-    const row = await this.reader.row(key);
-    if (!row) return false;
-    const { deleteDateColumn } = this.repository.metadata;
-    const [entities, options] = [[row.entity] as never[], { transaction: false }] as const;
-    await (deleteDateColumn
-      ? this.repository.softRemove(entities, options)
-      : this.repository.remove(entities, options));
+    const entity = await this.repository.findOne({ where: keyed(key) });
+    if (!entity) return false;
+    await (this.resource.metadata.deleteDateColumn
+      ? this.repository.softRemove(entity as never, { transaction: false })
+      : this.repository.remove(entity, { transaction: false }));
     return true;
   }
 
@@ -72,3 +60,5 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return row?.key;
   }
 }
+
+const keyed = <T>(key: unknown): FindOptionsWhere<T> => ({ id: key }) as FindOptionsWhere<T>;

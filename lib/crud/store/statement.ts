@@ -1,5 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { isMysql } from '../../entities/database-family.js';
+import type { DataSource, ReplicationMode } from 'typeorm';
 
 export type RawRow = Readonly<Record<string, unknown>>;
 
@@ -11,33 +10,26 @@ export interface StatementResult {
   readonly insertedKey: unknown;
 }
 
-/** One SQL statement whose text is compiled once, and run with the values of each request. */
-export interface Statement {
-  run(parameters: readonly unknown[]): Promise<StatementResult>;
-}
+/** One SQL statement whose text is compiled once, run with the values of each request. */
+export type Statement = (parameters: readonly unknown[]) => Promise<StatementResult>;
 
-/** On a replicated data source: where a statement runs. */
-export type StatementMode = 'master' | 'slave';
-
-/** Drivers whose statements are compiled: their columns need no function around a value. */
-export const compilesStatements = (dataSource: DataSource): boolean =>
-  ['better-sqlite3', 'postgres'].includes(dataSource.options.type) || isMysql(dataSource);
-
-/** Each run takes a query runner of the data source, so that TypeORM logs it, times it and translates its errors. */
-export function compileStatement(dataSource: DataSource, mode: StatementMode, sql: string): Statement {
-  return {
-    async run(parameters) {
-      const runner = dataSource.createQueryRunner(mode);
-      try {
-        const { records, affected, raw } = await runner.query(sql, [...parameters], true);
-        return {
-          rows: Array.isArray(records) ? (records as RawRow[]) : [],
-          affected: affected ?? 0,
-          insertedKey: (raw as { readonly insertId?: unknown } | undefined)?.insertId,
-        };
-      } finally {
-        await runner.release();
-      }
-    },
+/**
+ * Each run takes a query runner of the data source, so that TypeORM logs it, times it and translates its errors.
+ *
+ * @param mode where it runs on a replicated data source
+ */
+export const compileStatement =
+  (dataSource: DataSource, mode: ReplicationMode, sql: string): Statement =>
+  async (parameters) => {
+    const runner = dataSource.createQueryRunner(mode);
+    try {
+      const { records, affected, raw } = await runner.query(sql, [...parameters], true);
+      return {
+        rows: Array.isArray(records) ? (records as RawRow[]) : [],
+        affected: affected ?? 0,
+        insertedKey: (raw as { readonly insertId?: unknown } | undefined)?.insertId,
+      };
+    } finally {
+      await runner.release();
+    }
   };
-}
