@@ -1,11 +1,11 @@
 import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
+import { failureFilter } from '../http/failure.js';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { CurrentUser } from '../access/current-user.js';
 import type { Principal } from '../access/principal.js';
-import { AuthExceptionFilter } from './auth-exception.filter.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { login } from './login.js';
@@ -19,13 +19,15 @@ const DefaultAccess =
   (_target, _name, { value }) =>
     declareRoute(value as object, { declaredBy: 'AuthModule option `authBasePath`', access });
 
+const AuthFailureFilter = failureFilter(({ message }) => ({ success: false, message }));
+
 /** Creates the controller of the auth endpoints. Each call creates a class, because routes are metadata of the class. */
 export function authController({ authBasePath, registration }: ResolvedStaticOptions): Type<unknown> {
   const RegisterRoute: MethodDecorator = registration ? Post('register') : () => undefined;
 
   @Controller(authBasePath)
   @UseGuards(UnreadableBodyGuard)
-  @UseFilters(AuthExceptionFilter)
+  @UseFilters(AuthFailureFilter)
   class AuthController {
     constructor(
       private readonly registration: Registration,

@@ -1,4 +1,4 @@
-import type { FieldError } from '../http/failure.js';
+import type { Failure, FieldError } from '../http/failure.js';
 import type { CrudData } from './record-types.js';
 
 /** The answer of every generated operation. `Envelope<Article>` has one record, `Envelope<Article[]>` a list. */
@@ -36,7 +36,7 @@ export function envelope<T>(message: string, data: T, metadata?: ListMetadata): 
   return { success: true, message, data: data as CrudData<T>, timestamp: localNow(), ...(metadata && { metadata }) };
 }
 
-export function failureEnvelope(message: string, errors?: readonly FieldError[]): FailureEnvelope {
+export function failureEnvelope({ message, errors }: Failure): FailureEnvelope {
   return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
 }
 

@@ -2,11 +2,12 @@ import { Inject, Optional, UseFilters, UseGuards } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
+import { failureFilter } from '../http/failure.js';
 import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { prepareController } from './controller-preparation.js';
-import { CrudExceptionFilter } from './crud-exception.filter.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
 import { operationsFor } from './declared-resources.js';
+import { failureEnvelope } from './envelope.js';
 import { describeParameters } from './generated-routes.js';
 import type { Operations } from './operations.js';
 import { checkDeclarations, prepareAdapter, reportControllers } from './startup.js';
@@ -21,7 +22,7 @@ const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
  * own. The hooks start all generated controllers of the application, also without `CrudModule`.
  */
 @UseGuards(UnreadableBodyGuard)
-@UseFilters(CrudExceptionFilter)
+@UseFilters(failureFilter(failureEnvelope))
 export abstract class GeneratedBase {
   declare readonly [DATA_SOURCE]: DataSource;
   /** `undefined` where the controller's module does not provide it. */

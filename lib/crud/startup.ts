@@ -51,7 +51,7 @@ export function beginRouting(moduleRef: ModuleRef): void {
 /** @throws InvalidOptionError where a declaration does not fit its data source */
 export function checkDeclarations(moduleRef: ModuleRef): void {
   if (!isFirst('checks', moduleRef)) return;
-  answerUnreadableBodies(hostOf(moduleRef), ({ message }) => failureEnvelope(message));
+  answerUnreadableBodies(hostOf(moduleRef), failureEnvelope);
   for (const options of declarationsIn(moduleRef))
     resourceFor(options, assertKnown(options, dataSourceOf(moduleRef, options)));
 }

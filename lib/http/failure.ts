@@ -1,7 +1,16 @@
 /** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
 import { STATUS_CODES } from 'node:http';
-import { HttpException, Logger, ServiceUnavailableException, type ArgumentsHost } from '@nestjs/common';
-import type { HttpAdapterHost } from '@nestjs/core';
+import {
+  Catch,
+  HttpException,
+  Injectable,
+  Logger,
+  ServiceUnavailableException,
+  type ArgumentsHost,
+  type ExceptionFilter,
+  type Type,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
 
 export interface FieldError {
@@ -84,15 +93,22 @@ export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => 
   return { status: failure.status, body: bodyOf(failure), headers };
 }
 
-/** Whatever filters the application has. */
-export function replyFailure(
-  { httpAdapter }: HttpAdapterHost,
-  { status, body, headers }: FailureAnswer,
-  host: ArgumentsHost,
-): void {
-  const response: unknown = host.switchToHttp().getResponse();
-  for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
-  httpAdapter.reply(response, body, status);
+/** A filter for the package's own controllers. It answers every failure, whatever filters the application has. */
+export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
+  @Catch()
+  @Injectable()
+  class FailureFilter implements ExceptionFilter {
+    constructor(private readonly host: HttpAdapterHost) {}
+
+    catch(exception: unknown, host: ArgumentsHost): void {
+      const { httpAdapter } = this.host;
+      const response: unknown = host.switchToHttp().getResponse();
+      const { status, body, headers } = failureAnswer(exception, bodyOf);
+      for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
+      httpAdapter.reply(response, body, status);
+    }
+  }
+  return FailureFilter;
 }
 
 function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> {

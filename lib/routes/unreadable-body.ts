@@ -12,16 +12,14 @@ import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { HttpAdapter } from './route-table.js';
+import type { ServedRoute } from './route.js';
 import { routeTableOf } from './route-tables.js';
 
 /** The error, on the platform's request. */
 const BODY_ERROR = Symbol('declarest.bodyError');
-/** Whether Fastify is reading the body just now. */
-const IS_READING = Symbol('declarest.isReadingBody');
 
 interface MarkedRequest extends HttpRequest {
   [BODY_ERROR]?: unknown;
-  [IS_READING]?: boolean;
 }
 
 export type DeferredRoutes = 'own routes' | 'every route';
@@ -51,49 +49,45 @@ export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRout
 export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf: (failure: Failure) => object): void {
   if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
   deferred.set(httpAdapter, { routes: 'own routes' });
-  const table = routeTableOf(httpAdapter);
-  const middleware = (
-    error: unknown,
-    request: HttpRequest,
-    response: unknown,
-    next: (error: unknown) => void,
-  ): void => {
-    const found = table.find(request.method, pathOf(request));
-    if (!declaredRoute(found?.route.handler)) return next(error);
+  onExpressError(httpAdapter, (error, served, _request, response, next) => {
+    if (!declaredRoute(served?.route.handler)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
     httpAdapter.reply(response, body, status);
-  };
-  httpAdapter.use(middleware as never);
+  });
 }
 
 type Defers = (handler: object | undefined) => boolean;
 
 function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
-  const table = routeTableOf(adapter);
-  // Express takes a function of four parameters for an error handler.
-  const middleware = (
-    error: unknown,
-    request: MarkedRequest,
-    _response: unknown,
-    next: (error?: unknown) => void,
-  ): void => {
-    const found = table.find(request.method, pathOf(request));
+  onExpressError(adapter, (error, served, request, _response, next) => {
     // A path without a route is 404, whatever the body is.
-    if (found && !defers(found.route.handler)) return next(error);
+    if (served && !defers(served.route.handler)) return next(error);
     request[BODY_ERROR] = error;
     next();
-  };
+  });
+}
+
+type ErrorHandler = (
+  error: unknown,
+  served: ServedRoute | undefined,
+  request: MarkedRequest,
+  response: unknown,
+  next: (error?: unknown) => void,
+) => void;
+
+/** Express takes a function of four parameters for an error handler. */
+function onExpressError(adapter: HttpAdapter, handle: ErrorHandler): void {
+  const table = routeTableOf(adapter);
+  const middleware = (error: unknown, request: MarkedRequest, response: unknown, next: () => void): void =>
+    handle(error, table.find(request.method, pathOf(request)), request, response, next);
   adapter.use(middleware as never);
 }
 
 type Done = (error?: unknown) => void;
 interface FastifyRoute {
-  readonly method: string | readonly string[];
   readonly config?: { readonly [CONTROLLER_METHOD]?: object };
   readonly handler: (this: unknown, request: MarkedRequest, reply: unknown) => unknown;
   errorHandler?: (this: unknown, error: unknown, request: MarkedRequest, reply: unknown) => unknown;
-  preParsing?: unknown;
-  preValidation?: unknown;
 }
 interface FastifyInstance {
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
@@ -103,24 +97,13 @@ interface FastifyInstance {
   ): void;
 }
 
-/** Fastify reads the body between `preParsing` and `preValidation`. It then calls the error handler of the route. */
+/** Fastify calls the error handler of the route. */
 function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
-  const begin = (request: MarkedRequest, _reply: unknown, _payload: unknown, done: Done): void => {
-    request[IS_READING] = true;
-    done();
-  };
-  const end = (request: MarkedRequest, _reply: unknown, done: Done): void => {
-    request[IS_READING] = false;
-    done();
-  };
   instance.addHook('onRoute', (route) => {
-    const { handler, method } = route;
-    if (route.errorHandler || [method].flat().join() === 'GET' || !defers(route.config?.[CONTROLLER_METHOD])) return;
-    route.preParsing = [route.preParsing ?? [], begin].flat();
-    route.preValidation = [end, route.preValidation ?? []].flat();
+    const { handler } = route;
+    if (route.errorHandler || !defers(route.config?.[CONTROLLER_METHOD])) return;
     route.errorHandler = (error, request, reply) => {
-      if (!request[IS_READING] || platformStatusOf(error) === undefined) throw error;
-      request[IS_READING] = false;
+      if (!isOfBody(error)) throw error;
       request[BODY_ERROR] = error;
       return handler.call(instance, request, reply);
     };
@@ -131,6 +114,11 @@ function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
     done();
   });
 }
+
+/** Fastify's content type parsers have codes of their own, and its JSON parser throws a SyntaxError. */
+const isOfBody = (error: unknown): boolean =>
+  platformStatusOf(error) !== undefined &&
+  (error instanceof SyntaxError || String((error as { readonly code?: unknown }).code).startsWith('FST_ERR_CTP_'));
 
 const BODY_HEADERS = ['content-type', 'content-length', 'transfer-encoding'];
 

@@ -554,7 +554,7 @@ async function refusals(start, check) {
   /** @type {[mistake: string, sentence: RegExp][]} */
   const mistakes = [
     ['an unknown option', /CRUD options of Category must be an object with only the options .* got "pages"/],
-    ['no entity', /without @Entity\(\)/],
+    ['no entity', /[Dd]ecorate the class with @Entity\(\)/],
     ['an unknown field', /searchableFields.*colour/],
     ['one endpoint twice', /\/api\/categories/],
     ['a path of the package', /\/api\/auth/],
