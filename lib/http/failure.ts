@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import {
   Catch,
   HttpException,
-  Injectable,
   Logger,
   ServiceUnavailableException,
   type ArgumentsHost,
@@ -27,16 +26,15 @@ export interface Failure {
 const MAX_ERRORS = 20;
 
 /** An answer lists at most 20 errors, so that a request cannot ask for an answer many times its size. */
-export function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {
+function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {
   if (errors.length <= MAX_ERRORS) return errors;
   return [...errors.slice(0, MAX_ERRORS), { field: '', message: `… and ${errors.length - MAX_ERRORS} more` }];
 }
 
-/** 503 with `Retry-After`. */
+/** 503 with `Retry-After` in seconds. */
 export class ServiceUnavailable extends ServiceUnavailableException {
   constructor(
     message: string,
-    /** In seconds. */
     readonly retryAfter: number,
     options?: { readonly cause?: unknown },
   ) {
@@ -63,40 +61,25 @@ export class UnreadableBody extends HttpException {
 }
 
 export function failureOf(exception: unknown): Failure {
-  if (exception instanceof UnreadableBody)
-    return {
-      status: exception.getStatus(),
-      message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read',
-    };
   if (exception instanceof HttpException) return { status: exception.getStatus(), ...wordsOf(exception) };
   logger.error('A request failed unexpectedly.', exception instanceof Error ? exception.stack : undefined);
   return { status: 500, message: 'Internal server error' };
 }
 
-export interface FailureAnswer {
-  readonly status: number;
-  readonly body: object;
-  /** `WWW-Authenticate`, `Retry-After` */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** What a failed request of the package's own routes is answered with. A refusal keeps its body. */
-export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => object): FailureAnswer {
-  if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused) {
-    const headers: Record<string, string> =
-      exception instanceof AuthenticationRequired ? { 'WWW-Authenticate': exception.challenge } : {};
+export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => object) {
+  const headers: Record<string, string> = {};
+  if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
+  if (exception instanceof ServiceUnavailable) headers['Retry-After'] = String(exception.retryAfter);
+  if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
-  }
   const failure = failureOf(exception);
-  const headers: Record<string, string> =
-    exception instanceof ServiceUnavailable ? { 'Retry-After': String(exception.retryAfter) } : {};
   return { status: failure.status, body: bodyOf(failure), headers };
 }
 
 /** A filter for the package's own controllers. It answers every failure, whatever filters the application has. */
 export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
   @Catch()
-  @Injectable()
   class FailureFilter implements ExceptionFilter {
     constructor(private readonly host: HttpAdapterHost) {}
 
@@ -112,6 +95,8 @@ export function failureFilter(bodyOf: (failure: Failure) => object): Type<Except
 }
 
 function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> {
+  if (exception instanceof UnreadableBody)
+    return { message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read' };
   const body = exception.getResponse();
   if (typeof body === 'string') return { message: body };
   const { message, errors } = body as { message?: unknown; errors?: readonly FieldError[] };

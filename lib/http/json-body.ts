@@ -22,20 +22,17 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
-/** Express's parser reads an empty body as `{}`, which would replace a record by an empty one. */
-const isNothing = ({ body, readableDidRead }: HttpRequest): boolean =>
-  readableDidRead === false && JSON.stringify(body) === '{}';
-
 /** @throws 415 for another media type, 400 for anything but an object */
 export function jsonBodyOf(request: HttpRequest): JsonObject {
-  const { headers, body, raw } = request;
+  const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
   if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
   // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
   if (type === undefined || !JSON_TYPE.test(type) || encoded)
     throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
-  if (isNothing(request)) throw new BadRequestException(NONE);
+  // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
+  if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequestException('The request body must be a JSON object');
   if (isDeeper(body, MOST_LEVELS))
