@@ -1,10 +1,5 @@
-/**
- * The CORS headers (Fetch standard, "CORS protocol"). Header names are lower-case, as HTTP/2 requires.
- */
+/** The CORS headers (Fetch standard, "CORS protocol"). Header names are lower-case, as HTTP/2 requires. */
 export type CorsHeaders = readonly (readonly [name: string, value: string])[];
-
-/** The headers that the package sends and a page may read. */
-const EXPOSED = ['Location', 'Retry-After', 'WWW-Authenticate'];
 
 /** With one fixed origin or `*`, the response is the same for every origin, so it needs no `Vary`. */
 export function corsHeaders(allowedOrigin: string): CorsHeaders {
@@ -13,6 +8,7 @@ export function corsHeaders(allowedOrigin: string): CorsHeaders {
     ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
     ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
     ['access-control-max-age', '600'],
-    ['access-control-expose-headers', EXPOSED.join(', ')],
+    // The headers that the package itself sends.
+    ['access-control-expose-headers', 'Location, Retry-After, WWW-Authenticate'],
   ]);
 }

@@ -22,7 +22,6 @@ export class CorsWarnings {
   private isReported = false;
   private hasEnabledCors = false;
 
-  /** To be called when the middleware is created. */
   static of(adapter: HttpAdapter, config: ApplicationConfig): CorsWarnings {
     let warnings = CorsWarnings.byAdapter.get(adapter);
     if (!warnings) CorsWarnings.byAdapter.set(adapter, (warnings = new CorsWarnings(adapter, config)));

@@ -5,15 +5,10 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
  * A browser would never match another spelling.
  */
 export function checkOrigin(origin: unknown): string {
-  const hasUser = typeof origin === 'string' && origin.includes('@');
-  const shown = hasUser ? 'a URL with a user name' : describe(origin);
+  const expected = 'an origin such as "https://shop.example", or left out for every origin';
+  const got = typeof origin === 'string' && origin.includes('@') ? 'a URL with a user name' : describe(origin);
   const refuse = (advice: string): never => {
-    throw new InvalidOptionError(
-      'The argument of cors()',
-      'an origin such as "https://shop.example", or left out for every origin',
-      shown,
-      advice,
-    );
+    throw new InvalidOptionError('The argument of cors()', expected, got, advice);
   };
   if (typeof origin !== 'string')
     return refuse('Pass one string: a missing environment variable does not mean every origin');

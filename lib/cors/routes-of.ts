@@ -13,14 +13,10 @@ export type RouteInfo = Extract<
 type Version = NonNullable<RouteInfo['version']>;
 
 /** The paths that `routesOf` returned since an application took them. Nest creates its middleware after `configure()`. */
-let returned: string[] = [];
+const returned: string[] = [];
 
 /** Called by the middleware of the application that binds the paths. */
-export function takeReturnedPaths(): readonly string[] {
-  const paths = returned;
-  returned = [];
-  return paths;
-}
+export const takeReturnedPaths = (): readonly string[] => returned.splice(0);
 
 /**
  * The paths of a controller, or of one of its operations, for every method. Nest binds `forRoutes(Controller)` only to the
@@ -71,9 +67,7 @@ function pathsOf(controller: object, bases: string | string[], method: object): 
 }
 
 /** The keys of Nest's own decorators, as `@nestjs/swagger` reads them. */
-function metadata<T>(key: string, target: object): T | undefined {
-  return Reflect.getMetadata(key, target) as T | undefined;
-}
+const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
 
 /** Those of the paths that no route of the application has, with or without the global prefix and a URI version in front. */
 export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
@@ -93,9 +87,6 @@ export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, confi
 }
 
 /** `/api/products` → `api/products/` */
-const withSlash = (path: string): string =>
-  levelsOf(path)
-    .map((level) => `${level}/`)
-    .join('');
+const withSlash = (path: string): string => [...levelsOf(path), ''].join('/');
 
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
