@@ -41,9 +41,7 @@ import { userProviders } from './typeorm-user.repository.js';
 import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>()
-  .setClassMethodName('forRoot')
-  .build();
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
 
 /** The static options, and a factory for the others. */
 export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
@@ -88,7 +86,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   static forRoot(options: AuthOptions): DynamicModule {
     expectKnownNames('AuthModule options', options, OPTION_NAMES);
     const settings = Object.entries(options).filter(([name]) => SETTING_NAMES.includes(name));
-    return defineModule(ConfigurableModuleClass.forRoot(Object.fromEntries(settings)), options);
+    return defineModule(ConfigurableModuleClass.register(Object.fromEntries(settings)), options);
   }
 
   /**
@@ -114,7 +112,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
         'none of them',
         'set a useFactory that returns the options, or use forRoot',
       );
-    return defineModule(ConfigurableModuleClass.forRootAsync(options), options);
+    return defineModule(ConfigurableModuleClass.registerAsync(options), options);
   }
 
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */

@@ -20,7 +20,10 @@ export class HashingQueue {
     try {
       return await task();
     } finally {
-      this.release();
+      // Freeing the slot first would let a new task overtake the oldest one that waits.
+      const [startNext] = this.waiting;
+      if (startNext) startNext();
+      else this.running -= 1;
     }
   }
 
@@ -42,13 +45,6 @@ export class HashingQueue {
       };
       this.waiting.add(start);
     });
-  }
-
-  /** Hands the slot to the oldest waiting task: freeing it first would let a new task overtake. */
-  private release(): void {
-    const [next] = this.waiting;
-    if (next) next();
-    else this.running -= 1;
   }
 }
 

@@ -5,7 +5,7 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { UserAccounts, type NewUser } from './user-accounts.js';
-import { checkUser, REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
+import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
 
 const OPTION = 'AuthModule option `registrationFields`';
 /** Columns that the package checks or sets itself. */
@@ -49,9 +49,10 @@ export class Registration {
         'add them, make them nullable, give them a default, or set registration to false',
       );
     this.required = [loginField, 'password', ...required];
+    const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;
     this.checks = Object.fromEntries([
       ...REGISTRATION_FIELDS.map((name) => [name, USER_CHECKS[name]]),
-      ...registrationFields.map((name) => [name, checkOf(columns?.find((column) => column.name === name))]),
+      ...registrationFields.map((name) => [name, checkOf(name)]),
     ]);
   }
 
@@ -61,10 +62,3 @@ export class Registration {
 }
 
 const namesOf = (columns: readonly Field[]): string[] => columns.map(({ name }) => name);
-
-const checkOf =
-  (column: Field | undefined): Check =>
-  (value) => {
-    const result = column ? column.type.read(value) : { value };
-    return 'value' in result ? result : { problem: `expected ${result.expected}` };
-  };

@@ -1,15 +1,13 @@
 import { createSecretKey } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
+import type { Principal } from '../access/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 
 /** The claims of a token (RFC 7519), besides `iat` and `exp`. */
-export interface TokenClaims {
+export interface TokenClaims extends Omit<Principal, 'id'> {
   /** The user's id as text. */
   readonly sub: string;
-  /** Empty for a user without an e-mail address. */
-  readonly email: string;
-  readonly roles: readonly string[];
 }
 
 /** Compact serialization (RFC 7515 §7.1) of two JSON objects, whose first letter is `e`, and 32 bytes of HMAC-SHA-256. */

@@ -64,13 +64,11 @@ export class TypeOrmUserRepository extends UserRepository {
     const user = this.users.create(fields as object);
     const insert = this.users.createQueryBuilder().insert().values(user);
     const { identifiers } = await insert.execute().catch((error: unknown) => this.fail(error, fields));
-    try {
-      return (await this.findById(String(identifiers[0]?.['id']))) ?? user;
-    } catch (error) {
+    const stored = await this.findById(String(identifiers[0]?.['id'])).catch((error: unknown) => {
       // The user is stored by now: a 503 would make the client register again, and find the login taken.
-      if (error instanceof DatabaseUnavailable) return user;
-      throw error;
-    }
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    });
+    return stored ?? user;
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {

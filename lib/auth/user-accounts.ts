@@ -3,7 +3,7 @@ import { BASE_ROLE } from '../access/access.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { hashPassword } from './passwords.js';
-import { checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
+import { acceptAny, checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
 
 /** A user to create: the login field, a password, and any other field. */
@@ -55,7 +55,6 @@ export class UserAccounts {
    */
   async create(user: NewUser): Promise<AuthUser> {
     const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
-    const acceptAny: Check = (value) => ({ value });
     const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
     const password = await hashPassword(user.password, this.options.bcryptRounds);

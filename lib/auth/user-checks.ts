@@ -1,5 +1,6 @@
 /** Validation of user fields: returns the fields as they are stored, or names every invalid one. Never repeats a password. */
 import { BadRequestException } from '@nestjs/common';
+import { boolean, type Reading } from '../entities/value-types.js';
 import { USER_LIMITS } from './auth-user.js';
 
 /** Thrown when user fields are invalid; the message names each of them. Nest answers 400 when a controller lets it through. */
@@ -12,8 +13,10 @@ export class InvalidUserError extends BadRequestException {
   }
 }
 
-/** Returns the value as it is stored, or what is wrong with it: `expected at most 100 characters`. */
-export type Check = (value: unknown) => { readonly value: unknown } | { readonly problem: string };
+/** Returns the value as it is stored, or what is expected. */
+export type Check = (value: unknown) => Reading;
+
+export const acceptAny: Check = (value) => ({ value });
 
 /** bcrypt ignores everything after the first 72 bytes. */
 const PASSWORD_MAX_BYTES = 72;
@@ -41,7 +44,7 @@ const text =
     !/\p{Cc}/u.test(value) &&
     isValid(value)
       ? { value }
-      : { problem: `expected ${expected}` };
+      : { expected };
 
 const isTrimmed = (value: string): boolean => value.trim() === value;
 
@@ -49,12 +52,11 @@ const { email, username, name, role } = USER_LIMITS;
 const checkEmail = text(3, email, `an e-mail address of at most ${email} characters`, (value) => EMAIL.test(value));
 const checkName = text(0, name, `text of at most ${name} characters`);
 
-function checkPassword(value: unknown): ReturnType<Check> {
+function checkPassword(value: unknown): Reading {
   // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
-  if (typeof value !== 'string' || !value.isWellFormed()) return { problem: 'expected well-formed text' };
-  if (lengthOf(value) < PASSWORD_MIN_CHARACTERS)
-    return { problem: `expected at least ${PASSWORD_MIN_CHARACTERS} characters` };
-  return fitsBcrypt(value) ? { value } : { problem: `expected at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
+  if (typeof value !== 'string' || !value.isWellFormed()) return { expected: 'well-formed text' };
+  if (lengthOf(value) < PASSWORD_MIN_CHARACTERS) return { expected: `at least ${PASSWORD_MIN_CHARACTERS} characters` };
+  return fitsBcrypt(value) ? { value } : { expected: `at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
 }
 
 export const USER_CHECKS = Object.freeze({
@@ -64,7 +66,7 @@ export const USER_CHECKS = Object.freeze({
   firstName: checkName,
   lastName: checkName,
   role: text(1, role, 'the name of a role such as "ADMIN"', isTrimmed),
-  active: (value: unknown) => (typeof value === 'boolean' ? { value } : { problem: 'expected true or false' }),
+  active: boolean.read,
 } satisfies Record<string, Check>);
 
 /** The package's fields that a client may send to register. */
@@ -88,7 +90,7 @@ export function checkUser(
     if (!check) problems.push(`${field}: not accepted here, expected only ${Object.keys(checks).join(', ')}`);
     else if (value != null) {
       const result = check(value);
-      if ('problem' in result) problems.push(`${field}: ${result.problem}`);
+      if ('expected' in result) problems.push(`${field}: expected ${result.expected}`);
       else fields[field] = result.value;
     }
   }
