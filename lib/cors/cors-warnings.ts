@@ -38,11 +38,18 @@ export class CorsWarnings {
   checkApplication(): void {
     if (this.isReported) return;
     this.isReported = true;
-    this.checkEnabledCors();
     for (const path of uncoveredPaths(this.boundPaths, routeTableOf(this.adapter), this.config))
       this.logger.warn(
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
       );
+    if ((this.adapter as { readonly isCorsEnabled?: boolean }).isCorsEnabled) this.warnOfEnabledCors();
+    if (this.adapter.getType() !== 'fastify') return;
+    // The plugin of app.enableCors() is loaded last of all.
+    const instance = this.adapter.getInstance<Fastify>();
+    instance.addHook('onReady', (done) => {
+      if (instance.hasRequestDecorator('corsPreflightEnabled')) this.warnOfEnabledCors();
+      done();
+    });
   }
 
   /**
@@ -53,17 +60,6 @@ export class CorsWarnings {
     if (!this.hasEnabledCors && !response[IS_CHECKED] && response.hasHeader('access-control-allow-origin'))
       this.warnOfEnabledCors();
     response[IS_CHECKED] = true;
-  }
-
-  private checkEnabledCors(): void {
-    if ((this.adapter as { readonly isCorsEnabled?: boolean }).isCorsEnabled) this.warnOfEnabledCors();
-    if (this.adapter.getType() !== 'fastify') return;
-    // The plugin of app.enableCors() is loaded last of all.
-    const instance = this.adapter.getInstance<Fastify>();
-    instance.addHook('onReady', (done) => {
-      if (instance.hasRequestDecorator('corsPreflightEnabled')) this.warnOfEnabledCors();
-      done();
-    });
   }
 
   private warnOfEnabledCors(): void {
