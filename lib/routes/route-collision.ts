@@ -12,7 +12,7 @@ import type { Route } from './route.js';
  * @param isCaseSensitive whether the router tells `/a` from `/A`
  */
 export function refuseCollisions(routes: readonly Route[], isCaseSensitive: boolean): void {
-  const earlier = new LevelTrie<{ readonly route: Route; readonly shape: RouteShape }>();
+  const earlier = new LevelTrie<Placed>();
   // Versions of a header or a media type share one path.
   for (const route of routes.filter(({ versions }) => versions.length === 0)) {
     const shapes = isCaseSensitive ? route.shapes : route.shapes.map(lowerCased);
