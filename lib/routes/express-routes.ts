@@ -127,8 +127,7 @@ export class ExpressRoutes extends RouteTable {
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */
   private isExcludedFromPrefix({ route }: Layer): boolean {
     const { exclude = [] } = this.config?.getGlobalPrefixOptions() ?? {};
-    const path = route?.path;
-    return exclude.some((excluded) => typeof path === 'string' && excluded.pathRegex.test(path));
+    return exclude.some(({ pathRegex }) => typeof route?.path === 'string' && pathRegex.test(route.path));
   }
 
   private controllerRoutesAt(path: string): PlacedRoute[] {
