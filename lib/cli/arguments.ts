@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Question } from '../access/explain.js';
+import { decodePath } from '../routes/route.js';
 import { CommandError, reasonOf } from './command-error.js';
 
-export const PLATFORMS = ['express', 'fastify'] as const;
+const PLATFORMS = ['express', 'fastify'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 export type Format = 'table' | 'json' | 'markdown';
 
@@ -123,16 +124,12 @@ function parseExplain(args: readonly string[]): Command {
 }
 
 function parsePath(path: string): string {
+  const got = `got ${JSON.stringify(path)}.`;
   if (!/^\/[!-~]*$/.test(path))
-    throw new CommandError(
-      `The path must start with "/" and be printable ASCII with other characters escaped, got ${JSON.stringify(path)}.`,
-    );
-  try {
-    decodeURIComponent(path.replace(/[?#].*$/s, ''));
-    return path;
-  } catch (cause) {
-    throw new CommandError(`The path must have no broken escape, got ${JSON.stringify(path)}.`, { cause });
-  }
+    throw new CommandError(`The path must start with "/" and be printable ASCII with other characters escaped, ${got}`);
+  if (decodePath(path.replace(/[?#].*$/s, '')) === undefined)
+    throw new CommandError(`The path must have no broken escape, ${got}`);
+  return path;
 }
 
 function parseRoles(list: string | undefined): string[] | undefined {

@@ -5,15 +5,11 @@ import { runAccess, runExplain, type Outcome } from './commands.js';
 
 export type CommandResult = Outcome | { readonly refusal: string };
 
-async function run(command: ApplicationCommand): Promise<CommandResult> {
-  try {
-    return command.name === 'access' ? await runAccess(command) : await runExplain(command);
-  } catch (error) {
-    if (error instanceof CommandError) return { refusal: error.message };
-    throw error;
-  }
-}
-
-const result = await run(JSON.parse(process.argv[2] ?? '') as ApplicationCommand);
+const command = JSON.parse(process.argv[2] ?? '') as ApplicationCommand;
+const outcome = command.name === 'access' ? runAccess(command) : runExplain(command);
+const result: CommandResult = await outcome.catch((error: unknown) => {
+  if (error instanceof CommandError) return { refusal: error.message };
+  throw error;
+});
 // Timers and pools of the application would keep the process alive.
 process.send?.(result, () => process.exit());

@@ -27,13 +27,11 @@ export async function compileApplication(
   { module, configure }: LoadedModule,
   platform: Platform | undefined,
 ): Promise<CompiledAccess> {
-  const { Test } = await import('@nestjs/testing').catch((cause: unknown) => {
-    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.', {
-      cause,
-    });
+  const { Test } = await import('@nestjs/testing').catch(() => {
+    throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.');
   });
   try {
-    const adapter = await createAdapter(platform);
+    const adapter = await (platform ? ADAPTERS[platform]() : ADAPTERS.express().catch(ADAPTERS.fastify));
     const imports = [StopBeforeHooks, module];
     // In preview mode Nest creates no providers.
     const preview = await Test.createTestingModule({ imports }).compile({ preview: true });
@@ -57,15 +55,9 @@ export async function compileApplication(
 function rulesOf(app: INestApplication): AccessRules {
   try {
     return app.get(AccessRules, { strict: false });
-  } catch (cause) {
-    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.', {
-      cause,
-    });
+  } catch {
+    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
   }
-}
-
-function createAdapter(platform: Platform | undefined): Promise<object> {
-  return platform ? ADAPTERS[platform]() : ADAPTERS.express().catch(ADAPTERS.fastify);
 }
 
 const ADAPTERS: Readonly<Record<Platform, () => Promise<object>>> = {

@@ -38,23 +38,14 @@ export interface EntityDescription {
 }
 
 /** Columns that only TypeORM reads and writes. */
+const TREE = ['isTreeLevel', 'isMaterializedPath', 'isNestedSetLeft', 'isNestedSetRight'] as const;
 const isInternal = (column: ColumnMetadata): boolean =>
-  column.isDiscriminator ||
-  column.isTreeLevel ||
-  column.isMaterializedPath ||
-  column.isNestedSetLeft ||
-  column.isNestedSetRight ||
-  (column.isVirtual && !column.relationMetadata);
+  column.isDiscriminator || TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
 
+const DATES = ['isCreateDate', 'isUpdateDate', 'isDeleteDate'] as const;
+const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isVirtualProperty'] as const;
 const isGenerated = (column: ColumnMetadata): boolean =>
-  column.isPrimary ||
-  column.isGenerated ||
-  column.isCreateDate ||
-  column.isUpdateDate ||
-  column.isDeleteDate ||
-  column.isVersion ||
-  column.isVirtualProperty ||
-  column.asExpression !== undefined;
+  GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
 export function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
   const blank = metadata.create() as object;

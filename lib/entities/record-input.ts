@@ -25,17 +25,15 @@ interface Sent {
 /** Assigns the values of a body to the fields of the schema. `checkNew` and `checkReplacement` check them. */
 export function compileInput({ fields }: EntityDescription) {
   const names = namesOf([...fields.entries()]);
-  const accepted = (operation: 'create' | 'update'): string =>
-    fields
-      .flatMap((field) => (field[operation === 'create' ? 'insertable' : 'updatable'] ? field.name : []))
-      .join(', ');
   return (body: JsonRecord, operation: 'create' | 'update'): Checked => {
     const sent: Sent = { values: fields.map(() => undefined), unknown: [], errors: [] };
     collect(names, body, [], sent);
+    const flag = operation === 'create' ? 'insertable' : 'updatable';
+    const accepted = (): string => fields.flatMap((field) => (field[flag] ? field.name : [])).join(', ');
     const unknown = sent.unknown.map((field, index) => ({
       field,
       // Repeating the list for each unknown field would make the response far larger than the request.
-      message: index === 0 ? `unknown field, expected one of ${accepted(operation)}` : 'unknown field',
+      message: index === 0 ? `unknown field, expected one of ${accepted()}` : 'unknown field',
     }));
     return { values: sent.values, errors: [...unknown, ...sent.errors] };
   };
@@ -109,14 +107,11 @@ export function checkReplacement(schema: EntityDescription, sent: Values, known:
 
 /** The outcome for one field; `undefined` if it is left as it is. */
 type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
+type FieldCheck = (field: Field, value: unknown) => Outcome;
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check(
-  { fields }: EntityDescription,
-  sent: Values,
-  outcomeOf: (field: Field, value: unknown) => Outcome,
-): Checked {
+function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldCheck): Checked {
   const errors: FieldError[] = [];
   const values = fields.map((field, index) => {
     const outcome = outcomeOf(field, sent[index]);

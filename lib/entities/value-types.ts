@@ -33,14 +33,15 @@ export function valueType(
   return readerType((value) => (accepts(value as never) ? { value } : { expected }), more);
 }
 
+const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
+
 export const boolean = valueType('true or false', (value) => typeof value === 'boolean');
 export const float = valueType('a number', (value) => Number.isFinite(value), { searchable: true });
 
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
 export const decimal = valueType(
   'a number, or a string such as "1.50"',
-  (value) =>
-    Number.isFinite(value) || (typeof value === 'string' && DECIMAL.test(value) && Number.isFinite(Number(value))),
+  (value) => Number.isFinite(value) || (isText(value, DECIMAL) && Number.isFinite(Number(value))),
   { searchable: true },
 );
 
@@ -61,7 +62,7 @@ export const jsonReadTwice = valueType(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const uuid = readerType(
-  (value) => (typeof value === 'string' && UUID.test(value) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
+  (value) => (isText(value, UUID) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
   { searchable: true },
 );
 
@@ -146,15 +147,10 @@ const DATE_TIME =
 
 /** `Date` alone would turn 30 February into 2 March. */
 const isCalendarDate = (value: string): boolean =>
-  DATE.test(value) && !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
+  !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
 
-const isText = (value: unknown, accepts: (text: string) => boolean): boolean =>
-  typeof value === 'string' && accepts(value);
-
-export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, isCalendarDate));
-export const time = valueType('a time such as "09:30" or "09:30:15"', (value) =>
-  isText(value, (text) => TIME.test(text)),
-);
+export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value));
+export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME));
 
 /** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
 export const dateTime = readerType((value) => {
@@ -170,8 +166,8 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 export const bytes = readerType(
   (value) => {
     if (value instanceof Uint8Array) return { value: Buffer.from(value) };
-    const isBase64 = isText(value, (text) => BASE64.test(text) && text.length % 4 === 0);
-    return isBase64 ? { value: Buffer.from(value as string, 'base64') } : { expected: 'bytes in base64' };
+    const isBase64 = isText(value, BASE64) && value.length % 4 === 0;
+    return isBase64 ? { value: Buffer.from(value, 'base64') } : { expected: 'bytes in base64' };
   },
   { write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value) },
 );

@@ -5,6 +5,7 @@
  */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
+import { decodePath } from './route.js';
 import type { HttpAdapter } from './route-table.js';
 import { routeTableOf } from './route-tables.js';
 
@@ -16,25 +17,9 @@ export function readBrokenEscapes(adapter: HttpAdapter): void {
   installed.add(adapter);
   const table = routeTableOf(adapter);
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
-    if (request.url.includes('%') && isBroken(pathOf(request))) {
-      const found = table.find(request.method, pathOf(request));
-      if (found && declaredRoute(found.route.handler)) request.url = escapePercentSigns(request.url);
-    }
+    const path = pathOf(request);
+    if (decodePath(path) === undefined && declaredRoute(table.find(request.method, path)?.route.handler))
+      request.url = request.url.replace(/^[^?#]*/, (sent) => sent.replaceAll('%', '%25'));
     next();
   }) as never);
-}
-
-function isBroken(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function escapePercentSigns(url: string): string {
-  const end = url.search(/[?#]/);
-  const [path, rest] = end < 0 ? [url, ''] : [url.slice(0, end), url.slice(end)];
-  return path.replaceAll('%', '%25') + rest;
 }

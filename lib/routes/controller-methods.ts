@@ -21,10 +21,6 @@ export const CONTROLLER_METHOD = Symbol('declarest.controllerMethod');
 const FASTIFY_ROUTE_CONFIG = '__fastify_route_config__';
 
 /** To be called before Nest registers the routes. */
-export function markControllerMethods(modules: ModulesContainer): void {
-  for (const { method } of controllerMethods(modules)) markControllerMethod(method);
-}
-
 export function markControllerMethod(method: object): void {
   // A decorator that wraps a method copies its metadata, this mark included.
   if (controllerMethodOf(method) === method) return;
@@ -40,10 +36,10 @@ export const controllerMethodOf = (handler: object): object | undefined =>
 /** Every method with a route, of every controller; an inherited method once for each controller. */
 export function controllerMethods(modules: ModulesContainer): ControllerMethod[] {
   const controllers = [...modules.values()].flatMap((module) =>
-    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass | null),
+    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass),
   );
   return [...new Set(controllers)].flatMap((controller) =>
-    controller ? routedMethodsOf(controller).map((method) => ({ controller, method })) : [],
+    routedMethodsOf(controller).map((method) => ({ controller, method })),
   );
 }
 

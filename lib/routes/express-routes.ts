@@ -7,16 +7,7 @@ import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
-import {
-  ANY_PATH,
-  BELOW_MOUNT,
-  isAbove,
-  levelsOf,
-  makeRoute,
-  servesMethod,
-  type Route,
-  type ServedRoute,
-} from './route.js';
+import { ANY_PATH, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterReading } from './route-table.js';
 
 /** `stack`: of a router that is mounted. */
@@ -136,8 +127,7 @@ export class ExpressRoutes extends RouteTable {
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */
   private isExcludedFromPrefix({ route }: Layer): boolean {
     const { exclude = [] } = this.config?.getGlobalPrefixOptions() ?? {};
-    const path = route?.path;
-    return exclude.some((excluded) => typeof path === 'string' && excluded.pathRegex.test(path));
+    return exclude.some(({ pathRegex }) => typeof route?.path === 'string' && pathRegex.test(route.path));
   }
 
   private controllerRoutesAt(path: string): PlacedRoute[] {
@@ -189,6 +179,18 @@ function platformRoutesOf(
     .flatMap((template) => methods.map((method) => makeRoute(method, template)))
     .filter((each) => route || !isAbove(each, nestRoutes))
     .map((each) => ({ route: each, match: within(outer, matcherOf(layer)), isRoute: route !== undefined }));
+}
+
+/** A mount serves its path and everything below. */
+const BELOW_MOUNT = '{/*rest}';
+
+/** Whether a mount stands above one of the routes: then it is a middleware for that route. */
+function isAbove(mount: Route, routes: readonly Route[]): boolean {
+  if (!mount.path.endsWith(BELOW_MOUNT)) return false;
+  const levels = levelsOf(mount.path.slice(0, -BELOW_MOUNT.length)).map(lowerCase);
+  return routes.some(({ shapes }) =>
+    shapes.some((shape) => levels.every((level, index) => level === lowerCase(shape.levels[index]))),
+  );
 }
 
 /** Where a router is mounted: the templates of its routes begin with the prefix, `undefined` where it is not known. */

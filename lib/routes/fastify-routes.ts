@@ -5,7 +5,7 @@
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
 import { refuseCollisions } from './route-collision.js';
-import { levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { decodePath, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterReading } from './route-table.js';
 import { withoutOptionals } from './route-shape.js';
 
@@ -16,16 +16,12 @@ interface RouteOptions {
   readonly constraints?: { readonly version?: unknown };
 }
 
-interface FoundRoute {
-  readonly params?: Readonly<Record<string, unknown>>;
-}
-
 export interface FastifyInstance {
   readonly supportedMethods: readonly string[];
   readonly initialConfig: Partial<RouterReading> & { readonly routerOptions?: Partial<RouterReading> };
   after(): PromiseLike<unknown>;
   addHook(name: 'onRoute', hook: (options: RouteOptions) => void): void;
-  findRoute(options: { method: string; url: string; constraints?: object }): FoundRoute | null;
+  findRoute(options: { method: string; url: string; constraints?: object }): { params?: ServedRoute['params'] } | null;
 }
 
 /** The part of Fastify's request that tells its route. */
@@ -147,13 +143,7 @@ const normalize = (path: string): string =>
     .replace(/\/{2,}/g, '/')
     .replace(/\/$/, '');
 
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
+const decode = (path: string): string => decodePath(path) ?? path;
 
 /** find-my-way tries, level by level, a literal, then a literal with a parameter, a parameter, and a wildcard. */
 function order(template: string): string {

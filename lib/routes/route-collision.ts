@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute } from './declared-route.js';
 import { LevelTrie } from './level-trie.js';
-import { isSameShape, overlaps, type RouteShape } from './route-shape.js';
+import { isSameShape, overlaps, shapesOf, type RouteShape } from './route-shape.js';
 import type { Route } from './route.js';
 
 /**
@@ -12,20 +12,15 @@ import type { Route } from './route.js';
  * @param isCaseSensitive whether the router tells `/a` from `/A`
  */
 export function refuseCollisions(routes: readonly Route[], isCaseSensitive: boolean): void {
-  const earlier = new LevelTrie<{ readonly route: Route; readonly shape: RouteShape }>();
+  const earlier = new LevelTrie<Placed>();
   // Versions of a header or a media type share one path.
   for (const route of routes.filter(({ versions }) => versions.length === 0)) {
-    const shapes = isCaseSensitive ? route.shapes : route.shapes.map(lowerCased);
+    const shapes = isCaseSensitive ? route.shapes : shapesOf(route.path.toLowerCase());
     for (const shape of shapes)
       for (const other of earlier.along(shape.levels)) refuseCollision({ route, shape }, other);
     for (const shape of shapes) earlier.add(shape.levels, { route, shape });
   }
 }
-
-const lowerCased = ({ levels, open }: RouteShape): RouteShape => ({
-  levels: levels.map((level) => level?.toLowerCase()),
-  open,
-});
 
 interface Placed {
   readonly route: Route;

@@ -1,6 +1,6 @@
 /** The routes of an application: those of its controllers, and those beside them. Rules, CORS and startup checks share it. */
 import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import { markControllerMethods } from './controller-methods.js';
+import { controllerMethods, markControllerMethod } from './controller-methods.js';
 import type { Route, ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
@@ -32,7 +32,7 @@ export class RouteTable {
 
   /** To be called in `configure()` of a module, before Nest binds middleware and registers routes. */
   beginRouting(modules: ModulesContainer): void {
-    markControllerMethods(modules);
+    for (const { method } of controllerMethods(modules)) markControllerMethod(method);
   }
 
   /** Waits for the plugins that main.ts registered, which may add routes. */

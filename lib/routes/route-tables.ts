@@ -27,9 +27,6 @@ export function routeTableOf(adapter: HttpAdapter | null | undefined, config?: A
  * an application without HTTP.
  */
 export function whenAdapterIsReady(host: HttpAdapterHost, use: (adapter: HttpAdapter) => void): void {
-  const useAdapter = (): void => {
-    if (host.httpAdapter) use(host.httpAdapter);
-  };
-  if (host.httpAdapter) useAdapter();
-  else host.init$.subscribe(useAdapter);
+  if (host.httpAdapter) use(host.httpAdapter);
+  else host.init$.subscribe(() => host.httpAdapter && use(host.httpAdapter));
 }

@@ -33,14 +33,11 @@ export const servesMethod = ({ method }: Pick<Route, 'method'>, requested: strin
 /** `/api/products/` → `['api', 'products']` */
 export const levelsOf = (path: string): string[] => path.split('/').filter((level) => level !== '');
 
-/** A mount serves its path and everything below. */
-export const BELOW_MOUNT = '{/*rest}';
-
-/** Whether a mount stands above one of the routes: then it is a middleware for that route. */
-export function isAbove(mount: Route, routes: readonly Route[]): boolean {
-  if (!mount.path.endsWith(BELOW_MOUNT)) return false;
-  const levels = levelsOf(mount.path.slice(0, -BELOW_MOUNT.length).toLowerCase());
-  return routes.some(({ shapes }) =>
-    shapes.some((shape) => levels.every((level, index) => level === shape.levels[index]?.toLowerCase())),
-  );
+/** `undefined` for a broken escape. */
+export function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 }

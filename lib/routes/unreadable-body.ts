@@ -12,7 +12,6 @@ import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { HttpAdapter } from './route-table.js';
-import type { ServedRoute } from './route.js';
 import { routeTableOf } from './route-tables.js';
 
 /** The error, on the platform's request. */
@@ -25,19 +24,15 @@ interface MarkedRequest extends HttpRequest {
 export type DeferredRoutes = 'own routes' | 'every route';
 
 /** Which routes are deferred on an adapter; installed once. */
-const deferred = new WeakMap<HttpAdapter, { routes: DeferredRoutes }>();
+const deferred = new WeakMap<HttpAdapter, DeferredRoutes>();
 
 /** To be called in `configure()` of a module: behind the body parser, before Nest's middleware and routes. */
 export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRoutes): void {
-  const installed = deferred.get(adapter);
-  if (installed) {
-    if (routes === 'every route') installed.routes = routes;
-    return;
-  }
-  const state = { routes };
-  deferred.set(adapter, state);
+  const isInstalled = deferred.has(adapter);
+  if (!isInstalled || routes === 'every route') deferred.set(adapter, routes);
+  if (isInstalled) return;
   const defers = (handler: object | undefined): boolean =>
-    handler !== undefined && (state.routes === 'every route' || declaredRoute(handler) !== undefined);
+    handler !== undefined && (deferred.get(adapter) === 'every route' || declaredRoute(handler) !== undefined);
   if (adapter.getType() === 'fastify') deferOnFastify(adapter.getInstance(), defers);
   else deferOnExpress(adapter, defers);
 }
@@ -48,42 +43,33 @@ export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRout
  */
 export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf: (failure: Failure) => object): void {
   if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
-  deferred.set(httpAdapter, { routes: 'own routes' });
-  onExpressError(httpAdapter, (error, served, _request, response, next) => {
-    if (!declaredRoute(served?.route.handler)) return next(error);
+  deferred.set(httpAdapter, 'own routes');
+  const table = routeTableOf(httpAdapter);
+  const answer: ErrorMiddleware = (error, request, response, next) => {
+    if (!declaredRoute(table.find(request.method, pathOf(request))?.route.handler)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
     httpAdapter.reply(response, body, status);
-  });
+  };
+  httpAdapter.use(answer as never);
 }
 
+type Next = (error?: unknown) => void;
+/** Express takes a function of four parameters for an error handler. */
+type ErrorMiddleware = (error: unknown, request: MarkedRequest, response: unknown, next: Next) => void;
 type Defers = (handler: object | undefined) => boolean;
 
 function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
-  onExpressError(adapter, (error, served, request, _response, next) => {
+  const table = routeTableOf(adapter);
+  const defer: ErrorMiddleware = (error, request, _response, next) => {
+    const served = table.find(request.method, pathOf(request));
     // A path without a route is 404, whatever the body is.
     if (served && !defers(served.route.handler)) return next(error);
     request[BODY_ERROR] = error;
     next();
-  });
+  };
+  adapter.use(defer as never);
 }
 
-type ErrorHandler = (
-  error: unknown,
-  served: ServedRoute | undefined,
-  request: MarkedRequest,
-  response: unknown,
-  next: (error?: unknown) => void,
-) => void;
-
-/** Express takes a function of four parameters for an error handler. */
-function onExpressError(adapter: HttpAdapter, handle: ErrorHandler): void {
-  const table = routeTableOf(adapter);
-  const middleware = (error: unknown, request: MarkedRequest, response: unknown, next: () => void): void =>
-    handle(error, table.find(request.method, pathOf(request)), request, response, next);
-  adapter.use(middleware as never);
-}
-
-type Done = (error?: unknown) => void;
 interface FastifyRoute {
   readonly config?: { readonly [CONTROLLER_METHOD]?: object };
   readonly handler: (this: unknown, request: MarkedRequest, reply: unknown) => unknown;
@@ -93,7 +79,7 @@ interface FastifyInstance {
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
   addHook(
     name: 'onRequest',
-    hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: Done) => void,
+    hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: Next) => void,
   ): void;
 }
 

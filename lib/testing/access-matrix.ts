@@ -5,7 +5,7 @@ import { BASE_ROLE, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { recognizeProbes, type Probe } from '../http/probe.js';
 import { bearer, getProvider } from './client.js';
-import { addressOf, exchange } from './http-exchange.js';
+import { addressOf, exchange, type RequestParts } from './http-exchange.js';
 import { rowRequests } from './row-requests.js';
 
 export interface MatrixOptions {
@@ -81,17 +81,11 @@ const probes = new Map<string, Probe>();
 recognizeProbes(({ headers }) => probes.get(String(headers[PROBE_HEADER])));
 
 /** Sends a request that passes every guard of the package and stops before the handler. */
-async function sendProbe(
-  app: INestApplication,
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<MatrixRow['observed']> {
+async function sendProbe(app: INestApplication, method: string, path: string, headers: RequestParts['headers']) {
   const id = randomUUID();
   const probe: Probe = { hasReachedHandler: false };
   probes.set(id, probe);
-  const { status } = await exchange(app, method, path, { headers: { ...headers, [PROBE_HEADER]: id } }).finally(() =>
-    probes.delete(id),
-  );
+  const parts = { headers: { ...headers, [PROBE_HEADER]: id } };
+  const { status } = await exchange(app, method, path, parts).finally(() => probes.delete(id));
   return probe.hasReachedHandler ? 'allowed' : status;
 }

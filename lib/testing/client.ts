@@ -51,10 +51,7 @@ export function as(app: INestApplication, user?: TestUser): Client {
 }
 
 /** The header with a token that is signed now, so that it never expires during a test. */
-export async function bearer(
-  app: INestApplication,
-  { roles, email = '', sub = 1 }: TestUser,
-): Promise<Record<string, string>> {
+export async function bearer(app: INestApplication, { roles, email = '', sub = 1 }: TestUser) {
   const token = await getProvider(app, Tokens).sign({ sub: String(sub), email, roles });
   return { authorization: `Bearer ${token}` };
 }

@@ -27,10 +27,7 @@ export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
     const template = entry.of ?? entry.path;
     const siblings = entries.filter((other) => (other.of ?? other.path) === template);
     const parts = siblings.flatMap(({ method, part }) => (part && method === entry.method ? [part.pattern] : []));
-    const methods = methodsFor(
-      entry.method,
-      siblings.map(({ method }) => method),
-    );
+    const methods = methodsFor(entry.method, siblings);
     const requests = pathsFor(template, entry.part?.pattern, parts).flatMap((path) =>
       methods.map((method) => ({ method, path: asSent(path) })),
     );
@@ -40,9 +37,11 @@ export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
   });
 }
 
-function methodsFor(method: string, declared: readonly string[]): string[] {
+function methodsFor(method: string, declared: readonly RouteEntry[]): string[] {
   if (method === 'GET') return ['GET', 'HEAD'];
-  return method === ANY_OTHER_METHOD ? METHODS.filter((each) => !declared.includes(each)) : [method];
+  return method === ANY_OTHER_METHOD
+    ? METHODS.filter((each) => !declared.some((entry) => entry.method === each))
+    : [method];
 }
 
 /** Paths of a route, or of the part of it that a pattern matches. Those that match the fewest other patterns come first. */

@@ -24,6 +24,7 @@ const quote = (text: string): string =>
   `"${text.replace(/[^!-~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
 const changeLast = (path: string, change: (level: string) => string): string =>
   path.replace(/[^/]+$/, (level) => change(level));
+const replaceLastSlash = (path: string, text: string): string => path.replace(/\/(?=[^/]*$)/, () => text);
 const withBackslashes = (path: string): string => `/${path.slice(1).replaceAll('/', '\\')}`;
 
 /** Escapes the first letter, `times` over. */
@@ -41,10 +42,7 @@ const BYTES_FROM_80_TO_FF = String.fromCharCode(...Array.from({ length: 0x80 }, 
 
 const REWRITINGS: readonly Rewriting[] = [
   ...SUFFIXES.map((text): Rewriting => [`${quote(text)} at the end`, (path) => `${path}${text}`]),
-  ...SEPARATORS.map((text): Rewriting => [
-    `${quote(text)} for the last slash`,
-    (path) => path.replace(/\/(?=[^/]*$)/, () => text),
-  ]),
+  ...SEPARATORS.map((text): Rewriting => [`${quote(text)} for the last slash`, (path) => replaceLastSlash(path, text)]),
   ...PREFIXES.map((text): Rewriting => [`${quote(text)} in front`, (path) => `${text}${path}`]),
   ['upper case', (path) => path.toUpperCase()],
   ['one letter in upper case', (path) => changeLast(path, (level) => level.charAt(0).toUpperCase() + level.slice(1))],
@@ -64,10 +62,7 @@ const REWRITINGS: readonly Rewriting[] = [
   ['backslashes', (path) => path.replaceAll('/', '\\')],
   ['backslashes after the first slash', withBackslashes],
   ['backslashes and a fragment', (path) => `${withBackslashes(path)}#`],
-  [
-    'one backslash, an escape and a fragment',
-    (path) => `${changeLast(path, escapeFirst).replace(/\/(?=[^/]*$)/, '\\')}#`,
-  ],
+  ['one backslash, an escape and a fragment', (path) => `${replaceLastSlash(changeLast(path, escapeFirst), '\\')}#`],
   ['letters that fold to ASCII (U+212A)', (path) => path.replaceAll('k', '%E2%84%AA')],
   ['letters that fold to ASCII (U+017F)', (path) => path.replaceAll('s', '%C5%BF')],
   ['a full-width letter', (path) => changeLast(path, fullWidth)],
