@@ -84,10 +84,7 @@ const declarationsIn = (moduleRef: ModuleRef): ReadonlySet<ResolvedCrudOptions> 
   new Set(generatedControllers(moduleRef).flatMap((controller) => declarationOf(controller) ?? []));
 
 export function generatedControllers(moduleRef: ModuleRef): ControllerClass[] {
-  const classes = [...modulesOf(moduleRef).values()].flatMap((module) =>
-    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass | null),
-  );
-  return [...new Set(classes)].filter(
-    (controller): controller is ControllerClass => controller !== null && declarationOf(controller) !== undefined,
-  );
+  const wrappers = [...modulesOf(moduleRef).values()].flatMap(({ controllers }) => [...controllers.values()]);
+  const classes = new Set(wrappers.map(({ metatype }) => metatype as ControllerClass));
+  return [...classes].filter((controller) => declarationOf(controller) !== undefined);
 }
