@@ -188,7 +188,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   }
 
   addRoutes(Generated.prototype, resolved);
-  injectRepository(resolved, Generated);
+  injectRepository(resolved, Generated.prototype);
   Controller(resolved.endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);

@@ -67,9 +67,8 @@ export function reportControllers(moduleRef: ModuleRef): void {
   const unpaginated = findUnpaginatedWarning(controllers);
   if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
-  for (const options of declarationsIn(moduleRef)) {
+  for (const options of declarationsIn(moduleRef))
     logger.debug(describePaths(options.entity, assertKnown(options, dataSourceOf(moduleRef, options))));
-  }
 }
 
 function dataSourceOf(moduleRef: ModuleRef, { dataSource }: ResolvedCrudOptions): DataSource | undefined {

@@ -83,8 +83,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     if (shape === '') return;
     values.push(key);
-    const statement = this.statements.get(`update${shape}`, () => this.replacement(sent));
-    await statement(values);
+    await this.statements.get(`update${shape}`, () => this.replacement(sent))(values);
   }
 
   async remove(key: unknown): Promise<boolean> {
