@@ -38,13 +38,9 @@ export function prepareController(controller: ControllerClass): void {
 }
 
 /** From the class itself up to the generated one, which is the last. */
-export function prototypesOf({ prototype }: ControllerClass): [object, ...object[]] {
-  const prototypes: [object, ...object[]] = [prototype];
-  for (let each = prototype; !isGenerated(each.constructor);) {
-    each = Object.getPrototypeOf(each) as object;
-    prototypes.push(each);
-  }
-  return prototypes;
+export function prototypesOf(controller: ControllerClass): [object, ...object[]] {
+  const parent = Object.getPrototypeOf(controller) as ControllerClass;
+  return [controller.prototype, ...(isGenerated(controller) ? [] : prototypesOf(parent))];
 }
 
 /** The methods with a route by their names, those of the subclass first. */

@@ -6,7 +6,7 @@ import { rememberDeclaration } from './declared-resources.js';
 import { envelope, type Envelope } from './envelope.js';
 import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
 import { addRoutes } from './generated-routes.js';
-import { parseListQuery, parseSearchQuery, type ListQuery } from './query/list-query.js';
+import { parseListQuery, type ListQuery } from './query/list-query.js';
 
 /**
  * The operations of a generated controller. A subclass overrides those that it wants to change, and calls `super` for
@@ -154,9 +154,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
 
   class Generated extends GeneratedBase {
     async search(query: ListQuery) {
-      const { records, metadata } = await operationsOf(resolved, this).list(
-        parseSearchQuery(query, enablePagination, searchableFields),
-      );
+      const request = parseListQuery(query, enablePagination, searchableFields);
+      const { records, metadata } = await operationsOf(resolved, this).list(request);
       return envelope(`${entity.name} search`, records, metadata);
     }
 
@@ -189,7 +188,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   }
 
   addRoutes(Generated.prototype, resolved);
-  injectRepository(resolved, Generated);
+  injectRepository(resolved, Generated.prototype);
   Controller(resolved.endpoint)(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);

@@ -43,12 +43,11 @@ export interface CrudOptions<T extends object = any> {
   maxListSize?: number;
 }
 
-export interface ResolvedCrudOptions<T extends object = object> {
+type Flag = 'enablePagination' | 'enableSearch' | 'enableExists';
+
+export interface ResolvedCrudOptions<T extends object = object> extends Readonly<Record<Flag, boolean>> {
   readonly entity: Type<T>;
   readonly endpoint: string;
-  readonly enablePagination: boolean;
-  readonly enableSearch: boolean;
-  readonly enableExists: boolean;
   readonly searchableFields: readonly string[];
   readonly dataSource: string | undefined;
   readonly maxListSize: number | undefined;
@@ -62,26 +61,10 @@ export const KEY_ADVICE =
 export const PAGE_PARAMETERS: readonly string[] = ['page', 'size'];
 
 export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): ResolvedCrudOptions<T> {
-  const {
-    entity,
-    endpoint,
-    enablePagination = false,
-    enableSearch = false,
-    enableExists = false,
-    searchableFields = [],
-    dataSource,
-    maxListSize,
-  } = (options ?? {}) as CrudOptions<T>;
-  const resolved = {
-    entity,
-    endpoint,
-    enablePagination,
-    enableSearch,
-    enableExists,
-    searchableFields,
-    dataSource,
-    maxListSize,
-  };
+  const { entity, endpoint, searchableFields = [], dataSource, maxListSize } = (options ?? {}) as CrudOptions<T>;
+  const { enablePagination = false, enableSearch = false, enableExists = false } = options ?? {};
+  const flags = { enablePagination, enableSearch, enableExists };
+  const resolved = { entity, endpoint, ...flags, searchableFields, dataSource, maxListSize };
   const of = isClass(entity) ? ` of ${entity.name}` : '';
   const at = (name: string): string => `CRUD option \`${name}\`${of}`;
   const refuse = (name: string, expected: string, got: string, advice: string): never => {
@@ -95,8 +78,7 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     refuse('entity', 'a TypeORM entity class', describe(entity), 'decorate the class with @Entity()');
   // TypeORM would refuse it too, but only when it connects.
   if (!hasPrimaryKey(entity)) refuse('entity', EXPECTED_KEY, 'none', KEY_ADVICE);
-  for (const [name, value] of Object.entries({ enablePagination, enableSearch, enableExists }))
-    expectBoolean(at(name), value);
+  for (const [name, value] of Object.entries(flags)) expectBoolean(at(name), value);
 
   const isFieldName = (field: unknown): boolean => typeof field === 'string' && field !== '';
   if (!Array.isArray(searchableFields) || !searchableFields.every(isFieldName))

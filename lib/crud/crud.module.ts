@@ -80,10 +80,8 @@ function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModul
   return [...new Set(resources.map(({ dataSource }) => dataSource))].map((name) => {
     const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
     const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
-    const feature = TypeOrmModule.forFeature(
-      unique.map(({ entity }) => entity),
-      name,
-    );
+    const entities = unique.map(({ entity }) => entity);
+    const feature = TypeOrmModule.forFeature(entities, name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
     const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({
       ...provider,

@@ -54,10 +54,7 @@ describeParameters(GeneratedBase.prototype);
 Inject(ModuleRef)(GeneratedBase.prototype, MODULE_REF);
 
 /** Tells Nest what a generated class reads and writes through. */
-export function injectRepository(
-  { entity, dataSource }: ResolvedCrudOptions,
-  { prototype }: { prototype: object },
-): void {
+export function injectRepository({ entity, dataSource }: ResolvedCrudOptions, prototype: object): void {
   Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
   Inject(getRepositoryToken(entity, dataSource) as string)(prototype, REPOSITORY);
   // Where there is no data source, the startup checks say in a sentence what is missing.

@@ -1,19 +1,13 @@
-import {
-  HttpStatus,
-  RequestMethod,
-  type CallHandler,
-  type ExecutionContext,
-  type NestInterceptor,
-} from '@nestjs/common';
-import { tap, type Observable } from 'rxjs';
+import { HttpStatus, RequestMethod, type NestInterceptor } from '@nestjs/common';
+import { tap } from 'rxjs';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
 
 /** Sets `Location` (RFC 9110 §15.3.2) when `POST {endpoint}` answers 201 with a record that has an `id`. */
 export const locationInterceptor: NestInterceptor = {
-  intercept: (context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> =>
+  intercept: (context, next) =>
     next.handle().pipe(
-      tap((answer) => {
-        const id = (answer as { readonly data?: { readonly id?: unknown } | null } | null | undefined)?.data?.id;
+      tap((answer: { readonly data?: { readonly id?: unknown } | null } | null | undefined) => {
+        const id = answer?.data?.id;
         const http = context.switchToHttp();
         const response = http.getResponse<HeaderWriter & { readonly statusCode: number }>();
         if (response.statusCode !== HttpStatus.CREATED || (typeof id !== 'string' && typeof id !== 'number')) return;

@@ -62,14 +62,8 @@ export class Operations<T extends object> {
     const { values: sent, errors } = this.readBody(body, 'create');
     const entity = this.resource.metadata.create() as T;
     const values = await this.validated(entity, checkNew(this.resource.schema, sent), errors);
-    const stored = await this.run(
-      async () => {
-        const key = await this.store.writer('create').insert(entity, values);
-        return key === undefined ? undefined : this.store.reader.findByKey(key);
-      },
-      'create',
-      values,
-    );
+    const key = await this.run(() => this.store.writer('create').insert(entity, values), 'create', values);
+    const stored = key === undefined ? undefined : await this.run(() => this.store.reader.findByKey(key));
     if (stored) return stored;
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
@@ -82,14 +76,11 @@ export class Operations<T extends object> {
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
     const { values: sent, errors } = this.readBody(body, 'update');
-    const { entity } = this.resource.options;
-    const sendsFixed = this.resource.schema.fields.some(
-      (field, place) => !field.updatable && sent[place] !== undefined,
-    );
-    const needsCurrent = sendsFixed || this.store.callsListeners('update');
-    const current = needsCurrent ? await this.record(key, id) : undefined;
+    const { schema, options } = this.resource;
+    const sendsFixed = schema.fields.some(({ updatable }, place) => !updatable && sent[place] !== undefined);
+    const current = sendsFixed || this.store.callsListeners('update') ? await this.record(key, id) : undefined;
     try {
-      const values = await this.validated(entityOf(entity, key), this.replacement(sent, current), errors);
+      const values = await this.validated(entityOf(options.entity, key), this.replacement(sent, current), errors);
       await this.run(() => this.store.writer('update').update(key, values), 'update', values);
     } catch (error) {
       // An unknown record is 404, whatever is wrong with its replacement.
@@ -182,16 +173,14 @@ export class Operations<T extends object> {
       return await work();
     } catch (error) {
       const { schema } = this.resource;
+      const { name } = schema;
       const failure = databaseFailureOf(error);
       const options = { cause: error };
       if (failure === 'unavailable') throw new DatabaseUnavailable(options);
       if (failure === 'invalid')
-        throw new BadRequestException(
-          `${this.name} is not valid: the database does not accept one of its values`,
-          options,
-        );
+        throw new BadRequestException(`${name} is not valid: the database does not accept one of its values`, options);
       if (failure === 'read-only')
-        throw new ConflictException(`${this.name} cannot be changed: it is a view of other records`, options);
+        throw new ConflictException(`${name} cannot be changed: it is a view of other records`, options);
       if (failure !== 'conflict' || !operation) throw error;
       const write = { operation, schema, manager: this.dataSource.manager, values };
       throw new ConflictException(await describeConflict(error, write), options);

@@ -67,9 +67,8 @@ export function reportControllers(moduleRef: ModuleRef): void {
   const unpaginated = findUnpaginatedWarning(controllers);
   if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
-  for (const options of declarationsIn(moduleRef)) {
+  for (const options of declarationsIn(moduleRef))
     logger.debug(describePaths(options.entity, assertKnown(options, dataSourceOf(moduleRef, options))));
-  }
 }
 
 function dataSourceOf(moduleRef: ModuleRef, { dataSource }: ResolvedCrudOptions): DataSource | undefined {
@@ -84,10 +83,7 @@ const declarationsIn = (moduleRef: ModuleRef): ReadonlySet<ResolvedCrudOptions> 
   new Set(generatedControllers(moduleRef).flatMap((controller) => declarationOf(controller) ?? []));
 
 export function generatedControllers(moduleRef: ModuleRef): ControllerClass[] {
-  const classes = [...modulesOf(moduleRef).values()].flatMap((module) =>
-    [...module.controllers.values()].map(({ metatype }) => metatype as ControllerClass | null),
-  );
-  return [...new Set(classes)].filter(
-    (controller): controller is ControllerClass => controller !== null && declarationOf(controller) !== undefined,
-  );
+  const wrappers = [...modulesOf(moduleRef).values()].flatMap(({ controllers }) => [...controllers.values()]);
+  const classes = new Set(wrappers.map(({ metatype }) => metatype as ControllerClass));
+  return [...classes].filter((controller) => declarationOf(controller) !== undefined);
 }

@@ -1,14 +1,14 @@
 /** The query string of lists and searches, without a server. */
 import { BadRequestException } from '@nestjs/common';
 import type { FieldError } from 'declarest';
-import { parseListQuery, parseSearchQuery, rawQueryOf, type ListRequest } from '../../lib/crud/query/list-query.js';
+import { parseListQuery, rawQueryOf, type ListRequest } from '../../lib/crud/query/list-query.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 
 const queryOf = (query: string) =>
   rawQueryOf({ method: 'GET', headers: {}, url: `/api/products?${query}` } as HttpRequest);
 const list = (query: string): ListRequest => parseListQuery(queryOf(query), true);
 const search = (query: string, paged = true): ListRequest =>
-  parseSearchQuery(queryOf(query), paged, ['name', 'maker.town']);
+  parseListQuery(queryOf(query), paged, ['name', 'maker.town']);
 
 function errorsOf(parse: () => unknown): FieldError[] {
   try {
@@ -118,7 +118,7 @@ describe('[4.5] the terms of a search', () => {
   });
 
   it('have the field named q where there is one', () => {
-    const { terms } = parseSearchQuery(queryOf('q=many'), false, ['q']);
+    const { terms } = parseListQuery(queryOf('q=many'), false, ['q']);
     expect(terms).toEqual([{ field: 'q', text: 'many' }]);
   });
 });

@@ -47,17 +47,13 @@ export const RawQuery = createParamDecorator((_: unknown, context) =>
   rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),
 );
 
-/** @throws 400 naming every wrong parameter */
-export function parseListQuery(query: ListQuery, paged: boolean): ListRequest {
+/**
+ * @param searchable the fields that a search may name; `undefined` for a list
+ * @throws 400 naming every wrong parameter, or where a search has none
+ */
+export function parseListQuery(query: ListQuery, paged: boolean, searchable?: readonly string[]): ListRequest {
   const errors: FieldError[] = [];
-  const parameters = readParameters(query, paged ? PAGE_PARAMETERS : [], errors);
-  return listRequest([], parameters, paged, errors);
-}
-
-/** @throws 400 naming every wrong parameter, or where there is none to search for */
-export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: readonly string[]): ListRequest {
-  const errors: FieldError[] = [];
-  const searched = [...searchable, ...(searchable.includes(ANY_FIELD) ? [] : [ANY_FIELD])];
+  const searched = searchable ? [...new Set([...searchable, ANY_FIELD])] : [];
   const parameters = readParameters(query, [...searched, ...(paged ? PAGE_PARAMETERS : [])], errors);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
@@ -65,11 +61,13 @@ export function parseSearchQuery(query: ListQuery, paged: boolean, searchable: r
     if (text === '') errors.push({ field: name, message: 'must be a text to search for, got an empty one' });
     if (text.length > MAX_TERM)
       errors.push({ field: name, message: `must be at most ${MAX_TERM} characters long, got ${text.length}` });
-    return [{ field: searchable.includes(name) ? name : undefined, text }];
+    return [{ field: searchable?.includes(name) ? name : undefined, text }];
   });
-  if (terms.length === 0 && errors.length === 0)
+  if (searchable && terms.length === 0 && errors.length === 0)
     errors.push({ field: ANY_FIELD, message: `must be sent, or at least one of ${searched.join(', ')}` });
-  return listRequest(terms, parameters, paged, errors);
+  const page = paged ? readPage(parameters, errors) : undefined;
+  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
+  return { terms, ...(page && { page }) };
 }
 
 function readParameters(query: ListQuery, known: readonly string[], errors: FieldError[]): Map<string, string> {
@@ -84,17 +82,6 @@ function readParameters(query: ListQuery, known: readonly string[], errors: Fiel
     else parameters.set(name, value);
   }
   return parameters;
-}
-
-function listRequest(
-  terms: readonly Term[],
-  parameters: ReadonlyMap<string, string>,
-  paged: boolean,
-  errors: FieldError[],
-): ListRequest {
-  const page = paged ? readPage(parameters, errors) : undefined;
-  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
-  return { terms, ...(page && { page }) };
 }
 
 function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[]): Page {

@@ -58,24 +58,15 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
     metadata.beforeInsertListeners.length > 0 ||
     id.getEntityValue(metadata.create()) !== undefined;
-  if (!isGenerated)
-    refuse(
-      options,
-      'entity',
-      'an entity with a generated `id`',
-      'one that nothing generates',
-      `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`,
-    );
+  if (!isGenerated) {
+    const advice = `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
+    refuse(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
+  }
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {
     const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
-    refuse(
-      options,
-      'entity',
-      expected,
-      `\`${computed.propertyName}\``,
-      'give the column `insert: false, update: false`',
-    );
+    const advice = 'give the column `insert: false, update: false`';
+    refuse(options, 'entity', expected, `\`${computed.propertyName}\``, advice);
   }
   const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
   if (composite) {

@@ -139,11 +139,9 @@ function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata
 
 /** Also one that a field of the class hides, because records have the prototype of the entity. */
 function hasAccessors({ columns, target }: EntityMetadata): boolean {
-  const prototype: unknown = typeof target === 'function' ? target.prototype : {};
+  const prototype = typeof target === 'function' ? (target.prototype as object) : {};
   // The accessor of a lazy relation is not used: its column is read.
-  return columns.some(
-    ({ propertyName, relationMetadata }) => !relationMetadata && propertyName in (prototype as object),
-  );
+  return columns.some(({ propertyName, relationMetadata }) => !relationMetadata && propertyName in prototype);
 }
 
 /** Spatial types, and `jsonb` on SQLite. */

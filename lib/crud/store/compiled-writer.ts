@@ -55,11 +55,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const values: unknown[] = [];
     let shape = 'insert';
     for (const { column, place } of this.inserted) {
-      const given = sent[place];
-      const value: unknown = driver.preparePersistentValue(
-        given === undefined ? column.getEntityValue(entity) : given,
-        column,
-      );
+      const given: unknown = sent[place] === undefined ? column.getEntityValue(entity) : sent[place];
+      const value: unknown = driver.preparePersistentValue(given, column);
       if (value === undefined) continue;
       columns.push(column);
       values.push(value);
@@ -86,8 +83,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }
     if (shape === '') return;
     values.push(key);
-    const statement = this.statements.get(`update${shape}`, () => this.replacement(sent));
-    await statement(values);
+    await this.statements.get(`update${shape}`, () => this.replacement(sent))(values);
   }
 
   async remove(key: unknown): Promise<boolean> {

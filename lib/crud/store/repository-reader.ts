@@ -32,10 +32,8 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   }
 
   exists(key: unknown): Promise<boolean> {
-    return this.repository
-      .createQueryBuilder(RECORD)
-      .andWhere(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key })
-      .getExists();
+    const query = this.repository.createQueryBuilder(RECORD);
+    return query.andWhere(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key }).getExists();
   }
 
   private async rowOf(key: unknown): Promise<Row<T> | undefined> {
