@@ -29,13 +29,10 @@ export interface OverlappingRule {
  * Compiles the rules that overlap with a route, given its shapes, in the order of their declaration. A restriction is
  * compared without regard to case. A permission is compared as the router compares.
  */
-export function compileOverlaps(
-  rules: readonly Rule[],
-  reading: RouterReading,
-): (shapes: readonly RouteShape[]) => OverlappingRule[] {
+export function compileOverlaps(rules: readonly Rule[], reading: RouterReading) {
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);
-  return (shapes) => {
+  return (shapes: readonly RouteShape[]): OverlappingRule[] => {
     const candidates = shapes.flatMap(({ levels, open }) => {
       const folded = levels.map((level) => level && foldWidely(level));
       return trie.along(folded, open);

@@ -9,7 +9,6 @@ const applied = new WeakSet<SecurityConfig>();
 /** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
 
-/** Called for each configuration whose rules the application applies. */
 export const markApplied = (config: SecurityConfig): void => void applied.add(config);
 
 /**
