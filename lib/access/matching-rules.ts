@@ -1,6 +1,6 @@
 /** Finds the rules that match a route or a concrete path. */
 import { LevelTrie } from '../routes/level-trie.js';
-import type { RouteShape } from '../routes/route-shape.js';
+import type { Level, RouteShape } from '../routes/route-shape.js';
 import type { RouterReading } from '../routes/route-table.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 import { restricts, type Rule } from './rule.js';
@@ -32,12 +32,9 @@ export interface OverlappingRule {
 export function compileOverlaps(rules: readonly Rule[], reading: RouterReading) {
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);
+  const foldLevel = (level: Level): Level => level && foldWidely(level);
   return (shapes: readonly RouteShape[]): OverlappingRule[] => {
-    const candidates = shapes.flatMap(({ levels, open }) => {
-      const folded = levels.map((level) => level && foldWidely(level));
-      return trie.along(folded, open);
-    });
-    const found = new Set(candidates);
+    const found = new Set(shapes.flatMap(({ levels, open }) => trie.along(levels.map(foldLevel), open)));
     return rules.flatMap((rule) => {
       if (!found.has(rule)) return [];
       const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);
