@@ -14,32 +14,23 @@ export class AccessDecision {
   constructor(private readonly rules: AccessRules) {}
 
   /** @returns the exception and the headers of the response; `undefined` where the request has access */
-  async refusalOf(request: HttpRequest, authentication: Authentication, accessOf: () => Access) {
+  async refusalOf(request: HttpRequest, { principal, bearerWasSent }: Authentication, accessOf: () => Access) {
     let access = DENIED;
     let refusal: Refusal | undefined = { reason: 'forbidden' };
     try {
       access = accessOf();
-      refusal = await this.decide(access, request, authentication);
+      if (access.kind === 'public') return undefined;
+      const roles = principal && this.rules.compiled?.roles.expand(principal.roles);
+      // Policies come last: a policy may look something up.
+      refusal = decide(access, roles) ?? (principal && (await checkPolicies(access.requirements, principal, request)));
     } catch (error) {
       const stack = error instanceof Error ? error.stack : undefined;
       this.logger.error('The access decision failed; the request is refused.', stack);
     }
-    return refusal && this.refuse(access, refusal, authentication);
+    return refusal && this.refuse(access, refusal, bearerWasSent);
   }
 
-  private async decide(
-    access: Access,
-    request: HttpRequest,
-    { principal }: Authentication,
-  ): Promise<Refusal | undefined> {
-    if (access.kind === 'public') return undefined;
-    const roles = principal && this.rules.compiled?.roles.expand(principal.roles);
-    const refusal = decide(access, roles);
-    // Policies come last: a policy may look something up.
-    return refusal ?? (principal && (await checkPolicies(access.requirements, principal, request)));
-  }
-
-  private refuse(access: Access, refusal: Refusal, { bearerWasSent }: Authentication) {
+  private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean) {
     const headers: Record<string, string> = {};
     if (this.rules.options.explainRefusals) {
       const rule = decidingRule(access, refusal);

@@ -2,15 +2,11 @@
  * Rules on controllers and handlers. They apply after every URL rule: those of the class first, then those of the method.
  */
 import { InvalidOptionError } from '../options/invalid-option.js';
-import type { Effect } from './rule.js';
+import type { Effect, Rule } from './rule.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
 
-export interface DecoratedEffect {
-  readonly effect: Effect;
-  /** `@Public on OrdersController.list` */
-  readonly declaredBy: string;
-}
+type DecoratedEffect = Pick<Rule, 'effect' | 'declaredBy'>;
 
 const DECORATED = Symbol('declarest.decoratedAccess');
 

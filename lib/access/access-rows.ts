@@ -1,5 +1,6 @@
 /** The access table: who has access to each method of each route, and by which rules. */
 import { describeAccess } from './access.js';
+import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteEntry } from './route-access.js';
 import { describeRule } from './rules.js';
 
@@ -14,11 +15,7 @@ export interface AccessRow {
   readonly rules: readonly string[];
 }
 
-/** @param includersOf the roles that include a role */
-export function accessRows(
-  entries: readonly RouteEntry[],
-  includersOf: (role: string) => readonly string[],
-): AccessRow[] {
+export function accessRows(entries: readonly RouteEntry[], includersOf: RoleInclusion['includersOf']): AccessRow[] {
   const rows = entries.map(({ method, path, access }): AccessRow => ({
     method,
     path,
@@ -28,7 +25,6 @@ export function accessRows(
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
 }
 
-/** One line for each row, with aligned columns. */
 export function formatAccessRows(rows: readonly AccessRow[]): string {
   const lines = rows.map(({ method, path, access, rules }) => [method, path, access, rules.join(', ') || 'default']);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...lines.map((line) => line[column]?.length ?? 0)));

@@ -5,7 +5,7 @@ import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { routeTableOf } from '../routes/route-tables.js';
-import { ACCESS_BY_NAME, AUTHENTICATED, PUBLIC, type Access, type DefaultAccess } from './access.js';
+import { ACCESS_BY_NAME, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, type ContextHandler } from './other-contexts.js';
@@ -84,9 +84,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
   }
 
   private get fallback(): Access {
-    const { defaultAccess } = this.options;
-    if (defaultAccess !== undefined) return ACCESS_BY_NAME[defaultAccess];
-    return this.configs.size === 0 ? PUBLIC : AUTHENTICATED;
+    return ACCESS_BY_NAME[this.options.defaultAccess ?? (this.configs.size === 0 ? 'public' : 'authenticated')];
   }
 
   private report(compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {

@@ -1,9 +1,9 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
 import type { HttpRequest } from '../http/request-facts.js';
 import type { Principal } from './principal.js';
+import type { RoleInclusion } from './role-hierarchy.js';
 import type { Policy, Rule } from './rule.js';
 
-/** What a valid token must have. */
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };
 
 export type DefaultAccess = 'authenticated' | 'public' | 'denied';
@@ -26,7 +26,6 @@ export const DENIED = plain('denied');
 
 export const ACCESS_BY_NAME = { public: PUBLIC, authenticated: AUTHENTICATED, denied: DENIED } as const;
 
-/** Why a request is refused. */
 export type Refusal =
   | { readonly reason: 'unauthenticated' }
   /** `missing`: any of the roles, or the name of a policy. Without it, nobody has access. */
@@ -69,13 +68,9 @@ export async function checkPolicies(
 /**
  * `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. A name that could be read as one of these words, or
  * as several names, is quoted.
- *
- * @param includersOf the roles that include a role, which have access as well
+ * Roles that include a required role have access as well.
  */
-export function describeAccess(
-  { kind, requirements }: Access,
-  includersOf: (role: string) => readonly string[],
-): string {
+export function describeAccess({ kind, requirements }: Access, includersOf: RoleInclusion['includersOf']): string {
   if (kind !== 'authenticated') return kind === 'public' ? 'public' : 'nobody';
   const words = requirements.flatMap((each) => {
     if (!('anyOf' in each)) return [`policy ${quoted(each.policy.name)}`];

@@ -11,7 +11,6 @@ import type { ConcretePath } from './path-interpretations.js';
 
 export class CompiledAccess {
   readonly roles: RoleInclusion;
-  /** The access of the controllers' routes. */
   readonly inside: RouteAccess;
   readonly outside: OutsideAccess;
 
@@ -44,10 +43,8 @@ export class CompiledAccess {
    */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
-    return fold(
-      this.policy.fallback,
-      decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`),
-    );
+    const rules = decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`);
+    return fold(this.policy.fallback, rules);
   }
 
   /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */

@@ -16,13 +16,11 @@ export interface Question {
 export interface Explanation extends Question {
   /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
-  /** The access before any rule. */
   readonly start: string;
   /** Every matching rule, from broad to narrow, and the access before and after it: `any token`, `ADMIN or EDITOR`. */
   readonly steps: readonly { readonly rule: string; readonly before: string; readonly after: string }[];
   /** `unrouted`: no route serves the path. `left to policies`: the roles suffice, and policies decide. */
   readonly verdict: 'allowed' | 'unauthenticated' | 'forbidden' | 'unrouted' | 'left to policies';
-  /** The access after the last rule. */
   readonly access: string;
   /** The deciding rule, or `default`: the value of `X-Access-Rule`. */
   readonly decidedBy: string;
@@ -61,12 +59,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
   };
 }
 
-function accessOf(
-  compiled: CompiledAccess,
-  method: string,
-  path: string,
-  served: ServedRoute | undefined,
-): Access | undefined {
+function accessOf(compiled: CompiledAccess, method: string, path: string, served?: ServedRoute): Access | undefined {
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
   if (!route.handler) return compiled.outside.ofPath(method, path);
@@ -74,7 +67,6 @@ function accessOf(
   return controller && compiled.ofRoute(route.path, method, { path, params }, { controller, method: route.handler });
 }
 
-/** The explanation as lines of text. */
 export function describeExplanation(explanation: Explanation): string {
   const { method, path, roles, route, start, steps } = explanation;
   const head = `${method} ${path} ${roles ? `as ${roles.join(', ') || 'a user without roles'}` : 'without a token'}`;

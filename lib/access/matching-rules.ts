@@ -1,6 +1,6 @@
 /** Finds the rules that match a route or a concrete path. */
 import { LevelTrie } from '../routes/level-trie.js';
-import type { RouteShape } from '../routes/route-shape.js';
+import type { Level, RouteShape } from '../routes/route-shape.js';
 import type { RouterReading } from '../routes/route-table.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 import { restricts, type Rule } from './rule.js';
@@ -29,18 +29,12 @@ export interface OverlappingRule {
  * Compiles the rules that overlap with a route, given its shapes, in the order of their declaration. A restriction is
  * compared without regard to case. A permission is compared as the router compares.
  */
-export function compileOverlaps(
-  rules: readonly Rule[],
-  reading: RouterReading,
-): (shapes: readonly RouteShape[]) => OverlappingRule[] {
+export function compileOverlaps(rules: readonly Rule[], reading: RouterReading) {
   const permissionFold = reading.caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);
-  return (shapes) => {
-    const candidates = shapes.flatMap(({ levels, open }) => {
-      const folded = levels.map((level) => level && foldWidely(level));
-      return trie.along(folded, open);
-    });
-    const found = new Set(candidates);
+  const foldLevel = (level: Level): Level => level && foldWidely(level);
+  return (shapes: readonly RouteShape[]): OverlappingRule[] => {
+    const found = new Set(shapes.flatMap(({ levels, open }) => trie.along(levels.map(foldLevel), open)));
     return rules.flatMap((rule) => {
       if (!found.has(rule)) return [];
       const relation = relationTo(rule.pattern, shapes, restricts(rule) ? foldWidely : permissionFold);

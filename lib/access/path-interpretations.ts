@@ -23,9 +23,7 @@ export function cleanLevels(path: string): string[] | undefined {
  * The first interpretation is what the router found, which no spelling can change. The others are the path as sent, and as
  * routers and proxies are known to rewrite it.
  */
-export function interpretationsOf(
-  template: string,
-): (concrete: ConcretePath) => [served: string[], ...others: string[][]] {
+export function interpretationsOf(template: string): (concrete: ConcretePath) => string[][] {
   const segments = levelsOf(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
     const served = segments.flatMap((segment) => fill(segment, params));
@@ -42,8 +40,7 @@ export function interpretationsOf(
       ...spelled.map((levels) => levels.map(decode)),
       normalised(path),
     ];
-    const [first, ...others] = interpretations.map((levels) => levels.map(foldWidely));
-    return [first ?? [], ...others];
+    return interpretations.map((levels) => levels.map(foldWidely));
   };
 }
 

@@ -59,8 +59,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
 }
 
 /** `/api/products/**`: the path of a pattern, without its methods. */
-export const pathOfPattern = ({ levels, tail }: Pattern): string =>
-  `/${[...levels, ...(tail === '' ? [] : [tail])].join('/')}`;
+export const pathOfPattern = ({ levels, tail }: Pattern): string => `/${[...levels, tail].filter(Boolean).join('/')}`;
 
 /** Whether a pattern whose literal levels are the beginning of a path matches the path. */
 export function matchesFurtherLevels({ levels, tail }: Pattern, path: readonly string[]): boolean {

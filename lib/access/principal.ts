@@ -16,7 +16,6 @@ export interface Authentication {
   readonly bearerWasSent: boolean;
 }
 
-/** Reads the token of a request. */
 export abstract class Authenticator {
   abstract authenticate(request: HttpRequest): Authentication;
 }
@@ -46,6 +45,5 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
 export const authenticationOf = (authenticator: Authenticator, request: AuthenticatedRequest): Authentication =>
   request[AUTHENTICATION] ?? authenticate(authenticator, request);
 
-/** The principal of a request that was authenticated. */
 export const principalOf = (request: AuthenticatedRequest | undefined): Principal | undefined =>
   request?.[AUTHENTICATION]?.principal;

@@ -14,7 +14,6 @@ import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './patt
 import { assertNotOpened, broadestFirst, fold } from './rules.js';
 import { restricts, type Rule } from './rule.js';
 
-/** The access to a concrete path that a route serves. */
 export type PathAccess = (concrete: ConcretePath) => Access;
 
 export interface RouteAccess {
@@ -25,7 +24,6 @@ export interface RouteAccess {
   of(template: string, method: string, target?: ControllerMethod): PathAccess | undefined;
   /** One for each method of each route, and for each part of its paths that a pattern matches, in order of registration. */
   readonly entries: readonly RouteEntry[];
-  /** Rules that match some route. */
   readonly used: ReadonlySet<Rule>;
 }
 
@@ -109,11 +107,8 @@ function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRu
 }
 
 function targetsOf(served: readonly Route[], method: string, methods: readonly ControllerMethod[]): Target[] {
-  const handlers = new Set(
-    served
-      .filter((route) => route.method === 'ALL' || governedMethod(route.method) === method)
-      .map(({ handler }) => handler),
-  );
+  const serving = served.filter((route) => route.method === 'ALL' || governedMethod(route.method) === method);
+  const handlers = new Set(serving.map(({ handler }) => handler));
   return [...handlers].flatMap((handler): Target[] => {
     const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, methods) : [];
     return (controllers.length > 0 ? controllers : [undefined]).map((controller) => ({ controller, handler }));
@@ -188,12 +183,12 @@ function compileAccess(
   const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
   const interpretations = interpretationsOf(path);
   const accessTo = (concrete: ConcretePath): Access => {
-    const [served, ...others] = interpretations(concrete);
+    const interpreted = interpretations(concrete);
+    const [served = []] = interpreted;
     // A permission holds for the clean path that is served: the application may have rewritten the path that was sent.
     const clean = cleanLevels(concrete.path);
     const named = clean?.map(foldWidely).join('/') === served.join('/') ? namedBy(clean) : [];
-    const restricting = [served, ...others].flatMap(restrictionsOf);
-    const matching = new Set([...named, ...restricting]);
+    const matching = new Set([...named, ...interpreted.flatMap(restrictionsOf)]);
     return matching.size === 0 ? access : accessWith([...matching], named.length > 0);
   };
   return { access: accessTo, entries };

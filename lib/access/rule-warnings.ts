@@ -10,8 +10,7 @@ import { restricts } from './rule.js';
 
 /** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
 export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
-  const { inside, roles, entries } = compiled;
-  const outside = compiled.outsideRoutes;
+  const { inside, outsideRoutes: outside, roles, entries } = compiled;
   const warnings: string[] = [];
   const [names, outsideNames] = hasNoRules ? [] : [inside, outside].map(namesWithoutRule);
   if (names) warnings.push(`No rule matches ${names}: the default access applies.`);
@@ -60,8 +59,6 @@ function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean 
 function findSimilarRoles(names: ReadonlySet<string>): string[] {
   return [...new Set([...names].map((name) => name.toLowerCase()))]
     .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
-    .filter((similar) => similar.length > 1)
-    .map(
-      (similar) => `The roles ${similar.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`,
-    );
+    .filter((roles) => roles.length > 1)
+    .map((roles) => `The roles ${roles.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`);
 }

@@ -4,12 +4,12 @@ import { parsePattern } from './pattern.js';
 import type { Effect, PolicyFunction, Rule } from './rule.js';
 
 const RULES = Symbol('declarest.rules');
+const ROLE_NAMES = 'called with the name of a role, or an array of names';
 const applied = new WeakSet<SecurityConfig>();
 
 /** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
 
-/** Called for each configuration whose rules the application applies. */
 export const markApplied = (config: SecurityConfig): void => void applied.add(config);
 
 /**
@@ -105,11 +105,7 @@ export abstract class SecurityConfig {
     this.declare('requirePolicy', { kind: 'policy', policy: { name: checked, allows } }, patterns);
   }
 
-  private rolesOf(
-    method: string,
-    given: string | readonly string[],
-    expected = 'called with the name of a role, or an array of names',
-  ): readonly string[] {
+  private rolesOf(method: string, given: string | readonly string[], expected = ROLE_NAMES): readonly string[] {
     const roles = [given].flat();
     const isName = (role: unknown): boolean => typeof role === 'string' && role !== '' && role.trim() === role;
     if (roles.length === 0 || !roles.every(isName))

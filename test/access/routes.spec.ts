@@ -4,6 +4,7 @@ import {
   Controller,
   ForbiddenException,
   Get,
+  type INestApplication,
   Injectable,
   Param,
   Post,
@@ -19,7 +20,7 @@ import { SecurityConfig, SecurityRulesGuard } from 'declarest';
 import { makeRoute } from '../../lib/routes/route.js';
 import { AUTHENTICATED } from '../../lib/access/access.js';
 import { parsePattern } from '../../lib/access/pattern.js';
-import { AccessDecision } from '../../lib/access/access-decision.js';
+import { AccessRules } from '../../lib/access/access-rules.js';
 import { Authenticator } from '../../lib/access/principal.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rule.js';
@@ -464,16 +465,21 @@ describe.each(PLATFORMS)('a decision that fails on %s', (platform) => {
     throw secretError;
   };
 
-  it.each<[what: string, token: unknown, value: object]>([
-    ['the rules throw', AccessDecision, { decide: fails }],
-    ['reading the token throws', Authenticator, { authenticate: fails }],
-    ['the guard itself says no', SecurityRulesGuard, { canActivate: () => false }],
-  ])('[3.5] any exception in the decision is a denial: %s', async (_, token, value) => {
+  it.each<[what: string, targetOf: (app: INestApplication) => object | undefined, value: object]>([
+    ['the rules throw', (app) => app.get(AccessRules, { strict: false }).compiled, { ofRoute: fails }],
+    [
+      'the roles of the token throw',
+      (app) => app.get(AccessRules, { strict: false }).compiled,
+      { roles: { expand: fails } },
+    ],
+    ['reading the token throws', (app) => app.get(Authenticator as never, { strict: false }), { authenticate: fails }],
+    ['the guard itself says no', (app) => app.get(SecurityRulesGuard, { strict: false }), { canActivate: () => false }],
+  ])('[3.5] any exception in the decision is a denial: %s', async (_, targetOf, value) => {
     const app = await startRuled(platform, {
       routes: ['GET protected', 'ALL partly/:id'],
       rules: ({ requireAuth }) => requireAuth('/protected', '/partly/x'),
     });
-    Object.assign(app.app.get<object>(token as never, { strict: false }), value);
+    Object.assign(targetOf(app.app)!, value);
     for (const path of ['/protected', '/partly/x', '/partly/y'])
       for (const who of ['ANYBODY', 'USER', 'ADMIN'] as const) {
         const answer = await rawTarget(app.port, path, { headers: bearer(TOKENS[who]) });
