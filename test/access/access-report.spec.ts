@@ -462,7 +462,9 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
     process.env['NODE_ENV'] = 'production';
     try {
       const { message } = await refusal(platform, { auth: { explainRefusals: true } });
-      expect(message).toMatch(/^AuthModule option `explainRefusals` must be true or false, and false in production, got true\. /);
+      expect(message).toMatch(
+        /^AuthModule option `explainRefusals` must be true or false, and false in production, got true\. /,
+      );
     } finally {
       if (before === undefined) delete process.env['NODE_ENV'];
       else process.env['NODE_ENV'] = before;
