@@ -46,11 +46,22 @@ export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf:
   deferred.set(httpAdapter, 'own routes');
   const table = routeTableOf(httpAdapter);
   const answer: ErrorMiddleware = (error, request, response, next) => {
-    if (!declaredRoute(table.find(request.method, pathOf(request))?.route.handler)) return next(error);
+    const handler = isOfBody(error) && table.find(request.method, pathOf(request))?.route.handler;
+    if (!handler || !declaredRoute(handler)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
     httpAdapter.reply(response, body, status);
   };
   httpAdapter.use(answer as never);
+}
+
+/**
+ * Whether a platform could not read a body, rather than a middleware or hook of the application that failed. Express's body
+ * parser gives its errors a `type`. Fastify's have codes, or are a SyntaxError of its JSON parser.
+ */
+function isOfBody(error: unknown): boolean {
+  const { type, code } = (error ?? {}) as { readonly type?: unknown; readonly code?: unknown };
+  const isNamed = typeof type === 'string' || String(code).startsWith('FST_ERR_CTP_');
+  return platformStatusOf(error) !== undefined && (isNamed || error instanceof SyntaxError);
 }
 
 type Next = (error?: unknown) => void;
@@ -61,6 +72,7 @@ type Defers = (handler: object | undefined) => boolean;
 function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
   const table = routeTableOf(adapter);
   const defer: ErrorMiddleware = (error, request, _response, next) => {
+    if (!isOfBody(error)) return next(error);
     const served = table.find(request.method, pathOf(request));
     // A path without a route is 404, whatever the body is.
     if (served && !defers(served.route.handler)) return next(error);
@@ -100,11 +112,6 @@ function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
     done();
   });
 }
-
-/** Fastify's content type parsers have codes of their own, and its JSON parser throws a SyntaxError. */
-const isOfBody = (error: unknown): boolean =>
-  platformStatusOf(error) !== undefined &&
-  (error instanceof SyntaxError || String((error as { readonly code?: unknown }).code).startsWith('FST_ERR_CTP_'));
 
 const BODY_HEADERS = ['content-type', 'content-length', 'transfer-encoding'];
 

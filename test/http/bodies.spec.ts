@@ -11,6 +11,7 @@ import {
   Put,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type Shop, startShop } from '../harness/shop.js';
@@ -47,6 +48,13 @@ class OwnFilter implements ExceptionFilter {
           500);
     this.host.httpAdapter.reply(host.switchToHttp().getResponse(), { mine: status }, status);
   }
+}
+
+/** A middleware of main.ts that fails with the status that a request asks for. */
+function failOnDemand({ headers }: IncomingMessage, _response: unknown, next: (error?: unknown) => void): void {
+  const status = headers['x-fail'];
+  if (status === undefined) next();
+  else next(Object.assign(new Error('failed on demand'), status === '500' ? {} : { status: Number(status) }));
 }
 
 const json = (body: string, type = 'application/json'): RequestOptions => ({ body, headers: { 'content-type': type } });
@@ -89,7 +97,10 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
         publicEndpoints('/own', '/api/categories/**', '/api/products/**', '/');
         requireAuth('PUT /own/closed', '/api/admin/**');
       },
-      configure: (app) => void app.useGlobalFilters(new OwnFilter(app.get(HttpAdapterHost))),
+      configure: (app) => {
+        app.useGlobalFilters(new OwnFilter(app.get(HttpAdapterHost)));
+        app.use(failOnDemand);
+      },
     });
     token = await shop.register();
   });
@@ -161,6 +172,16 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
     const known = await request(shop.url, 'PUT', '/own/closed', { ...json('{"name":'), token });
     expect([known.status, known.json]).toEqual([400, { mine: 400 }]);
   });
+
+  it.each(['/own', '/api/categories', '/nowhere'])(
+    "[4.3] are not to blame for an error of the application's own middleware: POST %s",
+    async (path) => {
+      for (const status of [403, 500]) {
+        const headers = { 'content-type': 'application/json', 'x-fail': String(status) };
+        expect((await request(shop.url, 'POST', path, { body: '{"name":"x"}', headers })).status).toBe(status);
+      }
+    },
+  );
 
   it('[3.6] at an unknown path are 404', async () => {
     const answer = await request(shop.url, 'POST', '/nowhere', json('{"name":"x"}'));
