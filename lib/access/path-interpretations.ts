@@ -2,6 +2,7 @@
  * The ways in which a router or a proxy may interpret a path. A restriction applies where any interpretation matches its
  * pattern. A permission applies only to a clean path, which has one interpretation.
  */
+import { decodePath, levelsOf } from '../routes/route.js';
 import { foldWidely } from './pattern.js';
 
 export interface ConcretePath {
@@ -16,7 +17,7 @@ const CLEAN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()+,=:@-]+)+$|^\/$/;
 
 /** The levels of a clean path; `undefined` for any other spelling. */
 export function cleanLevels(path: string): string[] | undefined {
-  return CLEAN.test(path) ? levelsOf(path) : undefined;
+  return CLEAN.test(path) ? spelledLevels(path) : undefined;
 }
 
 /**
@@ -24,7 +25,7 @@ export function cleanLevels(path: string): string[] | undefined {
  * routers and proxies are known to rewrite it.
  */
 export function interpretationsOf(template: string): (concrete: ConcretePath) => string[][] {
-  const segments = levelsOf(template.replace(/[{}]/g, ''));
+  const segments = spelledLevels(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
     const served = segments.flatMap((segment) => fill(segment, params));
     const sent = [
@@ -32,10 +33,10 @@ export function interpretationsOf(template: string): (concrete: ConcretePath) =>
       ...REWRITES.map((rewrite) => rewrite(path)),
       REWRITES.reduce((text, rewrite) => rewrite(text), path),
     ];
-    const spelled = [...new Set(sent)].map((text) => levelsOf(text.replace(/(?<=.)\/$/, '')));
+    const spelled = [...new Set(sent)].map((text) => spelledLevels(text.replace(/(?<=.)\/$/, '')));
     const interpretations = [
       served,
-      served.flatMap(levelsWithin),
+      served.flatMap(levelsOf),
       ...spelled,
       ...spelled.map((levels) => levels.map(decode)),
       normalised(path),
@@ -65,7 +66,6 @@ function fill(segment: string, params: Readonly<Record<string, unknown>>): strin
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const levelsWithin = (level: string): string[] => level.split('/').filter((text) => text !== '');
 
 function normalised(path: string): string[] {
   const levels: string[] = [];
@@ -77,13 +77,8 @@ function normalised(path: string): string[] {
   return levels;
 }
 
-const levelsOf = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));
+/** Empty levels are kept: a router may read them as levels. */
+const spelledLevels = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));
 
 /** Decodes once, as the routers do. A broken escape stays as it is. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const decode = (text: string): string => decodePath(text) ?? text;

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { plainPath } from '../options/plain-path.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';
@@ -36,9 +37,7 @@ const isRepositoryClass: IsValid = (value) =>
   value === undefined || (isClass(value) && value.prototype instanceof UserRepository);
 const inheritsId: IsValid = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
-const segmentsOf = (path: unknown): string[] => (typeof path === 'string' ? path.split('/').filter(Boolean) : []);
-const isSegment = (segment: string): boolean => /^(?!\.+$)[\w.~-]+$/.test(segment);
-const isBasePath: IsValid = (path) => segmentsOf(path).length > 0 && segmentsOf(path).every(isSegment);
+const isBasePath: IsValid = (path) => plainPath(path) !== undefined;
 
 const BOOLEAN = [isBoolean, 'true or false', 'set one of the two'] as const;
 
@@ -95,7 +94,7 @@ function resolve(checks: readonly OptionCheck[], options: object): Record<string
 export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
   const resolved = resolve(STATIC_CHECKS, options) as unknown as ResolvedStaticOptions;
   if (resolved.repositoryClass === undefined) resolve(ENTITY_CHECKS, options);
-  const authBasePath = `/${segmentsOf(resolved.authBasePath).join('/')}`;
+  const authBasePath = plainPath(resolved.authBasePath) as string;
   return Object.freeze({ ...resolved, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 

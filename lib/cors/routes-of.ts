@@ -3,7 +3,7 @@ import { describe, InvalidOptionError, isClass } from '../options/invalid-option
 import type { ApplicationConfig } from '@nestjs/core';
 import { routedMethodsOf } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { levelsOf } from '../routes/route.js';
+import { joinPaths, levelsOf } from '../routes/route.js';
 
 /** A path, method and version, as `forRoutes` takes them. */
 export type RouteInfo = Extract<
@@ -58,7 +58,7 @@ function pathsOf(controller: object, bases: string | string[], method: object): 
   return [bases].flat().flatMap((base) =>
     [metadata<string | string[]>('path', method) ?? '/'].flat().flatMap((end) =>
       versions.map((each) => ({
-        path: `/${[base, end].flatMap(levelsOf).join('/')}`,
+        path: joinPaths(base, end),
         method: RequestMethod.ALL,
         ...(each !== undefined && { version: each }),
       })),

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { describe, expectBoolean, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { plainPath } from '../options/plain-path.js';
 import { hasPrimaryKey, isEntity } from '../entities/declared-entities.js';
 import type { FieldName } from './record-types.js';
 
@@ -101,17 +102,13 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
   });
 }
 
-/** `products/` → `/products` */
 function normaliseEndpoint(endpoint: unknown, path: string): string {
-  const levels = typeof endpoint === 'string' ? endpoint.split('/').filter((level) => level !== '') : [];
-  const isPlain = (level: string): boolean => /^[\w.~-]+$/.test(level) && !/^\.+$/.test(level);
-  if (levels.some((level) => level.startsWith(':'))) {
+  if (typeof endpoint === 'string' && endpoint.split('/').some((level) => level.startsWith(':'))) {
     const advice = 'A parameter would filter nothing: every shop would list the products of all shops';
     throw new InvalidOptionError(path, 'a path without parameters', describe(endpoint), advice);
   }
-  if (levels.length === 0 || !levels.every(isPlain)) {
-    const advice = 'Separate letters, digits and hyphens by slashes';
-    throw new InvalidOptionError(path, 'a path such as "/api/products"', describe(endpoint), advice);
-  }
-  return `/${levels.join('/')}`;
+  const normal = plainPath(endpoint);
+  if (normal !== undefined) return normal;
+  const advice = 'Separate letters, digits and hyphens by slashes';
+  throw new InvalidOptionError(path, 'a path such as "/api/products"', describe(endpoint), advice);
 }

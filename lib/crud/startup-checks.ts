@@ -34,7 +34,7 @@ export function findOverrideWarnings(controller: ControllerClass): string[] {
       ];
     const given: RequestMethod = Reflect.getMetadata('method', method) as RequestMethod;
     const paths = pathsOf(method);
-    if (given === verb && paths.some((each) => levelsOf(each) === levelsOf(path))) return [];
+    if (given === verb && paths.some((each) => pathWithoutNames(each) === pathWithoutNames(path))) return [];
     return [
       `${controller.name}.${name} overrides ${decorator} but is decorated with ${decoratorOf(given, paths)}, so that no generated route is left for ${name}. Use ${decorator}, or rename the method.`,
     ];
@@ -42,7 +42,7 @@ export function findOverrideWarnings(controller: ControllerClass): string[] {
 }
 
 /** The name of a parameter does not matter. */
-const levelsOf = (path: string): string => path.replaceAll(/^\/|\/$/g, '').replaceAll(/:\w+/g, ':');
+const pathWithoutNames = (path: string): string => path.replaceAll(/^\/|\/$/g, '').replaceAll(/:\w+/g, ':');
 
 /** `@Get()`, `@Put(':id')` */
 function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {

@@ -3,7 +3,7 @@
  * to the router, so each method is marked with itself before the routes are registered.
  */
 import type { ModulesContainer } from '@nestjs/core';
-import { levelsOf } from './route.js';
+import { joinPaths } from './route.js';
 
 export interface ControllerClass {
   readonly name: string;
@@ -68,7 +68,5 @@ export function controllersServing(
 
 function endsOf(controller: object, method: object): string[] {
   const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
-  return pathsOf(controller).flatMap((base) =>
-    pathsOf(method).map((end) => `/${[base, end].flatMap(levelsOf).join('/')}`),
-  );
+  return pathsOf(controller).flatMap((base) => pathsOf(method).map((end) => joinPaths(base, end)));
 }

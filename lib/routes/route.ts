@@ -33,6 +33,9 @@ export const servesMethod = ({ method }: Pick<Route, 'method'>, requested: strin
 /** `/api/products/` → `['api', 'products']` */
 export const levelsOf = (path: string): string[] => path.split('/').filter((level) => level !== '');
 
+/** `products/` and `:id` → `/products/:id` */
+export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
+
 /** `undefined` for a broken escape. */
 export function decodePath(path: string): string | undefined {
   try {

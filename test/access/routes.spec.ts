@@ -25,10 +25,28 @@ import { Authenticator } from '../../lib/access/principal.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rule.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type RuledParts, startRuled, TOKENS, wildcard } from './ruled-app.js';
 import { send } from './spelling-app.js';
+
+/** An application on whose routes a URL arrives rewritten. */
+const rewriting = (platform: Platform, rewrite: (url: string) => string): RuledParts => ({
+  adapter:
+    platform === 'express'
+      ? new ExpressAdapter()
+      : new FastifyAdapter({
+          forceCloseConnections: true,
+          rewriteUrl: ({ url = '' }: { url?: string | undefined }) => rewrite(url),
+        }),
+  configure: (nest) => {
+    if (platform === 'express')
+      nest.use((req: { url: string }, _response: unknown, next: () => void) => {
+        req.url = rewrite(req.url);
+        next();
+      });
+  },
+});
 
 describe.each(PLATFORMS)('kinds of routes on %s', (platform) => {
   /** `GET /a as USER` → status, for each line. */
@@ -378,20 +396,7 @@ describe.each(PLATFORMS)('kinds of routes on %s', (platform) => {
     const rewrite = (url: string): string => url.replace('/alias', '/open/users/me');
     const app = await startRuled(platform, {
       routes: ['GET open/users/:id'],
-      adapter:
-        platform === 'express'
-          ? new ExpressAdapter()
-          : new FastifyAdapter({
-              forceCloseConnections: true,
-              rewriteUrl: ({ url = '' }: { url?: string | undefined }) => rewrite(url),
-            }),
-      configure: (nest) => {
-        if (platform === 'express')
-          nest.use((req: { url: string }, _response: unknown, next: () => void) => {
-            req.url = rewrite(req.url);
-            next();
-          });
-      },
+      ...rewriting(platform, rewrite),
       rules: ({ publicEndpoints, requireAuth }) => {
         publicEndpoints('/open/**');
         requireAuth('/open/users/me');
@@ -406,20 +411,7 @@ describe.each(PLATFORMS)('kinds of routes on %s', (platform) => {
     const rewrite = (url: string): string => url.replace('/files/readme', '/files/secret');
     const app = await startRuled(platform, {
       routes: ['GET files/:name'],
-      adapter:
-        platform === 'express'
-          ? new ExpressAdapter()
-          : new FastifyAdapter({
-              forceCloseConnections: true,
-              rewriteUrl: ({ url = '' }: { url?: string | undefined }) => rewrite(url),
-            }),
-      configure: (nest) => {
-        if (platform === 'express')
-          nest.use((req: { url: string }, _response: unknown, next: () => void) => {
-            req.url = rewrite(req.url);
-            next();
-          });
-      },
+      ...rewriting(platform, rewrite),
       rules: ({ publicEndpoints }) => publicEndpoints('/files/readme'),
     });
     expect((await send(app, '/files/readme')).entries).toEqual([]);
