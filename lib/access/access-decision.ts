@@ -13,21 +13,32 @@ export class AccessDecision {
 
   constructor(private readonly rules: AccessRules) {}
 
+  /** The access that is found; none where finding it fails. */
+  accessBy(find: () => Access): Access {
+    try {
+      return find();
+    } catch (error) {
+      this.logFailure(error);
+      return DENIED;
+    }
+  }
+
   /** @returns the exception and the headers of the response; `undefined` where the request has access */
-  async refusalOf(request: HttpRequest, { principal, bearerWasSent }: Authentication, accessOf: () => Access) {
-    let access = DENIED;
+  async refusalOf(request: HttpRequest, { principal, bearerWasSent }: Authentication, access: Access) {
     let refusal: Refusal | undefined = { reason: 'forbidden' };
     try {
-      access = accessOf();
-      if (access.kind === 'public') return undefined;
       const roles = principal && this.rules.compiled?.roles.expand(principal.roles);
       // Policies come last: a policy may look something up.
       refusal = decide(access, roles) ?? (principal && (await checkPolicies(access.requirements, principal, request)));
     } catch (error) {
-      const stack = error instanceof Error ? error.stack : undefined;
-      this.logger.error('The access decision failed; the request is refused.', stack);
+      this.logFailure(error);
     }
     return refusal && this.refuse(access, refusal, bearerWasSent);
+  }
+
+  private logFailure(error: unknown): void {
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.logger.error('The access decision failed; the request is refused.', stack);
   }
 
   private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean) {

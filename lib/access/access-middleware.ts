@@ -7,7 +7,7 @@ import type { HttpAdapter } from '../routes/route-table.js';
 import { routeTableOf, whenAdapterIsReady } from '../routes/route-tables.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
-import { DENIED, type Access } from './access.js';
+import { PUBLIC, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { authenticate, authenticationOf, Authenticator } from './principal.js';
 
@@ -85,16 +85,11 @@ export class AccessMiddleware {
     accessOf: (compiled: CompiledAccess) => Access | undefined,
   ): void {
     const { compiled } = this.rules;
-    let access: Access | undefined = DENIED;
-    try {
-      access = compiled && accessOf(compiled);
-    } catch {
-      // Any exception in the decision is a denial.
-    }
-    if (!access) return next();
+    const access = compiled && this.decision.accessBy(() => accessOf(compiled) ?? PUBLIC);
+    if (!access || access.kind === 'public') return next();
     const decide = async (): Promise<void> => {
       const authentication = authenticationOf(this.authenticator, request);
-      const refused = await this.decision.refusalOf(request, authentication, () => access);
+      const refused = await this.decision.refusalOf(request, authentication, access);
       if (!refused) return next();
       for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
       adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());

@@ -1,5 +1,5 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
-import { controllersServing } from '../routes/controller-methods.js';
+import { controllersServing, groupByMethod } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
 import { decide, DENIED, describeAccess, PUBLIC, type Access } from './access.js';
 import { decidingRule, describeRule, fold } from './rules.js';
@@ -63,7 +63,8 @@ function accessOf(compiled: CompiledAccess, method: string, path: string, served
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
   if (!route.handler) return compiled.outside.ofPath(method, path);
-  const [controller] = controllersServing({ path: route.path, handler: route.handler }, compiled.methods);
+  const serving = { path: route.path, handler: route.handler };
+  const [controller] = controllersServing(serving, groupByMethod(compiled.methods));
   return controller && compiled.ofRoute(route.path, method, { path, params }, { controller, method: route.handler });
 }
 

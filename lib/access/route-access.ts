@@ -2,7 +2,13 @@
  * The access of each route, compiled at startup. A request looks its route up by template and method. The concrete path
  * matters only where a pattern matches a part of the route's paths. Neither depends on the number of rules.
  */
-import { controllersServing, type ControllerClass, type ControllerMethod } from '../routes/controller-methods.js';
+import {
+  controllersServing,
+  groupByMethod,
+  type ControllerClass,
+  type ControllerMethod,
+  type ControllersByMethod,
+} from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { levelsOf, type Route } from '../routes/route.js';
 import type { RouterReading } from '../routes/route-table.js';
@@ -50,6 +56,10 @@ interface Target {
   readonly handler: object | undefined;
 }
 
+interface CompiledTarget extends Target {
+  readonly access: PathAccess;
+}
+
 export function compileRouteAccess(
   routes: readonly Route[],
   { rules, fallback }: RulePolicy,
@@ -58,28 +68,31 @@ export function compileRouteAccess(
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
-  const compiled = new Map<string, (Target & { readonly access: PathAccess })[]>();
+  const compiled = new Map<string, Map<string, CompiledTarget[]>>();
   const overlapsOf = compileOverlaps(rules, reading);
+  const controllers = groupByMethod(methods);
   const byPath = new Map<string, Route[]>();
   for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
   for (const [path, served] of byPath) {
     const overlapping = overlapsOf(served[0]?.shapes ?? []);
+    const byMethod = new Map<string, CompiledTarget[]>();
+    compiled.set(path, byMethod);
     for (const method of methodsOf(served, overlapping)) {
       const governing = overlapping.filter(({ rule }) => governs(rule, method));
       for (const { rule } of governing) used.add(rule);
-      const targets = targetsOf(served, method, methods).map((target) => {
+      const targets = targetsOf(served, method, controllers).map((target) => {
         const inner = innerRules(target, method, path, governing);
         const { access, entries: found } = compileAccess(method, path, governing, inner, fallback);
         entries.push(...found);
         return { ...target, access };
       });
-      compiled.set(`${method} ${path}`, targets);
+      byMethod.set(method, targets);
     }
   }
   return {
     of(template, method, target) {
-      const targets =
-        compiled.get(`${governedMethod(method)} ${template}`) ?? compiled.get(`${ANY_OTHER_METHOD} ${template}`) ?? [];
+      const byMethod = compiled.get(template);
+      const targets = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD) ?? [];
       const isTarget = ({ controller, handler }: Target): boolean =>
         controller === target?.controller && handler === target?.method;
       return (targets.length > 1 ? targets.find(isTarget) : targets[0])?.access;
@@ -106,11 +119,11 @@ function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRu
   );
 }
 
-function targetsOf(served: readonly Route[], method: string, methods: readonly ControllerMethod[]): Target[] {
+function targetsOf(served: readonly Route[], method: string, byMethod: ControllersByMethod): Target[] {
   const serving = served.filter((route) => route.method === 'ALL' || governedMethod(route.method) === method);
   const handlers = new Set(serving.map(({ handler }) => handler));
   return [...handlers].flatMap((handler): Target[] => {
-    const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, methods) : [];
+    const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, byMethod) : [];
     return (controllers.length > 0 ? controllers : [undefined]).map((controller) => ({ controller, handler }));
   });
 }

@@ -1,11 +1,11 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { pathOf, templateOf, type HeaderWriter } from '../http/request-facts.js';
+import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
 import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
-import { DENIED } from './access.js';
+import { DENIED, type Access } from './access.js';
 import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
-import { authenticate, authenticationOf, Authenticator } from './principal.js';
+import { authenticate, authenticationOf, Authenticator, type Authentication } from './principal.js';
 
 /**
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
@@ -26,21 +26,34 @@ export class SecurityRulesGuard implements CanActivate {
   ) {}
 
   /** @throws AuthenticationRequired (401) with `WWW-Authenticate`, AccessRefused (403) */
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const handler = context.getHandler();
-    // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
-    const target = { controller: context.getClass(), method: controllerMethodOf(handler) ?? handler };
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const isHttp = context.getType() === 'http';
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
     const read = !isHttp && opensConnection(context, request) ? authenticate : authenticationOf;
-    const refused = await this.decision.refusalOf(request, read(this.authenticator, request), () => {
-      const { compiled } = this.rules;
-      if (!isHttp) return compiled?.ofHandler(target) ?? DENIED;
-      const { method, params = {} } = request;
-      return compiled?.ofRoute(templateOf(request), method, { path: pathOf(request), params }, target) ?? DENIED;
-    });
+    const authentication = read(this.authenticator, request);
+    const access = this.decision.accessBy(() => this.accessTo(context, request));
+    return access.kind === 'public' || this.admit(context, request, authentication, access);
+  }
+
+  private accessTo(context: ExecutionContext, request: HttpRequest): Access {
+    const { compiled } = this.rules;
+    const handler = context.getHandler();
+    // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
+    const target = { controller: context.getClass(), method: controllerMethodOf(handler) ?? handler };
+    if (context.getType() !== 'http') return compiled?.ofHandler(target) ?? DENIED;
+    const { method, params = {} } = request;
+    return compiled?.ofRoute(templateOf(request), method, { path: pathOf(request), params }, target) ?? DENIED;
+  }
+
+  private async admit(
+    context: ExecutionContext,
+    request: HttpRequest,
+    authentication: Authentication,
+    access: Access,
+  ): Promise<boolean> {
+    const refused = await this.decision.refusalOf(request, authentication, access);
     if (!refused) return true;
-    if (!isHttp) throw await refusalIn(context, refused.exception);
+    if (context.getType() !== 'http') throw await refusalIn(context, refused.exception);
     // Set here, because the application's own filters write the response on its own routes.
     const response = context.switchToHttp().getResponse<HeaderWriter>();
     for (const [name, value] of Object.entries(refused.headers)) response.header(name, value);

@@ -48,7 +48,7 @@ export class Operations<T extends object> {
 
   /** @throws 400 for a malformed id, 404 for an unknown one */
   async get(id: string): Promise<T> {
-    return this.record(this.readId(id), id);
+    return await this.record(this.readId(id), id);
   }
 
   /** @throws 400 for a malformed id */

@@ -4,7 +4,7 @@
  */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
-import { isExcluded } from './excluded-properties.js';
+import { excludedProperties } from './excluded-properties.js';
 import type { ValueType } from './value-types.js';
 
 export interface Field {
@@ -51,12 +51,20 @@ export function describeEntity(metadata: EntityMetadata, dataSource: DataSource)
   const blank = metadata.create() as object;
   const columns = metadata.columns.filter((column) => !isInternal(column));
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
+  /** The class of the entity, then those of the embedded objects that hold the column. */
+  const typesOf = ({ embeddedMetadata }: ColumnMetadata): unknown[] => [
+    metadata.target,
+    ...(embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? []),
+  ];
+  const excluded = new Map<unknown, ReadonlySet<string>>();
+  for (const type of columns.flatMap(typesOf))
+    if (!excluded.has(type)) excluded.set(type, excludedProperties(type, names));
   const fields = columns.map((column): Field => {
     const reference = column.isVirtual ? column.relationMetadata : undefined;
     const property = propertyOf(column);
     const path = (reference ? `${property}Id` : property).split('.');
-    const types = [metadata.target, ...(column.embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? [])];
-    const isHidden = property.split('.').some((name, depth) => isExcluded(types[depth], name, names));
+    const types = typesOf(column);
+    const isHidden = property.split('.').some((name, depth) => excluded.get(types[depth])?.has(name));
     return {
       path,
       name: path.join('.'),

@@ -6,25 +6,37 @@ type ClassTransformer = typeof import('class-transformer');
 let library: ClassTransformer | false | undefined;
 
 /**
- * Whether `instanceToPlain` leaves the property out. The library has no documented way to read its metadata, so this
- * converts an instance and sees whether the property is read.
+ * The properties that `instanceToPlain` leaves out. The library has no documented way to read its metadata, so this
+ * converts an instance and sees which properties are read.
  *
- * @param names of the entity's properties; all others are skipped, so that their `@Transform()` does not run
+ * @param names of the entity's properties
  */
-export function isExcluded(type: unknown, property: string, names: readonly string[]): boolean {
+export function excludedProperties(type: unknown, names: readonly string[]): ReadonlySet<string> {
   library ??= load();
-  if (!library || typeof type !== 'function') return false;
-  let isRead = false;
-  const instance = Object.create(type.prototype as object, {
-    [property]: { enumerable: true, get: () => void (isRead = true) },
-  }) as object;
-  const others = [...names, ...accessorsOf(type)].filter((name) => !property.startsWith(name));
+  if (!library || typeof type !== 'function') return new Set();
+  const { instanceToPlain } = library;
+  const unread = unreadOf(instanceToPlain, type, names, names);
+  // A conversion ends where a `@Transform()` fails, so what was not read is converted on its own.
+  return new Set([...unread].filter((name) => unreadOf(instanceToPlain, type, [name], names).has(name)));
+}
+
+/** @param all every other property is skipped, so that its `@Transform()` does not run */
+function unreadOf(
+  convert: ClassTransformer['instanceToPlain'],
+  type: Function,
+  names: readonly string[],
+  all: readonly string[],
+): Set<string> {
+  const unread = new Set(names);
+  const getters = names.map((name) => [name, { enumerable: true, get: () => void unread.delete(name) }]);
+  const instance = Object.create(type.prototype as object, Object.fromEntries(getters)) as object;
+  const others = [...all, ...accessorsOf(type)].filter((other) => !names.some((name) => name.startsWith(other)));
   try {
-    library.instanceToPlain(instance, { excludePrefixes: others });
+    convert(instance, { excludePrefixes: others });
   } catch {
-    // A `@Transform()` of the property does not expect an absent value.
+    // A `@Transform()` does not expect an absent value.
   }
-  return !isRead;
+  return unread;
 }
 
 function accessorsOf(type: unknown): string[] {

@@ -55,12 +55,25 @@ export function routedMethodsOf({ prototype }: ControllerClass): object[] {
   });
 }
 
+/** The controllers of each method; several where they inherit it. */
+export type ControllersByMethod = ReadonlyMap<object, readonly ControllerClass[]>;
+
+export function groupByMethod(methods: readonly ControllerMethod[]): ControllersByMethod {
+  const controllers = new Map<object, ControllerClass[]>();
+  for (const { controller, method } of methods) {
+    const known = controllers.get(method);
+    if (known) known.push(controller);
+    else controllers.set(method, [controller]);
+  }
+  return controllers;
+}
+
 /** The controllers whose method serves this template: more than one only where they also share the end of their paths. */
 export function controllersServing(
   { path, handler }: { readonly path: string; readonly handler: object },
-  methods: readonly ControllerMethod[],
-): ControllerClass[] {
-  const candidates = methods.filter(({ method }) => method === handler).map(({ controller }) => controller);
+  controllers: ControllersByMethod,
+): readonly ControllerClass[] {
+  const candidates = controllers.get(handler) ?? [];
   if (candidates.length < 2) return candidates;
   const fitting = candidates.filter((controller) => endsOf(controller, handler).some((end) => path.endsWith(end)));
   return fitting.length > 0 ? fitting : candidates;

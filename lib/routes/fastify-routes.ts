@@ -36,6 +36,7 @@ export interface RoutedRequest {
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
+  private readonly byPath = new Map<string, Route[]>();
   private readonly byLevels = new LevelTrie<{ readonly route: Route; readonly template: string }>();
 
   constructor(private readonly instance: FastifyInstance) {
@@ -82,12 +83,16 @@ export class FastifyRoutes extends RouteTable {
     const verbs = [method].flat().map((verb) => verb.toUpperCase());
     const isAll = this.instance.supportedMethods.every((verb) => verbs.includes(verb));
     const versions = [constraints?.version].flat().filter((version) => version !== undefined);
+    const path = url === '' ? '/' : url;
+    const known = this.byPath.get(path) ?? [];
+    this.byPath.set(path, known);
     for (const verb of isAll ? ['ALL'] : verbs) {
       // Fastify adds a HEAD route to each GET route: HEAD is governed as GET.
-      if (verb === 'HEAD' && this.routes.some((known) => known.path === url && servesMethod(known, 'HEAD'))) continue;
-      const route = makeRoute(verb, url === '' ? '/' : url, config?.[CONTROLLER_METHOD], versions);
+      if (verb === 'HEAD' && known.some((each) => servesMethod(each, 'HEAD'))) continue;
+      const route = makeRoute(verb, path, config?.[CONTROLLER_METHOD], versions);
       // Fastify would refuse the second route in its own words.
-      refuseCollisions([...this.routes.filter(({ path }) => path === route.path), route], true);
+      refuseCollisions([...known, route], true);
+      known.push(route);
       this.found.push(route);
       for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
     }
