@@ -1,7 +1,9 @@
 /**
  * Rules on controllers and handlers. They apply after every URL rule: those of the class first, then those of the method.
  */
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { UseGuards } from '@nestjs/common';
+import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { AuthModuleCheck } from './auth-module-check.guard.js';
 import type { Effect, Rule } from './rule.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
@@ -28,24 +30,17 @@ export const Public = (): Decorator => decorate('Public', { kind: 'public' });
 /** Requires a valid token. */
 export const Authenticated = (): Decorator => decorate('Authenticated', { kind: 'authenticated' });
 
-/**
- * Requires a valid token with any of the roles. Roles compare exactly.
- *
- * @throws InvalidOptionError without a role
- */
+/** Requires a valid token with any of the roles. Roles compare exactly. @throws InvalidOptionError without a role */
 export function Roles(...roles: [string, ...string[]]): Decorator {
-  if (roles.length === 0 || !roles.every((role) => typeof role === 'string' && role.trim() !== ''))
-    throw new InvalidOptionError(
-      'The arguments of @Roles',
-      'names of roles',
-      roles.length === 0 ? 'none' : 'another value',
-      'Write for example @Roles("ADMIN")',
-    );
+  if (roles.length === 0 || !roles.every((role) => typeof role === 'string' && role.trim() !== '')) {
+    const got = roles.length === 0 ? 'none' : roles.map(describe).join(', ');
+    throw new InvalidOptionError('The arguments of @Roles', 'names of roles', got, 'Write for example @Roles("ADMIN")');
+  }
   return decorate('Roles', { kind: 'roles', anyOf: roles });
 }
 
 function decorate(name: string, effect: Effect): Decorator {
-  return (target: object, property?: string | symbol, descriptor?: PropertyDescriptor): void => {
+  return (target: object, property: string | symbol = '', descriptor?: PropertyDescriptor): void => {
     const decorated = (descriptor?.value ?? target) as object;
     const owner = descriptor ? `${target.constructor.name}.${String(property)}` : (target as { name: string }).name;
     const earlier = (Reflect.getOwnMetadata(DECORATED, decorated) ?? []) as readonly DecoratedEffect[];
@@ -58,6 +53,7 @@ function decorate(name: string, effect: Effect): Decorator {
         opposite.declaredBy,
         'Remove one of the two',
       );
+    UseGuards(AuthModuleCheck)(target as never, property, descriptor as never);
     // Decorators run from the lowest to the highest: this keeps the order in which they are written.
     Reflect.defineMetadata(DECORATED, [{ effect, declaredBy: `@${name} on ${owner}` }, ...earlier], decorated);
   };

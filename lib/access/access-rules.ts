@@ -52,13 +52,10 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       const config: unknown = wrapper.instance;
       // A factory with a scope has no instance yet: its token names the class.
       const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
-      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient))
-        throw new InvalidOptionError(
-          wrapper.name,
-          'a singleton provider',
-          'a request-scoped or transient one',
-          'Remove its scope and the request-scoped providers that it injects',
-        );
+      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient)) {
+        const advice = 'Remove its scope and the request-scoped providers that it injects';
+        throw new InvalidOptionError(wrapper.name, 'a singleton provider', 'a request-scoped or transient one', advice);
+      }
       if (!(config instanceof SecurityConfig)) continue;
       markApplied(config);
       this.configs.add(config);
@@ -72,12 +69,14 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     refuseCollisions(table.routes, table.reading.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
-    const compiled = new CompiledAccess(table, controllerMethods(this.modules), {
+    const handlers = findHandlers(this.discovery);
+    const policy = {
       rules: declared.map((rule) => asEnforced(rule, this.options.enforcedRoles)),
       fallback: this.fallback,
       roleHierarchy: this.options.roleHierarchy,
-    });
-    const handlers = findHandlers(this.discovery);
+      enforcedRoles: this.options.enforcedRoles ?? [],
+    };
+    const compiled = new CompiledAccess(table, controllerMethods(this.modules), policy, handlers);
     for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
     this.report(compiled, handlers);
@@ -100,19 +99,21 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
       );
+    const mounts = compiled.table.mountsAboveRoutes;
+    if (mounts.length > 0 && rules.length > 0)
+      this.logger.warn(
+        `Rules do not apply to what the functions mounted at ${mounts.join(', ')} answer themselves, because controllers have routes there too. Mount files and sub-applications at a path of their own.`,
+      );
     const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated && fallback.kind !== 'public');
     if (undecorated.length > 0)
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.map(({ name }) => name).join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict);
-    if (strict && warnings.length > 0)
-      throw new InvalidOptionError(
-        'AuthModule option `strict`',
-        'false while the rules have warnings',
-        'true',
-        `Set it to false, or correct the rules: ${warnings.join(' ')}`,
-      );
+    if (strict && warnings.length > 0) {
+      const advice = `Set it to false, or correct the rules: ${warnings.join(' ')}`;
+      throw new InvalidOptionError('AuthModule option `strict`', 'false while the rules have warnings', 'true', advice);
+    }
     for (const warning of warnings) this.logger.warn(warning);
   }
 }

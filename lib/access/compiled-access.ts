@@ -17,7 +17,9 @@ export class CompiledAccess {
   constructor(
     readonly table: RouteTable,
     readonly methods: readonly ControllerMethod[],
-    readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy },
+    readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy; readonly enforcedRoles: readonly string[] },
+    /** Of other contexts than HTTP. */
+    private readonly handlers: readonly ControllerMethod[],
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
@@ -62,10 +64,19 @@ export class CompiledAccess {
     return accessRows(this.entries, this.roles.includersOf);
   }
 
-  /** Every role that a rule or the hierarchy names, and the base role. */
+  /** Every role that a rule or an option names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by)];
+    const accesses = [
+      ...this.entries.map(({ access }) => access),
+      ...this.handlers.map((each) => this.ofHandler(each)),
+    ];
+    const rules = [...this.policy.rules, ...accesses.flatMap(({ by }) => by)];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
-    return new Set([BASE_ROLE, ...named, ...Object.entries(this.policy.roleHierarchy).flat(2)]);
+    return new Set([
+      BASE_ROLE,
+      ...named,
+      ...this.policy.enforcedRoles,
+      ...Object.entries(this.policy.roleHierarchy).flat(2),
+    ]);
   }
 }

@@ -38,11 +38,7 @@ export function expectRoleHierarchy(hierarchy: unknown): asserts hierarchy is Ro
     hierarchy !== null &&
     !Array.isArray(hierarchy) &&
     Object.entries(hierarchy).every(([role, below]) => isRole(role) && Array.isArray(below) && below.every(isRole));
-  if (!isValid)
-    throw new InvalidOptionError(
-      OPTION,
-      'an object of roles with arrays of the roles that they include',
-      describe(hierarchy),
-      'Write for example { ADMIN: ["EDITOR"] }',
-    );
+  if (isValid) return;
+  const expected = 'an object of roles with arrays of the roles that they include';
+  throw new InvalidOptionError(OPTION, expected, describe(hierarchy), 'Write for example { ADMIN: ["EDITOR"] }');
 }

@@ -56,9 +56,7 @@ interface Target {
   readonly handler: object | undefined;
 }
 
-interface CompiledTarget extends Target {
-  readonly access: PathAccess;
-}
+type CompiledTarget = Target & { readonly access: PathAccess };
 
 export function compileRouteAccess(
   routes: readonly Route[],

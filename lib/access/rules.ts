@@ -82,8 +82,8 @@ export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly 
   if (closed)
     throw new InvalidOptionError(
       `The route of ${declaredBy}`,
-      'one that no rule for a role, a policy or nobody restricts',
-      `${route}, which ${describeRule(closed)} restricts`,
+      'without a broader rule that requires a role or a policy, or denies everyone',
+      `${route}, restricted by ${describeRule(closed)}`,
       'Remove one of the two',
     );
 }

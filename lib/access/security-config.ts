@@ -51,7 +51,7 @@ export abstract class SecurityConfig {
         );
       return own?.call(this);
     };
-    Object.defineProperty(this, 'onApplicationBootstrap', { value: checkAndRun });
+    Object.defineProperty(this, 'onApplicationBootstrap', { value: checkAndRun, writable: true, configurable: true });
   }
 
   /** Declares the rules with the methods below. May be async. Called once, at startup. */
@@ -108,25 +108,19 @@ export abstract class SecurityConfig {
   private rolesOf(method: string, given: string | readonly string[], expected = ROLE_NAMES): readonly string[] {
     const roles = [given].flat();
     const isName = (role: unknown): boolean => typeof role === 'string' && role !== '' && role.trim() === role;
-    if (roles.length === 0 || !roles.every(isName))
-      throw new InvalidOptionError(
-        `${this.constructor.name}.${method}`,
-        expected,
-        describe(given),
-        'Write for example "ADMIN" as the first argument',
-      );
+    if (roles.length === 0 || !roles.every(isName)) {
+      const advice = 'Write for example "ADMIN" as the first argument';
+      throw new InvalidOptionError(`${this.constructor.name}.${method}`, expected, describe(given), advice);
+    }
     return roles;
   }
 
   private declare(method: string, effect: Effect, patterns: readonly string[]): void {
     const declaredBy = `${this.constructor.name}.${method}`;
-    if (patterns.length === 0)
-      throw new InvalidOptionError(
-        `The arguments of ${declaredBy}`,
-        'one pattern or more',
-        'none',
-        'Add a pattern such as "/api/**"',
-      );
+    if (patterns.length === 0) {
+      const advice = 'Add a pattern such as "/api/**"';
+      throw new InvalidOptionError(`The arguments of ${declaredBy}`, 'one pattern or more', 'none', advice);
+    }
     for (const text of patterns) this[RULES].push({ pattern: parsePattern(text, declaredBy), effect, declaredBy });
   }
 }

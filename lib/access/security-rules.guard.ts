@@ -5,7 +5,7 @@ import { AccessDecision } from './access-decision.js';
 import { AccessRules } from './access-rules.js';
 import { DENIED, type Access } from './access.js';
 import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
-import { authenticate, authenticationOf, Authenticator, type Authentication } from './principal.js';
+import { authenticate, authenticationOf, Authenticator } from './principal.js';
 
 /**
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
@@ -32,7 +32,7 @@ export class SecurityRulesGuard implements CanActivate {
     const read = !isHttp && opensConnection(context, request) ? authenticate : authenticationOf;
     const authentication = read(this.authenticator, request);
     const access = this.decision.accessBy(() => this.accessTo(context, request));
-    return access.kind === 'public' || this.admit(context, request, authentication, access);
+    return access.kind === 'public' || this.admit(context, this.decision.refusalOf(request, authentication, access));
   }
 
   private accessTo(context: ExecutionContext, request: HttpRequest): Access {
@@ -45,13 +45,8 @@ export class SecurityRulesGuard implements CanActivate {
     return compiled?.ofRoute(templateOf(request), method, { path: pathOf(request), params }, target) ?? DENIED;
   }
 
-  private async admit(
-    context: ExecutionContext,
-    request: HttpRequest,
-    authentication: Authentication,
-    access: Access,
-  ): Promise<boolean> {
-    const refused = await this.decision.refusalOf(request, authentication, access);
+  private async admit(context: ExecutionContext, refusal: ReturnType<AccessDecision['refusalOf']>): Promise<boolean> {
+    const refused = await refusal;
     if (!refused) return true;
     if (context.getType() !== 'http') throw await refusalIn(context, refused.exception);
     // Set here, because the application's own filters write the response on its own routes.

@@ -72,7 +72,7 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
     { provide: APP_GUARD, useClass: UnreadableBodyGuard },
   ],
-  exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport],
+  exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport, Authenticator],
 })
 export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
@@ -126,13 +126,10 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   /** Importing AuthModule twice would create two guards with different secrets. */
   onModuleInit(): void {
     const { length } = [...this.modules.values()].filter(({ metatype }) => metatype === AuthModule);
-    if (length > 1)
-      throw new InvalidOptionError(
-        'AuthModule',
-        'imported once',
-        `${length} imports`,
-        'keep one forRoot or forRootAsync: its exports are available in every module',
-      );
+    if (length > 1) {
+      const advice = 'keep one forRoot or forRootAsync: its exports are available in every module';
+      throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
+    }
   }
 
   onApplicationBootstrap(): void {

@@ -41,13 +41,11 @@ export class Registration {
       );
     const required = namesOf((columns ?? []).filter(({ nullable, hasDefault }) => !nullable && !hasDefault));
     const missing = required.filter((name) => !registrationFields.includes(name));
-    if (registration && missing.length > 0)
-      throw new InvalidOptionError(
-        OPTION,
-        `a list of all mandatory columns of ${userClass.name}`,
-        `a list without ${missing.join(', ')}`,
-        'add them, make them nullable, give them a default, or set registration to false',
-      );
+    if (registration && missing.length > 0) {
+      const expected = `a list of all mandatory columns of ${userClass.name}`;
+      const advice = 'add them, make them nullable, give them a default, or set registration to false';
+      throw new InvalidOptionError(OPTION, expected, `a list without ${missing.join(', ')}`, advice);
+    }
     this.required = [loginField, 'password', ...required];
     const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;
     this.checks = Object.fromEntries([

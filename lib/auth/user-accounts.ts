@@ -115,8 +115,10 @@ export class UserAccounts {
   /** Reads the user a second time, because `findByLogin` returns the password hash. */
   private async findByLogin(user: NewUser): Promise<AuthUser | null> {
     const { loginField } = this.options;
-    const { [loginField]: login } = checkUser({ [loginField]: user[loginField] }, USER_CHECKS, [loginField]);
-    const found = await this.users.findByLogin(loginField, login as string);
+    const login = USER_CHECKS[loginField](user[loginField]);
+    // `create` names every invalid field.
+    if (!('value' in login)) return null;
+    const found = await this.users.findByLogin(loginField, login.value as string);
     return found && this.users.findById(String(found.id));
   }
 

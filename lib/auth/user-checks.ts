@@ -1,6 +1,7 @@
 /** Validation of user fields: returns the fields as they are stored, or names every invalid one. Never repeats a password. */
 import { BadRequestException } from '@nestjs/common';
 import { boolean, type Reading } from '../entities/value-types.js';
+import { MAX_ERRORS } from '../http/failure.js';
 import { USER_LIMITS } from './auth-user.js';
 
 /** Thrown when user fields are invalid; the message names each of them. Nest answers 400 when a controller lets it through. */
@@ -9,7 +10,8 @@ export class InvalidUserError extends BadRequestException {
 
   /** @param problems one entry for each field, such as `password: expected at least 8 characters` */
   constructor(readonly problems: readonly string[]) {
-    super(problems.join('; '));
+    const more = problems.length - MAX_ERRORS;
+    super([...problems.slice(0, MAX_ERRORS), ...(more > 0 ? [`… and ${more} more`] : [])].join('; '));
   }
 }
 
@@ -84,11 +86,15 @@ export function checkUser(
 ): Record<string, unknown> {
   const problems: string[] = [];
   const fields: Record<string, unknown> = {};
+  let hint = `, expected only ${Object.keys(checks).join(', ')}`;
   for (const field of required) if (input[field] == null) problems.push(`${field}: required`);
   for (const [field, value] of Object.entries(input)) {
     const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
-    if (!check) problems.push(`${field}: not accepted here, expected only ${Object.keys(checks).join(', ')}`);
-    else if (value != null) {
+    if (!check) {
+      problems.push(`${field}: not accepted here${hint}`);
+      // The accepted names are listed once: with each problem, the answer would be many times the request.
+      hint = '';
+    } else if (value != null) {
       const result = check(value);
       if ('expected' in result) problems.push(`${field}: expected ${result.expected}`);
       else fields[field] = result.value;

@@ -35,11 +35,7 @@ export abstract class UserRepository {
    */
   abstract findById(id: string): Promise<AuthUser | null>;
 
-  /**
-   * Finds a user by exact comparison.
-   *
-   * @returns the user including its password hash, or `null`
-   */
+  /** Finds a user by exact comparison. @returns the user including its password hash, or `null` */
   abstract findByLogin(field: LoginField, value: string): Promise<AuthUser | null>;
 
   /**

@@ -47,8 +47,7 @@ not start the application. It may export a function configure(app), which is cal
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
 The application is created with @nestjs/testing, but not started. No server listens, no data source of TypeOrmModule
-connects, and no lifecycle hook runs. Constructors, provider factories and afterInit() of gateways do run. A gateway with
-a port of its own listens on that port, and a provider that connects to something by itself connects.
+connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways do run.
 
 Options of access:
   --json               prints an array of {method, path, access, rules}

@@ -16,11 +16,7 @@ export interface Outcome {
   readonly code: 0 | 1;
 }
 
-/**
- * `declarest access`: prints the access table, or compares it with a snapshot.
- *
- * @throws CommandError
- */
+/** `declarest access`: prints the access table, or compares it with a snapshot. @throws CommandError */
 export async function runAccess({ module, platform, format, check, update }: AccessCommand): Promise<Outcome> {
   // Read before the application is created, which takes longer.
   const before = check === undefined ? undefined : readSnapshot(check);
@@ -56,11 +52,7 @@ function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome 
 const UNKNOWN_ROUTES =
   'Note: routes that main.ts adds, such as Swagger or static files, are unknown, because the module file exports no function configure(app).';
 
-/**
- * `declarest explain`: explains why a request has access or not.
- *
- * @throws CommandError
- */
+/** `declarest explain`: explains why a request has access or not. @throws CommandError */
 export async function runExplain({ module, platform, method, path, roles }: ExplainCommand): Promise<Outcome> {
   const loaded = await loadModule(module);
   const compiled = await compileApplication(loaded, platform);

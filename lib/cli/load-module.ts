@@ -33,8 +33,10 @@ export async function loadModule(path: string): Promise<LoadedModule> {
 const WITHOUT_EXPORT =
   /^\s*(?:\/\/.*|\/?\*(?:(?!\*\/).)*)|\bexport\s*\{\s*\}|Object\.defineProperty\(exports,\s*["']__esModule["'],\s*\{[^}]*\}\)/gm;
 
-/** A JavaScript file without the word `export` or `exports` exports nothing. */
-const canExport = (source: string): boolean => /\bexports?\b/.test(source.replace(WITHOUT_EXPORT, ''));
+/** `export …`, and of a CommonJS file `exports.x`, `module.exports` and `exports` as an argument. */
+const EXPORT = /(?:^|[;}]|\*\/)\s*export\b|\bexports\s*[.[=,)]/m;
+
+const canExport = (source: string): boolean => EXPORT.test(source.replace(WITHOUT_EXPORT, ''));
 
 /** A CommonJS file exports each value twice: by its name, and as a property of `default`. */
 function onlyModule(path: string, exported: Readonly<Record<string, unknown>>): NestModule {

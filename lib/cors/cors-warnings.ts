@@ -65,7 +65,7 @@ export class CorsWarnings {
   private warnOfEnabledCors(): void {
     this.hasEnabledCors = true;
     this.logger.warn(
-      'app.enableCors() is used beside cors(), and answers every OPTIONS request. Remove one of the two.',
+      'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.',
     );
   }
 }

@@ -31,13 +31,10 @@ export const takeReturnedPaths = (): readonly string[] => returned.splice(0);
  */
 export function routesOf(controller: Type<unknown>, operation?: string): RouteInfo[] {
   const bases = isClass(controller) ? metadata<string | string[]>('path', controller) : undefined;
-  if (bases === undefined)
-    throw new InvalidOptionError(
-      'The first argument of routesOf',
-      'a controller class',
-      describe(controller),
-      'Pass a class that is decorated with @Controller()',
-    );
+  if (bases === undefined) {
+    const advice = 'Pass a class that is decorated with @Controller()';
+    throw new InvalidOptionError('The first argument of routesOf', 'a controller class', describe(controller), advice);
+  }
   const named = operation === undefined ? undefined : (controller.prototype as Record<string, unknown>)[operation];
   const methods = routedMethodsOf(controller).filter((method) => operation === undefined || method === named);
   if (methods.length === 0)

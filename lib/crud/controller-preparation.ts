@@ -6,7 +6,7 @@ import type { ResolvedCrudOptions } from './crud-options.js';
 import { declarationOf, isGenerated } from './declared-resources.js';
 import { createsRecords, locationInterceptor } from './location.interceptor.js';
 
-export type ControllerClass = Abstract<object>;
+export type CrudControllerClass = Abstract<object>;
 export type Method = (...args: unknown[]) => unknown;
 
 export const isRouted = (method: unknown): method is Method =>
@@ -14,18 +14,18 @@ export const isRouted = (method: unknown): method is Method =>
 
 export const pathsOf = (method: object): string[] => [Reflect.getMetadata('path', method) as string | string[]].flat();
 
-const prepared = new WeakSet<ControllerClass>();
+const prepared = new WeakSet<CrudControllerClass>();
 const withLocation = new WeakSet<object>();
 
 /** @throws InvalidOptionError */
-export function prepareController(controller: ControllerClass): void {
+export function prepareController(controller: CrudControllerClass): void {
   const options = declarationOf(controller);
   if (!options || prepared.has(controller)) return;
   prepared.add(controller);
   const prototypes = prototypesOf(controller);
   if (!isGenerated(controller)) {
     assertInjectable(controller);
-    keepEndpoint(controller, options);
+    restoreEndpoint(controller, options);
     withdrawReplacedRoutes(prototypes);
     sortRoutes(prototypes);
   }
@@ -38,8 +38,8 @@ export function prepareController(controller: ControllerClass): void {
 }
 
 /** From the class itself up to the generated one, which is the last. */
-export function prototypesOf(controller: ControllerClass): [object, ...object[]] {
-  const parent = Object.getPrototypeOf(controller) as ControllerClass;
+export function prototypesOf(controller: CrudControllerClass): [object, ...object[]] {
+  const parent = Object.getPrototypeOf(controller) as CrudControllerClass;
   return [controller.prototype, ...(isGenerated(controller) ? [] : prototypesOf(parent))];
 }
 
@@ -52,7 +52,7 @@ function routedMethods(prototypes: readonly object[]): ReadonlyMap<string, Metho
 }
 
 /** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */
-function assertInjectable(controller: ControllerClass): void {
+function assertInjectable(controller: CrudControllerClass): void {
   const hasTypes = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
   if (controller.length > 0 && !hasTypes)
     throw new InvalidOptionError(
@@ -64,7 +64,7 @@ function assertInjectable(controller: ControllerClass): void {
 }
 
 /** `@Controller()` without a path, for a version for example, would move the subclass to `/`. */
-function keepEndpoint(controller: ControllerClass, { endpoint }: ResolvedCrudOptions): void {
+function restoreEndpoint(controller: CrudControllerClass, { endpoint }: ResolvedCrudOptions): void {
   if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
 }
 

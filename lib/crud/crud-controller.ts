@@ -143,11 +143,7 @@ export interface GeneratedController<T extends object> {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type GeneratedControllerClass<T extends object> = new (...args: any[]) => GeneratedController<T>;
 
-/**
- * The generated controller of an entity, to be registered as it is or extended.
- *
- * @throws InvalidOptionError
- */
+/** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
   const { entity, enablePagination, searchableFields } = resolved;

@@ -104,7 +104,7 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
 
 function normaliseEndpoint(endpoint: unknown, path: string): string {
   if (typeof endpoint === 'string' && endpoint.split('/').some((level) => level.startsWith(':'))) {
-    const advice = 'A parameter would filter nothing: every shop would list the products of all shops';
+    const advice = 'Remove the parameter: generated operations do not filter by it';
     throw new InvalidOptionError(path, 'a path without parameters', describe(endpoint), advice);
   }
   const normal = plainPath(endpoint);

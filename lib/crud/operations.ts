@@ -2,18 +2,18 @@
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import type { DataSource, Repository } from 'typeorm';
 import type { FieldError } from '../http/failure.js';
-import type { JsonObject } from '../http/json-body.js';
+import { expectJsonObject, type JsonObject } from '../http/json-body.js';
 import { loadClassValidation } from '../entities/class-validation.js';
 import { describeConflict, type FailedWrite } from '../entities/conflicts.js';
 import type { ColumnMetadata } from '../entities/column-types.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import type { EntityDescription } from '../entities/entity-schema.js';
 import { isSqlite } from '../entities/database-family.js';
-import { checkNew, checkReplacement, compileInput, type Checked, type Values } from '../entities/record-input.js';
+import { checkNew, checkReplacement, compileInput, type CheckResult, type Values } from '../entities/record-input.js';
 import type { ListMetadata } from './envelope.js';
 import type { ListRequest } from './query/list-query.js';
 import type { Resource } from './resource/resource.js';
-import { entityOf, fill, heldBy } from './store/entity-values.js';
+import { entityOf, fill, valuesOfEntity } from './store/entity-values.js';
 import { RecordStore } from './store/record-store.js';
 
 export class Operations<T extends object> {
@@ -59,7 +59,7 @@ export class Operations<T extends object> {
 
   /** @throws 400 naming every wrong field, 409 */
   async create(body: JsonObject): Promise<T> {
-    const { values: sent, errors } = this.readBody(body, 'create');
+    const { values: sent, errors } = this.readBody(expectJsonObject(body), 'create');
     const entity = this.resource.metadata.create() as T;
     const values = await this.validated(entity, checkNew(this.resource.schema, sent), errors);
     const key = await this.run(() => this.store.writer('create').insert(entity, values), 'create', values);
@@ -68,14 +68,10 @@ export class Operations<T extends object> {
     throw new ConflictException(`${this.name} was not stored: the database ignored it, or it is deleted already`);
   }
 
-  /**
-   * A full replacement; never creates.
-   *
-   * @throws 400 naming every wrong field, 404, 409
-   */
+  /** A full replacement; never creates. @throws 400 naming every wrong field, 404, 409 */
   async replace(id: string, body: JsonObject): Promise<T> {
     const key = this.readId(id);
-    const { values: sent, errors } = this.readBody(body, 'update');
+    const { values: sent, errors } = this.readBody(expectJsonObject(body), 'update');
     const { schema, options } = this.resource;
     const sendsFixed = schema.fields.some(({ updatable }, place) => !updatable && sent[place] !== undefined);
     const current = sendsFixed || this.store.callsListeners('update') ? await this.record(key, id) : undefined;
@@ -102,7 +98,7 @@ export class Operations<T extends object> {
   }
 
   /** @param current the record as a client sees it, where it had to be read */
-  private replacement(sent: Values, current: T | undefined): Checked {
+  private replacement(sent: Values, current: T | undefined): CheckResult {
     const { schema, metadata } = this.resource;
     let blank: object | undefined;
     return checkReplacement(schema, sent, {
@@ -149,25 +145,21 @@ export class Operations<T extends object> {
    * @param entity for the values, which class-validator checks
    * @throws 400 naming every wrong field
    */
-  private async validated(entity: T, checked: Checked, unknown: readonly FieldError[]): Promise<Values> {
+  private async validated(entity: T, checked: CheckResult, unknown: readonly FieldError[]): Promise<Values> {
     const { schema, options } = this.resource;
     let { values } = checked;
     const errors = [...unknown, ...checked.errors];
     const validate = await (this.classValidation ??= loadClassValidation(options.entity));
     if (validate) {
       const found = await validate(fill(entity, schema, values));
-      errors.push(...unnamed(found, schema, values, errors));
-      values = heldBy(entity, schema, values);
+      errors.push(...errorsOfOtherFields(found, schema, values, errors));
+      values = valuesOfEntity(entity, schema, values);
     }
     if (errors.length > 0) throw new BadRequestException({ message: `${this.name} is not valid`, errors });
     return values;
   }
 
-  /**
-   * Translates errors of the database into exceptions without inner details.
-   *
-   * @throws 400, 409, 503
-   */
+  /** Translates errors of the database into exceptions without inner details. @throws 400, 409, 503 */
   private async run<R>(work: () => Promise<R>, operation?: FailedWrite['operation'], values: Values = []): Promise<R> {
     try {
       return await work();
@@ -188,8 +180,8 @@ export class Operations<T extends object> {
   }
 }
 
-/** What class-validator says of fields that nothing else is said of. */
-function unnamed(
+/** The errors of class-validator for fields that have no error yet. */
+function errorsOfOtherFields(
   found: readonly FieldError[],
   { fields }: EntityDescription,
   values: Values,

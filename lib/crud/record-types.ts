@@ -10,20 +10,20 @@ interface Related {
 type AnyFunction = (...args: any[]) => unknown;
 
 /** The value of a property, lazy relations resolved. */
-type Held<V> = NonNullable<V extends Promise<infer R> ? R : V>;
+type ResolvedValue<V> = NonNullable<V extends Promise<infer R> ? R : V>;
 
 type IsAny<V> = 0 extends 1 & V ? true : false;
 
 /** `undefined` and `null` as they are, a related entity as its id. */
-type Sent<V> = V extends Promise<infer R> ? Sent<R> : V extends Related ? V['id'] : V;
+type WireValue<V> = V extends Promise<infer R> ? WireValue<R> : V extends Related ? V['id'] : V;
 
 /** Left out: methods and to-many relations. A many-to-one relation is named `<relation>Id`. */
 type NameOf<K, V> =
   IsAny<V> extends true
     ? K
-    : Held<V> extends AnyFunction | readonly Related[]
+    : ResolvedValue<V> extends AnyFunction | readonly Related[]
       ? never
-      : Held<V> extends Related
+      : ResolvedValue<V> extends Related
         ? K extends string
           ? `${K}Id`
           : never
@@ -33,7 +33,7 @@ type NameOf<K, V> =
  * A record of an entity as generated operations answer it: an `author` is its `authorId`, methods and to-many relations
  * are absent. Values keep the types of the entity; JSON has a `Date` as text.
  */
-export type CrudRecord<T> = { [K in keyof T as NameOf<K, T[K]>]: Sent<T[K]> };
+export type CrudRecord<T> = { [K in keyof T as NameOf<K, T[K]>]: WireValue<T[K]> };
 
 /** The data of an envelope: records instead of entities, in an array or alone. */
 export type CrudData<D> = D extends readonly (infer T)[] ? CrudRecord<T>[] : D extends object ? CrudRecord<D> : D;
@@ -42,10 +42,10 @@ type Text<K> = K & string;
 
 /** `city` of an embedded object; nothing of other values. */
 type WithinOf<V> =
-  Held<V> extends Date | Uint8Array | readonly unknown[] | AnyFunction
+  ResolvedValue<V> extends Date | Uint8Array | readonly unknown[] | AnyFunction
     ? never
-    : Held<V> extends object
-      ? Text<keyof Held<V>>
+    : ResolvedValue<V> extends object
+      ? Text<keyof ResolvedValue<V>>
       : never;
 
 type WithEmbedded<R> = { [K in Text<keyof R>]: K | `${K}.${WithinOf<R[K]>}` }[Text<keyof R>];

@@ -1,12 +1,13 @@
 /** Mistakes in generated controllers that would otherwise stay silent: one warning for each. */
 import { RequestMethod } from '@nestjs/common';
-import { isRouted, isWithdrawn, pathsOf, prototypesOf, type ControllerClass } from './controller-preparation.js';
+import { isRouted, isWithdrawn, pathsOf, prototypesOf, type CrudControllerClass } from './controller-preparation.js';
+import type { ResolvedCrudOptions } from './crud-options.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf } from './declared-resources.js';
 import { ROUTES, type RouteName } from './generated-routes.js';
 
 /** Overridden operations with their methods. */
-function overridesOf(controller: ControllerClass): [name: RouteName, method: object][] {
+function overridesOf(controller: CrudControllerClass): [name: RouteName, method: object][] {
   const generated = prototypesOf(controller).at(-1) as object;
   return (Object.keys(ROUTES) as RouteName[]).flatMap((name) => {
     const method: unknown = Reflect.get(controller.prototype, name);
@@ -16,7 +17,7 @@ function overridesOf(controller: ControllerClass): [name: RouteName, method: obj
 }
 
 /** `ProductsController.findAll is overridden: Only what is in stock` */
-export function describeOverrides(controller: ControllerClass): string[] {
+export function describeOverrides(controller: CrudControllerClass): string[] {
   return overridesOf(controller).flatMap(([name, method]) => {
     const description = overrideDescription(method);
     if (description === undefined) return [];
@@ -24,7 +25,7 @@ export function describeOverrides(controller: ControllerClass): string[] {
   });
 }
 
-export function findOverrideWarnings(controller: ControllerClass): string[] {
+export function findOverrideWarnings(controller: CrudControllerClass): string[] {
   return overridesOf(controller).flatMap(([name, method]) => {
     const { verb, path } = ROUTES[name];
     const decorator = decoratorOf(verb, [path]);
@@ -51,12 +52,14 @@ function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
   return `@${name.charAt(0)}${name.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
 }
 
+const isUnbounded = (options: ResolvedCrudOptions | undefined): boolean =>
+  options !== undefined && !options.enablePagination && options.maxListSize === undefined;
+
 /** `undefined` where every list is paged or bounded. */
-export function findUnpaginatedWarning(controllers: readonly ControllerClass[]): string | undefined {
+export function findUnpaginatedWarning(controllers: readonly CrudControllerClass[]): string | undefined {
   const endpoints = controllers
-    .flatMap((controller) => declarationOf(controller) ?? [])
-    .filter(({ enablePagination, maxListSize }) => !enablePagination && maxListSize === undefined)
-    .map(({ endpoint }) => endpoint);
+    .filter((controller) => isUnbounded(declarationOf(controller)))
+    .flatMap((controller) => pathsOf(controller));
   if (endpoints.length === 0) return undefined;
   return `Unpaginated list endpoints: ${[...new Set(endpoints)].join(', ')}. Set enablePagination or maxListSize.`;
 }

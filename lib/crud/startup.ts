@@ -1,13 +1,16 @@
 /** What happens once for all generated controllers of an application when it starts. */
 import { Logger } from '@nestjs/common';
-import { HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { declaredRoute } from '../routes/declared-route.js';
+import type { Route } from '../routes/route.js';
 import { readBrokenEscapes } from '../routes/broken-escapes.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { routeTableOf, whenAdapterIsReady } from '../routes/route-tables.js';
 import { answerUnreadableBodies, deferUnreadableBodies } from '../routes/unreadable-body.js';
-import type { ControllerClass } from './controller-preparation.js';
+import { pathsOf, type CrudControllerClass } from './controller-preparation.js';
 import { declarationOf, resourceFor } from './declared-resources.js';
 import type { ResolvedCrudOptions } from './crud-options.js';
 import { failureEnvelope } from './envelope.js';
@@ -35,7 +38,7 @@ function isFirst(step: keyof typeof done, moduleRef: ModuleRef): boolean {
 export function prepareAdapter(moduleRef: ModuleRef): void {
   whenAdapterIsReady(hostOf(moduleRef), (adapter) => {
     // Fastify reports only routes that are added from here on.
-    routeTableOf(adapter);
+    routeTableOf(adapter, moduleRef.get(ApplicationConfig, { strict: false }));
     readBrokenEscapes(adapter);
     if (adapter.getType() === 'fastify') deferUnreadableBodies(adapter, 'own routes');
   });
@@ -56,11 +59,12 @@ export function checkDeclarations(moduleRef: ModuleRef): void {
     resourceFor(options, assertKnown(options, dataSourceOf(moduleRef, options)));
 }
 
-/** @throws InvalidOptionError where another route has the path of a generated one */
+/** @throws InvalidOptionError where another route has the path of a generated one, or that path has a parameter */
 export function reportControllers(moduleRef: ModuleRef): void {
   if (!isFirst('report', moduleRef)) return;
   const { routes, reading } = routeTableOf(hostOf(moduleRef).httpAdapter);
   refuseCollisions(routes, reading.caseSensitive);
+  for (const route of routes) refuseParameters(route);
   const controllers = generatedControllers(moduleRef);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
@@ -69,6 +73,21 @@ export function reportControllers(moduleRef: ModuleRef): void {
   if (!Logger.isLevelEnabled('debug')) return;
   for (const options of declarationsIn(moduleRef))
     logger.debug(describePaths(options.entity, assertKnown(options, dataSourceOf(moduleRef, options))));
+}
+
+/** `@Controller(':shop/products')` of a subclass, or a prefix with a parameter. */
+function refuseParameters({ path, handler }: Route): void {
+  const declared = declaredRoute(handler);
+  const parametersIn = (text: string): number => text.split(/[:*]/).length;
+  if (!handler || !declared || declared.access) return;
+  if (parametersIn(path) <= Math.max(...pathsOf(handler).map(parametersIn))) return;
+  const advice = 'Remove the parameter: generated operations do not filter by it';
+  throw new InvalidOptionError(
+    declared.declaredBy,
+    'served at a path without parameters',
+    JSON.stringify(path),
+    advice,
+  );
 }
 
 function dataSourceOf(moduleRef: ModuleRef, { dataSource }: ResolvedCrudOptions): DataSource | undefined {
@@ -82,8 +101,8 @@ function dataSourceOf(moduleRef: ModuleRef, { dataSource }: ResolvedCrudOptions)
 const declarationsIn = (moduleRef: ModuleRef): ReadonlySet<ResolvedCrudOptions> =>
   new Set(generatedControllers(moduleRef).flatMap((controller) => declarationOf(controller) ?? []));
 
-export function generatedControllers(moduleRef: ModuleRef): ControllerClass[] {
+export function generatedControllers(moduleRef: ModuleRef): CrudControllerClass[] {
   const wrappers = [...modulesOf(moduleRef).values()].flatMap(({ controllers }) => [...controllers.values()]);
-  const classes = new Set(wrappers.map(({ metatype }) => metatype as ControllerClass));
+  const classes = new Set(wrappers.map(({ metatype }) => metatype as CrudControllerClass));
   return [...classes].filter((controller) => declarationOf(controller) !== undefined);
 }

@@ -15,13 +15,13 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['unavailable', /^SQLITE_(BUSY|LOCKED)/],
   ['read-only', /^cannot modify .+ because it is a view$/],
-  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 53: resources,
-  // 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server continues to run that statement.
+  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 55P03 and
+  // 57014: time limits. Not pg's own `query_timeout`: the server continues to run that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
   // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
   ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
-  ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014|53[0-9A-Z]{3})$/],
+  ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014)$/],
   // Not by code 55000, which has other meanings too.
   ['read-only', /^cannot (insert into|update|delete from) view "/],
   ['read-only', /^cannot change materialized view "/],
@@ -40,8 +40,8 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
 /** No connection: refused, ended by the server or the network, or none free in the pool. */
 const CONNECTION_ERRORS: readonly RegExp[] = [
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/,
-  // PostgreSQL: connection exceptions, shutdown, starting up. And pg with its pool.
-  /^(08[0-9A-Z]{3}|57P0[1235])$/,
+  // PostgreSQL: connection exceptions, no resources such as free connections, shutdown, starting up. And pg with its pool.
+  /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[1-5])$/,
   /^(Connection terminated|Client (has encountered a connection error|was closed) and is not queryable)/,
   /^(timeout exceeded when trying to connect|Cannot use a pool after calling end on the pool)$/,
   // MySQL, MariaDB: mysql2 with its pool.

@@ -15,28 +15,22 @@ export function excludedProperties(type: unknown, names: readonly string[]): Rea
   library ??= load();
   if (!library || typeof type !== 'function') return new Set();
   const { instanceToPlain } = library;
-  const unread = unreadOf(instanceToPlain, type, names, names);
+  const unreadOf = (converted: readonly string[]): Set<string> => {
+    const unread = new Set(converted);
+    const getters = converted.map((name) => [name, { enumerable: true, get: () => void unread.delete(name) }]);
+    const instance = Object.create(type.prototype as object, Object.fromEntries(getters)) as object;
+    const isConverted = (name: string): boolean => converted.some((each) => each.startsWith(name));
+    try {
+      // Every other property is skipped, so that its `@Transform()` does not run.
+      const excludePrefixes = [...names, ...accessorsOf(type)].filter((name) => !isConverted(name));
+      instanceToPlain(instance, { excludePrefixes });
+    } catch {
+      // A `@Transform()` does not expect an absent value.
+    }
+    return unread;
+  };
   // A conversion ends where a `@Transform()` fails, so what was not read is converted on its own.
-  return new Set([...unread].filter((name) => unreadOf(instanceToPlain, type, [name], names).has(name)));
-}
-
-/** @param all every other property is skipped, so that its `@Transform()` does not run */
-function unreadOf(
-  convert: ClassTransformer['instanceToPlain'],
-  type: Function,
-  names: readonly string[],
-  all: readonly string[],
-): Set<string> {
-  const unread = new Set(names);
-  const getters = names.map((name) => [name, { enumerable: true, get: () => void unread.delete(name) }]);
-  const instance = Object.create(type.prototype as object, Object.fromEntries(getters)) as object;
-  const others = [...all, ...accessorsOf(type)].filter((other) => !names.some((name) => name.startsWith(other)));
-  try {
-    convert(instance, { excludePrefixes: others });
-  } catch {
-    // A `@Transform()` does not expect an absent value.
-  }
-  return unread;
+  return new Set([...unreadOf(names)].filter((name) => unreadOf([name]).has(name)));
 }
 
 function accessorsOf(type: unknown): string[] {

@@ -8,7 +8,7 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 export type Values = readonly unknown[];
 
 /** Values as the entity holds them, and the wrong fields. */
-export interface Checked {
+export interface CheckResult {
   readonly values: Values;
   readonly errors: readonly FieldError[];
 }
@@ -16,7 +16,7 @@ export interface Checked {
 /** The names that a body may have, level by level, and the index of each field. */
 type Names = ReadonlyMap<string, number | Names>;
 
-interface Sent {
+interface Input {
   readonly values: unknown[];
   readonly unknown: string[];
   readonly errors: FieldError[];
@@ -25,8 +25,8 @@ interface Sent {
 /** Assigns the values of a body to the fields of the schema. `checkNew` and `checkReplacement` check them. */
 export function compileInput({ fields }: EntityDescription) {
   const names = namesOf([...fields.entries()]);
-  return (body: JsonRecord, operation: 'create' | 'update'): Checked => {
-    const sent: Sent = { values: fields.map(() => undefined), unknown: [], errors: [] };
+  return (body: JsonRecord, operation: 'create' | 'update'): CheckResult => {
+    const sent: Input = { values: fields.map(() => undefined), unknown: [], errors: [] };
     collect(names, body, [], sent);
     const flag = operation === 'create' ? 'insertable' : 'updatable';
     const accepted = (): string => fields.flatMap((field) => (field[flag] ? field.name : [])).join(', ');
@@ -50,7 +50,7 @@ function namesOf(fields: readonly [index: number, field: Field][], depth = 0): N
   return names;
 }
 
-function collect(names: Names, body: JsonRecord, path: readonly string[], sent: Sent): void {
+function collect(names: Names, body: JsonRecord, path: readonly string[], sent: Input): void {
   for (const key of Object.keys(body)) {
     const value = body[key];
     const known = names.get(key);
@@ -68,7 +68,7 @@ function collect(names: Names, body: JsonRecord, path: readonly string[], sent: 
 }
 
 /** The values of the record that a replacement changes. */
-export interface KnownValues {
+export interface ReplacementContext {
   /** As GET returns it now. */
   current(field: Field): unknown;
   /** Of a field that has a default. */
@@ -76,7 +76,7 @@ export interface KnownValues {
 }
 
 /** For a new record: generated fields must be absent, fields without a default must be present. */
-export function checkNew(schema: EntityDescription, sent: Values): Checked {
+export function checkNew(schema: EntityDescription, sent: Values): CheckResult {
   return check(schema, sent, (field, value) => {
     if (value === undefined)
       return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('is required');
@@ -88,7 +88,7 @@ export function checkNew(schema: EntityDescription, sent: Values): Checked {
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
  * back what GET returned. An absent field gets its default or `null`; one that clients cannot read keeps its value.
  */
-export function checkReplacement(schema: EntityDescription, sent: Values, known: KnownValues): Checked {
+export function checkReplacement(schema: EntityDescription, sent: Values, known: ReplacementContext): CheckResult {
   return check(schema, sent, (field, value) => {
     if (value !== undefined) {
       if (field.updatable) return readValue(field, value);
@@ -111,7 +111,7 @@ type FieldCheck = (field: Field, value: unknown) => Outcome;
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldCheck): Checked {
+function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldCheck): CheckResult {
   const errors: FieldError[] = [];
   const values = fields.map((field, index) => {
     const outcome = outcomeOf(field, sent[index]);

@@ -33,6 +33,20 @@ export function valueType(
   return readerType((value) => (accepts(value as never) ? { value } : { expected }), more);
 }
 
+/** Refuses the values for which a function of the application throws, such as the transformer of a column. */
+export const acceptedBy = (convert: (value: unknown) => unknown, type: ValueType): ValueType => ({
+  ...type,
+  read(value) {
+    const reading = type.read(value);
+    try {
+      if ('value' in reading) convert(reading.value);
+      return reading;
+    } catch {
+      return { expected: 'a value that the column accepts' };
+    }
+  },
+});
+
 const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
 
 export const boolean = valueType('true or false', (value) => typeof value === 'boolean');
@@ -106,10 +120,10 @@ export function listOf(element: ValueType): ValueType {
   return readerType(read, { write });
 }
 
-/** Stored separated by commas. A single empty string would be read back as an empty array. */
+/** Well-formed texts, stored separated by commas. A single empty one would be read back as an empty array. */
 export const words = valueType('an array of texts without commas, and not of one empty text', (value: unknown) => {
   if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
-  return value.every((word) => typeof word === 'string' && !word.includes(','));
+  return value.every((word) => typeof word === 'string' && word.isWellFormed() && !word.includes(','));
 });
 
 const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
@@ -121,12 +135,13 @@ export function integer(min: bigint, max: bigint): ValueType {
   const expected = safe ? range : `${range}, as a string beyond 53 bits`;
   const readText = (digits: string): Reading => {
     const exact = INTEGER.test(digits) ? BigInt(digits) : undefined;
-    return exact === undefined || exact < min || exact > max ? { expected } : { value: safeNumber(digits) };
+    return exact === undefined || exact < min || exact > max ? { expected: range } : { value: safeNumber(digits) };
   };
   const read = (value: unknown): Reading => {
     const isBeyondSafe = typeof value === 'string' && !safe && !Number.isSafeInteger(Number(value));
     const isInteger = Number.isSafeInteger(value) || typeof value === 'bigint';
-    return isInteger || isBeyondSafe ? readText(String(value)) : { expected };
+    const reading = isInteger || isBeyondSafe ? readText(String(value)) : undefined;
+    return reading && 'value' in reading ? reading : { expected };
   };
   const write = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;

@@ -1,4 +1,5 @@
 import * as http from 'node:http';
+import type { Socket } from 'node:net';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter as NestExpressAdapter } from '@nestjs/platform-express';
 
@@ -19,6 +20,8 @@ interface Application {
 export class ExpressAdapter extends NestExpressAdapter {
   /** Whether `app.enableCors()` was called. */
   isCorsEnabled = false;
+  /** With `forceCloseConnections`, as in Nest's adapter: those that `close()` ends. */
+  private readonly sockets = new Set<Socket>();
 
   override enableCors(...options: Parameters<NestExpressAdapter['enableCors']>): void {
     this.isCorsEnabled = true;
@@ -34,7 +37,16 @@ export class ExpressAdapter extends NestExpressAdapter {
     // Nest's own server for plain HTTP takes no options: it is replaced by one that does.
     super.initHttpServer({ ...options, forceCloseConnections: false });
     this.httpServer = http.createServer(messages, this.getInstance<http.RequestListener>());
-    if (options?.forceCloseConnections) this['trackOpenConnections']();
+    if (!options?.forceCloseConnections) return;
+    this.httpServer.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  override close(): Promise<unknown> | undefined {
+    for (const socket of this.sockets) socket.destroy();
+    return super.close();
   }
 }
 

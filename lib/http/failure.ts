@@ -23,9 +23,9 @@ export interface Failure {
   readonly errors?: readonly FieldError[];
 }
 
-const MAX_ERRORS = 20;
-
 /** An answer lists at most 20 errors, so that a request cannot ask for an answer many times its size. */
+export const MAX_ERRORS = 20;
+
 function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {
   if (errors.length <= MAX_ERRORS) return errors;
   return [...errors.slice(0, MAX_ERRORS), { field: '', message: `… and ${errors.length - MAX_ERRORS} more` }];

@@ -33,6 +33,11 @@ export function jsonBodyOf(request: HttpRequest): JsonObject {
     throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
   // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
   if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
+  return expectJsonObject(body);
+}
+
+/** @throws 400 for anything but an object, and for one that is nested too deeply */
+export function expectJsonObject(body: unknown): JsonObject {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequestException('The request body must be a JSON object');
   if (isDeeper(body, MOST_LEVELS))

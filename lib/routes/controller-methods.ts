@@ -60,11 +60,8 @@ export type ControllersByMethod = ReadonlyMap<object, readonly ControllerClass[]
 
 export function groupByMethod(methods: readonly ControllerMethod[]): ControllersByMethod {
   const controllers = new Map<object, ControllerClass[]>();
-  for (const { controller, method } of methods) {
-    const known = controllers.get(method);
-    if (known) known.push(controller);
-    else controllers.set(method, [controller]);
-  }
+  for (const { controller, method } of methods)
+    controllers.set(method, [...(controllers.get(method) ?? []), controller]);
   return controllers;
 }
 

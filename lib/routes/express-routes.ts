@@ -7,7 +7,7 @@ import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
-import { ANY_PATH, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { ANY_PATH, levelsOf, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterReading } from './route-table.js';
 
 /** `stack`: of a router that is mounted. */
@@ -37,8 +37,6 @@ interface Express {
 interface PlacedRoute {
   readonly route: Route;
   readonly match: Matcher;
-  /** Whether it is a route rather than a function or router for a path and everything below. */
-  readonly isRoute: boolean;
   readonly place: number;
 }
 
@@ -69,8 +67,11 @@ export class ExpressRoutes extends RouteTable {
     return [...controllers, ...platform].map(({ route }) => route);
   }
 
-  override hasRoute(path: string): boolean {
-    return this.controllerRoutesAt(path).length > 0 || this.platformRoutesAt(path).some(({ isRoute }) => isRoute);
+  override get mountsAboveRoutes(): readonly string[] {
+    const known = this.current.platform.map(({ place }) => place);
+    const isOther = (layer: Layer, place: number): boolean => !known.includes(place) && !isErrorHandler(layer);
+    const others = this.express.router.stack.slice(0, this.beforeNest).filter(isOther);
+    return others.flatMap(pathsOf).flatMap((path) => path || []);
   }
 
   override find(method: string, path: string): ServedRoute | undefined {
@@ -84,16 +85,15 @@ export class ExpressRoutes extends RouteTable {
   override findPlatformRoute(method: string, path: string): ServedRoute | undefined {
     const platform = this.platformRoutesAt(path).find(({ route }) => servesMethod(route, method));
     if (!platform) return undefined;
-    const isBehindController = this.controllerRoutesAt(path).some(
-      ({ route, place }) => place < platform.place && servesMethod(route, method) && !this.passesVersionsOn,
-    );
-    return isBehindController ? undefined : served(platform, path);
+    // A controller's route may pass a request of another version on to the next layer.
+    if (this.sharePaths) return served(platform, path);
+    const isBefore = ({ route, place }: PlacedRoute): boolean => place < platform.place && servesMethod(route, method);
+    return this.controllerRoutesAt(path).some(isBefore) ? undefined : served(platform, path);
   }
 
-  /** Whether a controller's route may pass a request of another version on to the next layer. */
-  private get passesVersionsOn(): boolean {
-    const { type = VersioningType.URI } = this.config?.getVersioning() ?? {};
-    return type !== VersioningType.URI;
+  /** Whether versions of one path are told apart by a header or a media type. */
+  private get sharePaths(): boolean {
+    return (this.config?.getVersioning()?.type ?? VersioningType.URI) !== VersioningType.URI;
   }
 
   /** Routes may be added at any time: the stack is read again when its length changes. */
@@ -105,7 +105,7 @@ export class ExpressRoutes extends RouteTable {
   private readStack() {
     const { stack } = this.express.router;
     const controllers = stack.flatMap((layer, place) =>
-      controllerRoutesOf(layer).map((route) => ({ route, match: matcherOf(layer), isRoute: true, place })),
+      controllerRoutesOf(layer, this.sharePaths).map((route) => ({ route, match: matcherOf(layer), place })),
     );
     const byLevels = new LevelTrie<PlacedRoute>();
     for (const placed of controllers)
@@ -143,14 +143,15 @@ export class ExpressRoutes extends RouteTable {
 /** The router may ignore case: the trie finds too many candidates, never too few. */
 const lowerCase = (level: string | undefined): string | undefined => level?.toLowerCase();
 
-function controllerRoutesOf({ route }: Layer): Route[] {
+/** @param isVersioned whether a route may have a version, which its layer does not tell */
+function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
   if (!route || typeof route.path !== 'string') return [];
   const { path } = route;
   const routes = route.stack.flatMap(({ handle }) => {
     const method = controllerMethodOf(handle);
     if (!method) return [];
     const verb = RequestMethod[Reflect.getMetadata('method', handle) as RequestMethod];
-    return [makeRoute(verb, path, method)];
+    return [makeRoute(verb, path, method, isVersioned ? ['unknown'] : [])];
   });
   // A route of every method has one handler for each.
   return [...new Map(routes.map((each) => [`${each.method} ${each.path}`, each])).values()];
@@ -167,27 +168,26 @@ function platformRoutesOf(
   nestRoutes: readonly Route[],
   { prefix, match: outer }: Outer = ROOT,
 ): PlatformRoute[] {
-  const { handle, route, slash, rawPath } = layer;
-  // Express takes a function of four parameters for an error handler.
-  if (handle.length > 3 || (!route && (slash || rawPath === '/'))) return [];
+  const { route, slash, rawPath } = layer;
+  if (isErrorHandler(layer) || (!route && (slash || rawPath === '/'))) return [];
   const templates = pathsOf(layer).map((path) =>
-    path === undefined || prefix === undefined ? ANY_PATH : `${prefix}${route ? path : `${path}${BELOW_MOUNT}`}`,
+    path === undefined || prefix === undefined ? ANY_PATH : `${prefix}${route ? path : mountOf(path)}`,
   );
   const verbs = route ? METHODS.filter((verb) => route.methods[verb.toLowerCase()] || route.methods['_all']) : METHODS;
   const methods = verbs.length === METHODS.length ? ['ALL'] : verbs;
   return [...new Set(templates)]
     .flatMap((template) => methods.map((method) => makeRoute(method, template)))
     .filter((each) => route || !isAbove(each, nestRoutes))
-    .map((each) => ({ route: each, match: within(outer, matcherOf(layer)), isRoute: route !== undefined }));
+    .map((each) => ({ route: each, match: within(outer, matcherOf(layer)) }));
 }
 
-/** A mount serves its path and everything below. */
-const BELOW_MOUNT = '{/*rest}';
+/** Express takes a function of four parameters for an error handler. */
+const isErrorHandler = ({ handle }: Layer): boolean => handle.length > 3;
 
 /** Whether a mount stands above one of the routes: then it is a middleware for that route. */
 function isAbove(mount: Route, routes: readonly Route[]): boolean {
-  if (!mount.path.endsWith(BELOW_MOUNT)) return false;
-  const levels = levelsOf(mount.path.slice(0, -BELOW_MOUNT.length)).map(lowerCase);
+  if (mount.path === ANY_PATH) return false;
+  const levels = (mount.shapes[0]?.levels ?? []).map(lowerCase);
   return routes.some(({ shapes }) =>
     shapes.some((shape) => levels.every((level, index) => level === lowerCase(shape.levels[index]))),
   );
@@ -204,10 +204,8 @@ const ROOT: Outer = { prefix: '', match: () => ({ path: '' }) };
 function innerRoutesOf(layer: Layer, nestRoutes: readonly Route[], outer: Outer = ROOT): PlatformRoute[] {
   const [path, ...others] = pathsOf(layer);
   const isKnown = outer.prefix !== undefined && path !== undefined && others.length === 0;
-  const mounted: Outer = {
-    prefix: isKnown ? `${outer.prefix}${path}` : undefined,
-    match: within(outer.match, matcherOf(layer)),
-  };
+  const prefix = isKnown ? `${outer.prefix}${path}` : undefined;
+  const mounted: Outer = { prefix, match: within(outer.match, matcherOf(layer)) };
   return (layer.handle.stack ?? []).flatMap((inner) => {
     const found = platformRoutesOf(inner, nestRoutes, mounted);
     return found.length > 0 ? found : innerRoutesOf(inner, nestRoutes, mounted);
@@ -242,7 +240,7 @@ function matchOf({ match }: PlatformRoute, path: string): Match | false {
   }
 }
 
-function served(found: PlacedRoute, path: string): ServedRoute {
-  const match = matchOf(found, path);
-  return { route: found.route, params: (match && match.params) || {} };
-}
+const served = (found: PlacedRoute, path: string): ServedRoute => ({
+  route: found.route,
+  params: (matchOf(found, path) || {}).params ?? {},
+});

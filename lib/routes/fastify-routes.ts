@@ -61,11 +61,6 @@ export class FastifyRoutes extends RouteTable {
     await this.instance.after();
   }
 
-  override hasRoute(path: string): boolean {
-    const methods = new Set(this.routes.map(({ method }) => (method === 'ALL' ? 'GET' : method)));
-    return [...methods].some((method) => this.paramsOf(method, path) !== undefined);
-  }
-
   /** Fastify's router tells only the parameters that it found, so the template is the one that makes this path of them. */
   override find(method: string, path: string): ServedRoute | undefined {
     const params = this.paramsOf(method, path);

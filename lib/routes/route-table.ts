@@ -1,7 +1,8 @@
-/** The routes of an application: those of its controllers, and those beside them. Rules, CORS and startup checks share it. */
+/** The routes of an application: those of its controllers, and all others. Rules, CORS and startup checks share it. */
+import { METHODS } from 'node:http';
 import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { controllerMethods, markControllerMethod } from './controller-methods.js';
-import type { Route, ServedRoute } from './route.js';
+import { isMount, type Route, type ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
@@ -26,6 +27,11 @@ export class RouteTable {
     return this.routes.filter(({ handler }) => handler === undefined);
   }
 
+  /** Paths where a function runs above controllers' routes: middleware, or one that answers requests. Not on Fastify. */
+  get mountsAboveRoutes(): readonly string[] {
+    return [];
+  }
+
   get controllerRoutes(): readonly Route[] {
     return this.routes.filter(({ handler }) => handler !== undefined);
   }
@@ -38,9 +44,10 @@ export class RouteTable {
   /** Waits for the plugins that main.ts registered, which may add routes. */
   async complete(): Promise<void> {}
 
-  /** Whether a route of any method serves a path. */
-  hasRoute(_path: string): boolean {
-    return false;
+  /** Whether a route of any method serves a path. A mount is none: it answers OPTIONS itself. */
+  hasRoute(path: string): boolean {
+    const served = METHODS.map((method) => this.find(method, path)?.route);
+    return served.some((route) => route !== undefined && !isMount(route));
   }
 
   /** The route that serves a request. */

@@ -19,6 +19,11 @@ export interface ServedRoute {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** The template of a mount, which serves its path and everything below. */
+export const mountOf = (path: string): string => `${path}${BELOW_MOUNT}`;
+export const isMount = ({ path }: Route): boolean => path.endsWith(BELOW_MOUNT);
+const BELOW_MOUNT = '{/*rest}';
+
 /** A mount of everything: its path is not known. */
 export const ANY_PATH = '/{*rest}';
 

@@ -3,7 +3,6 @@
  * kept and the request goes on, so that CORS headers are set and a refusal (401, 403) comes first. Then
  * `UnreadableBodyGuard` throws the error.
  */
-import type { IncomingMessage } from 'node:http';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
@@ -54,13 +53,15 @@ export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf:
   httpAdapter.use(answer as never);
 }
 
-/**
- * Whether a platform could not read a body, rather than a middleware or hook of the application that failed. Express's body
- * parser gives its errors a `type`. Fastify's have codes, or are a SyntaxError of its JSON parser.
- */
+/** The documented `type` of errors of Express's body parser, and the codes of Fastify's and of node's decompression. */
+const BODY_ERROR_TYPE = /^(entity|encoding|charset|request|stream|parameters|querystring)\./;
+const BODY_ERROR_CODE = /^(FST_ERR_CTP|Z|ERR__ERROR|ZSTD)_/;
+
+/** Whether a platform could not read a body, rather than a middleware or hook of the application that failed. */
 function isOfBody(error: unknown): boolean {
   const { type, code } = (error ?? {}) as { readonly type?: unknown; readonly code?: unknown };
-  const isNamed = typeof type === 'string' || String(code).startsWith('FST_ERR_CTP_');
+  const isNamed = BODY_ERROR_TYPE.test(String(type)) || BODY_ERROR_CODE.test(String(code));
+  // Fastify's JSON parser throws a SyntaxError.
   return platformStatusOf(error) !== undefined && (isNamed || error instanceof SyntaxError);
 }
 
@@ -91,7 +92,7 @@ interface FastifyInstance {
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
   addHook(
     name: 'onRequest',
-    hook: (request: { is404: boolean; raw: IncomingMessage }, reply: unknown, done: Next) => void,
+    hook: (request: { readonly is404: boolean; headers: object }, reply: unknown, done: Next) => void,
   ): void;
 }
 
@@ -106,14 +107,15 @@ function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
       return handler.call(instance, request, reply);
     };
   });
-  // A path without a route is 404, whatever the body is: without these headers Fastify reads none.
+  // A path without a route is 404, whatever the body is. Fastify's setter adds to the headers that were sent.
   instance.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) for (const name of BODY_HEADERS) delete request.raw.headers[name];
+    if (request.is404) request.headers = WITHOUT_BODY;
     done();
   });
 }
 
-const BODY_HEADERS = ['content-type', 'content-length', 'transfer-encoding'];
+/** Without these headers Fastify reads no body. */
+const WITHOUT_BODY = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined };
 
 /** Throws the error of an unreadable body, when the guards before it have let the request in. */
 @Injectable()

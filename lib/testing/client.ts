@@ -52,7 +52,7 @@ export function as(app: INestApplication, user?: TestUser): Client {
 
 /** The header with a token that is signed now, so that it never expires during a test. */
 export async function bearer(app: INestApplication, { roles, email = '', sub = 1 }: TestUser) {
-  const token = await getProvider(app, Tokens).sign({ sub: String(sub), email, roles });
+  const token = getProvider(app, Tokens).sign({ sub: String(sub), email, roles });
   return { authorization: `Bearer ${token}` };
 }
 
@@ -61,11 +61,7 @@ export function getProvider<T>(app: INestApplication, type: abstract new (...arg
   try {
     return app.get<T>(type as never, { strict: false });
   } catch {
-    throw new InvalidOptionError(
-      'declarest/testing: the application',
-      'one with AuthModule',
-      'one without',
-      'Import AuthModule.forRoot(…) in its root module',
-    );
+    const advice = 'Import AuthModule.forRoot(…) in its root module';
+    throw new InvalidOptionError('declarest/testing: the application', 'one with AuthModule', 'one without', advice);
   }
 }

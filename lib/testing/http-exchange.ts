@@ -38,13 +38,10 @@ export async function exchange(
   target: string,
   { json, headers = {} }: RequestParts = {},
 ): Promise<Answer> {
-  if (!BYTES.test(target))
-    throw new InvalidOptionError(
-      `The path of a ${method} request`,
-      'text of single bytes without a line break',
-      describe(target),
-      'Escape other characters with encodeURIComponent',
-    );
+  if (!BYTES.test(target)) {
+    const [expected, advice] = ['text of single bytes without a line break', 'Escape it with encodeURIComponent'];
+    throw new InvalidOptionError(`The path of a ${method} request`, expected, describe(target), advice);
+  }
   const { isSecure, ...address } = await addressOf(app);
   const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
   const content = body && { 'content-type': 'application/json', 'content-length': body.length };
@@ -71,13 +68,11 @@ export async function addressOf(app: INestApplication): Promise<{ hostname: stri
     await starts.get(app);
   }
   const found = server.address() as AddressInfo | string | null;
-  if (found === null || typeof found === 'string')
-    throw new InvalidOptionError(
-      'declarest/testing: the application',
-      'one that listens on a port',
-      found === null ? 'one that is closed' : `one that listens on ${found}`,
-      'Do not call listen(), or listen on a port',
-    );
+  if (found === null || typeof found === 'string') {
+    const got = found === null ? 'one that is closed' : `one that listens on ${found}`;
+    const advice = 'Do not call listen(), or listen on a port';
+    throw new InvalidOptionError('declarest/testing: the application', 'one that listens on a port', got, advice);
+  }
   const hostname = { '0.0.0.0': '127.0.0.1', '::': '::1' }[found.address] ?? found.address;
   return { hostname, port: found.port, isSecure: server instanceof TlsServer };
 }

@@ -43,7 +43,11 @@ describe('[4.4] the page', () => {
   );
 
   it('is refused beyond 53 bits', () => {
-    expect(fieldsOf(() => list(`page=9007199254740992&size=${'9'.repeat(30)}`))).toEqual(['page', 'size']);
+    expect(fieldsOf(() => list('page=9007199254740992'))).toEqual(['page']);
+  });
+
+  it.each(['101', '9'.repeat(30), '9'.repeat(400)])('has at most 100 records, asked for %s', (size) => {
+    expect(list(`size=${size}`).page).toEqual({ page: 1, size: 100 });
   });
 });
 

@@ -38,7 +38,7 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
       const { name, message } = await bootError(platform, root);
       expect([name, message]).toEqual([
         'InvalidOptionError',
-        expect.stringMatching(/`dataSource` of Product.*data source.*Import TypeOrmModule\.forRoot/),
+        expect.stringMatching(/`entity` of Product.*data source, got none.*Import TypeOrmModule\.forRoot/),
       ]);
     },
   );

@@ -62,10 +62,10 @@ describe('access decorators', () => {
 
   it.each<[what: string, names: unknown[], got: string]>([
     ['no role', [], 'none'],
-    ['an empty role', [''], 'another value'],
-    ['a blank role', ['A', ' '], 'another value'],
-    ['a number', [7], 'another value'],
-    ['an array of roles', [['A']], 'another value'],
+    ['an empty role', [''], 'an empty string'],
+    ['a blank role', ['A', ' '], '"A", " "'],
+    ['a number', [7], '7'],
+    ['an array of roles', [['A']], 'an array of 1'],
   ])('[3.2] @Roles refuses %s', (_, names, got) => {
     expect(refusalOf(() => Roles(...(names as [string])))).toBe(
       `The arguments of @Roles must be names of roles, got ${got}. Write for example @Roles("ADMIN").`,

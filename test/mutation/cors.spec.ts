@@ -287,7 +287,8 @@ describe('warnings of the middleware', () => {
   });
   afterEach(() => void jest.restoreAllMocks());
 
-  const ENABLED = 'app.enableCors() is used beside cors(), and answers every OPTIONS request. Remove one of the two.';
+  const ENABLED =
+    'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.';
 
   it('[5] report app.enableCors() at startup, once for each application', () => {
     const adapter = adapterWith([], true);

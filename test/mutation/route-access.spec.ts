@@ -454,8 +454,8 @@ describe('decorators after the rules', () => {
     [[rule('/a', DENIED)], 'Shop.denied("/a")'],
   ])('[3.3] @Public() may not open what %j restricts', (rules, words) => {
     expect(refusalOf(() => decorated(rules, 'GET /a', Public()))).toBe(
-      'The route of @Public on Shop.list must be one that no rule for a role, a policy or nobody restricts, ' +
-        `got GET /a, which ${words} restricts. Remove one of the two.`,
+      'The route of @Public on Shop.list must be without a broader rule that requires a role or a policy, or denies everyone, ' +
+        `got GET /a, restricted by ${words}. Remove one of the two.`,
     );
   });
 

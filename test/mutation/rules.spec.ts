@@ -62,7 +62,7 @@ describe('what @Public() may not open', () => {
     const sentence = refusalOf(() => assertNotOpened(narrow, broader, 'GET /a'));
     if (refused)
       expect(sentence).toMatch(
-        /^The route of Shop\.public must be one that no rule for a role, a policy or nobody restricts, got GET \/a, which Shop\.\w+\(.+\) restricts\. Remove one of the two\.$/,
+        /^The route of Shop\.public must be without a broader rule that requires a role or a policy, or denies everyone, got GET \/a, restricted by Shop\.\w+\(.+\)\. Remove one of the two\.$/,
       );
     else expect(sentence).toBe('accepted');
   });

@@ -27,7 +27,7 @@ export interface ListRequest {
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 100;
-/** In characters: matching a long term against long texts takes seconds. */
+/** In code points: matching a long term against long texts takes seconds. */
 const MAX_TERM = 100;
 const ANY_FIELD = 'q';
 
@@ -53,18 +53,21 @@ export const RawQuery = createParamDecorator((_: unknown, context) =>
  */
 export function parseListQuery(query: ListQuery, paged: boolean, searchable?: readonly string[]): ListRequest {
   const errors: FieldError[] = [];
-  const searched = searchable ? [...new Set([...searchable, ANY_FIELD])] : [];
+  const searched = searchable?.length ? [...new Set([...searchable, ANY_FIELD])] : [];
   const parameters = readParameters(query, [...searched, ...(paged ? PAGE_PARAMETERS : [])], errors);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
     if (text === undefined) return [];
     if (text === '') errors.push({ field: name, message: 'must be a text to search for, got an empty one' });
-    if (text.length > MAX_TERM)
-      errors.push({ field: name, message: `must be at most ${MAX_TERM} characters long, got ${text.length}` });
+    // SQLite's LIKE reads no further than NUL, and PostgreSQL has no text with it.
+    if (text.includes('\0')) errors.push({ field: name, message: 'must be a text without the character NUL' });
+    const { length } = [...text];
+    if (length > MAX_TERM)
+      errors.push({ field: name, message: `must be at most ${MAX_TERM} characters long, got ${length}` });
     return [{ field: searchable?.includes(name) ? name : undefined, text }];
   });
   if (searchable && terms.length === 0 && errors.length === 0)
-    errors.push({ field: ANY_FIELD, message: `must be sent, or at least one of ${searched.join(', ')}` });
+    errors.push({ field: ANY_FIELD, message: `is missing: send at least one of ${searched.join(', ')}` });
   const page = paged ? readPage(parameters, errors) : undefined;
   if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
   return { terms, ...(page && { page }) };
@@ -85,12 +88,12 @@ function readParameters(query: ListQuery, known: readonly string[], errors: Fiel
 }
 
 function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[]): Page {
-  const read = (name: string, fallback: number): number => {
+  const read = (name: string, fallback: number, most: number): number => {
     const text = parameters.get(name);
     if (text === undefined) return fallback;
-    const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+    const value = /^\d+$/.test(text) ? Math.min(Number(text), most) : 0;
     if (value < 1 || !Number.isSafeInteger(value)) errors.push({ field: name, message: 'must be an integer from 1' });
     return value;
   };
-  return { page: read('page', 1), size: Math.min(read('size', DEFAULT_SIZE), MAX_SIZE) };
+  return { page: read('page', 1, Number.POSITIVE_INFINITY), size: read('size', DEFAULT_SIZE, MAX_SIZE) };
 }

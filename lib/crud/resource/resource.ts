@@ -36,9 +36,10 @@ export function compileResource<T extends object>(
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
   const { entity, dataSource: name } = options;
   if (!dataSource) {
-    const got = name === undefined ? 'no default one' : JSON.stringify(name);
-    const advice = 'import TypeOrmModule.forRoot({ … }), with that `name` if it is a further one';
-    return refuse(options, 'dataSource', 'a data source of the application', got, advice);
+    if (name === undefined)
+      return refuse(options, 'entity', 'an entity of a data source', 'none', 'import TypeOrmModule.forRoot({ … })');
+    const advice = 'import TypeOrmModule.forRoot({ … }) with that `name`';
+    return refuse(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
   }
   if (dataSource.hasMetadata(entity)) return dataSource;
   const advice =
@@ -59,7 +60,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     metadata.beforeInsertListeners.length > 0 ||
     id.getEntityValue(metadata.create()) !== undefined;
   if (!isGenerated) {
-    const advice = `${KEY_ADVICE}, give the column a default on a database that tells it of a new record (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
+    const advice = `${KEY_ADVICE}, give the column a default on a database that returns generated values (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
     refuse(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
   }
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);

@@ -1,19 +1,19 @@
 /**
- * Which way an operation takes to the table. What an entity declares decides: whatever the compiled statements do not
- * carry exactly goes through the repository.
+ * Whether an operation runs compiled statements or goes through the repository. It goes through the repository where the
+ * entity declares something that compiled statements do not support.
  */
 import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 
 export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
-export type Access = (typeof ACCESSES)[number];
+export type StoreAccess = (typeof ACCESSES)[number];
 
 /** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
 export function describePaths(entity: Type, dataSource: DataSource): string {
   const metadata = dataSource.getMetadata(entity);
   const feature = featureNotCompiled(metadata, dataSource);
-  const byPath = new Map<string, Access[]>();
+  const byPath = new Map<string, StoreAccess[]>();
   for (const access of ACCESSES) {
     const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
     const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
@@ -24,7 +24,7 @@ export function describePaths(entity: Type, dataSource: DataSource): string {
 
 type Hook = keyof EntitySubscriberInterface;
 
-const HOOKS: Readonly<Record<Access, readonly Hook[]>> = {
+const HOOKS: Readonly<Record<StoreAccess, readonly Hook[]>> = {
   read: ['afterLoad'],
   create: ['beforeInsert', 'afterInsert'],
   update: ['beforeUpdate', 'afterUpdate'],
@@ -67,7 +67,7 @@ const FEATURES: readonly [reason: string, declares: Declares][] = [
     ({ relations }, _, blank) =>
       relations.some(({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null),
   ],
-  ['a name that is no plain word', (metadata) => !hasPlainNames(metadata)],
+  ['a table or column name with other characters than letters, digits and _', (metadata) => !hasPlainNames(metadata)],
 ];
 
 /** Whether a repository is TypeORM's own of the data source, and not one that a provider has put in its place. */
@@ -92,7 +92,7 @@ const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
  * the data source at any time.
  */
 export function hookNotCompiled(
-  access: Access,
+  access: StoreAccess,
   metadata: EntityMetadata,
   { subscribers }: DataSource,
 ): string | undefined {

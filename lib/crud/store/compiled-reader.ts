@@ -63,7 +63,11 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
 
   private keyed(query: SelectQueryBuilder<T>): Statement {
     const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
-    return compileStatement(this.dataSource, 'slave', sql);
+    return this.statement(sql);
+  }
+
+  private statement(sql: string): Statement {
+    return compileStatement(this.dataSource, this.dataSource.defaultReplicationModeForReads(), sql);
   }
 
   private selectionOf(terms: readonly Term[]): Selection {
@@ -81,11 +85,10 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     const [count] = matching(this.query().select('COUNT(*)', 'total')).getQueryAndParameters();
     const indexes = (found as string[]).map((text) => places.findIndex((place) => containing(place.text) === text));
     const [limit, offset] = [0, 1].map((at) => this.dataSource.driver.createParameter('', indexes.length + at));
-    const statement = (sql: string): Statement => compileStatement(this.dataSource, 'slave', sql);
     return {
-      all: statement(all),
-      range: statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
-      count: statement(count),
+      all: this.statement(all),
+      range: this.statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
+      count: this.statement(count),
       parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
     };
   }

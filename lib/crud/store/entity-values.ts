@@ -29,7 +29,7 @@ export function setOwn(target: object, name: string, value: unknown): void {
 }
 
 /** The same values, as the entity holds them by now. */
-export const heldBy = (entity: object, { fields }: EntityDescription, values: Values): Values =>
+export const valuesOfEntity = (entity: object, { fields }: EntityDescription, values: Values): Values =>
   values.map((value, place) =>
     value === undefined || typeof value === 'function'
       ? value

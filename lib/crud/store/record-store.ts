@@ -1,7 +1,7 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
-import { featureNotCompiled, hookNotCompiled, isUnaltered, replacesReads, type Access } from './compilability.js';
+import { featureNotCompiled, hookNotCompiled, isUnaltered, replacesReads, type StoreAccess } from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { RecordReader, RecordWriter } from './record-access.js';
@@ -41,17 +41,17 @@ export class RecordStore<T extends object> {
     return this.pathOf('read').reader;
   }
 
-  writer(access: Exclude<Access, 'read'>): RecordWriter<T> {
+  writer(access: Exclude<StoreAccess, 'read'>): RecordWriter<T> {
     return this.pathOf(access).writer;
   }
 
   /** Whether listeners may be called, which must not happen for a record that does not exist. */
-  callsListeners(access: Access): boolean {
+  callsListeners(access: StoreAccess): boolean {
     return this.pathOf(access) !== this.compiled;
   }
 
   /** Decided for each request: a test may replace methods of the repository at any time. */
-  private pathOf(access: Access): Path<T> {
+  private pathOf(access: StoreAccess): Path<T> {
     if (!isUnaltered(this.repository, this.dataSource))
       return replacesReads(this.repository) ? this.throughMethods : this.throughQueryBuilder;
     const hook = hookNotCompiled(access, this.resource.metadata, this.dataSource);
