@@ -337,6 +337,18 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
     expect(error.message).not.toContain('\n');
   });
 
+  it('[3.3] roles of enforcedRoles are compared too', async () => {
+    const parts: Parts = {
+      routes: ['GET a'],
+      rules: ({ role }) => role('ADMIN', '/a'),
+      auth: { enforcedRoles: ['Admin'] },
+    };
+    const { logs } = await loggedAtBoot(platform, moduleOf(parts));
+    expect(linesOf(logs, 'warn')).toContainEqual(
+      expect.stringMatching(/The roles ADMIN and Admin differ only in case\./),
+    );
+  });
+
   it('[3.3] without strict, each is one warning', async () => {
     for (const [what, parts, sentence] of WARNINGS) {
       const { error, logs } = await loggedAtBoot(platform, moduleOf(parts), parts);

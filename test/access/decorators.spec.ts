@@ -15,8 +15,8 @@ import {
 import { RouterModule } from '@nestjs/core';
 import { AccessReport, Authenticated, Public, Roles, SecurityRulesGuard } from 'declarest';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
-import { type RuledApp, type RuledParts, startRuled, TOKENS, type Who } from './ruled-app.js';
+import { linesOf, loggedAtBoot, PLATFORMS, startApp } from '../harness/platforms.js';
+import { authModule, type RuledApp, type RuledParts, startRuled, TOKENS, type Who } from './ruled-app.js';
 
 async function ask(
   app: RuledApp,
@@ -311,3 +311,23 @@ describe('@Public() beside a restriction of the same class or method', () => {
     expect(() => [Roles('A'), Authenticated(), Roles('B')].forEach((decorate) => decorate(Twice))).not.toThrow();
   });
 });
+
+it.each(PLATFORMS)(
+  '[3.2] a decorator without AuthModule, which applies it, is a startup warning on %s',
+  async (platform) => {
+    @Controller('a')
+    class Restricted {
+      @Roles('ADMIN')
+      @Get()
+      get(): string {
+        return 'a';
+      }
+    }
+    const warning = expect.stringMatching(/Access decorators such as @Roles\(\) do nothing without AuthModule\./);
+    const without = await startApp(platform, { controllers: [Restricted] });
+    expect(linesOf(without.logs, 'warn')).toEqual([warning]);
+    await without.close();
+    const { logs } = await loggedAtBoot(platform, { imports: [authModule()], controllers: [Restricted] });
+    expect(linesOf(logs, 'warn')).not.toContainEqual(warning);
+  },
+);

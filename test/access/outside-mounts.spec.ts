@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { CrudModule } from 'declarest';
 import express from 'express';
 import { accessMatrix, urlSpellings } from 'declarest/testing';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
@@ -321,4 +322,55 @@ describe('mounts of Express', () => {
     expect((await ask(app, '/v', 'USER')).body).toBe('the late route');
     await app.close();
   });
+});
+
+it("[3.6] a function that is mounted above controllers' routes is a warning: it may answer requests itself", async () => {
+  const parts = {
+    routes: ['GET api/products'],
+    rules: ({ requireAuth }: Parameters<Declare>[0]) => requireAuth('/api/**'),
+  };
+  const app = await startRuled('express', {
+    ...parts,
+    configure: (nest) => {
+      nest.use('/api', express().get('/report', answering('the report')));
+      nest.use('/own', answering('the function'));
+      nest.use(answeringNothing);
+    },
+  });
+  const warning = expect.stringMatching(/Rules do not apply to what the functions mounted at \/api answer themselves/);
+  expect(linesOf(app.logs, 'warn')).toContainEqual(warning);
+  expect((await ask(app, '/api/report')).status).toBe(200);
+  await app.close();
+  const without = await startRuled('express', { ...parts, configure: (nest) => void nest.use(answeringNothing) });
+  expect(linesOf(without.logs, 'warn')).not.toContainEqual(warning);
+  await without.close();
+});
+
+const answeringNothing = (_request: unknown, _response: unknown, next: Next): void => next();
+
+it('[3.5] a late route is governed under header versions, also where CrudModule reads the routes first', async () => {
+  @Controller({ path: 'reports/:name', version: '1' })
+  class Versioned {
+    @Get()
+    read(): string {
+      return 'version 1';
+    }
+  }
+  @Injectable()
+  class LateRoutes implements OnModuleInit {
+    constructor(private readonly host: HttpAdapterHost) {}
+    onModuleInit(): void {
+      this.host.httpAdapter.get('/reports/:name', answering('the late route') as never);
+    }
+  }
+  const app = await startRuled('express', {
+    imports: [CrudModule],
+    controllers: [Versioned],
+    providers: [LateRoutes],
+    rules: ({ requireRole }) => requireRole('ADMIN', '/reports/**'),
+    configure: (nest) => void nest.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
+  });
+  expect((await ask(app, '/reports/x')).status).toBe(401);
+  expect((await ask(app, '/reports/x', 'ADMIN')).body).toBe('the late route');
+  await app.close();
 });

@@ -339,3 +339,17 @@ describe.each(PLATFORMS)('the guard in tests on %s', (platform) => {
     await app.close();
   });
 });
+
+it('[1] a configuration may have the hook of its start as a property', async () => {
+  let ran = false;
+  @Injectable()
+  class WithHook extends SecurityConfig {
+    onApplicationBootstrap = async (): Promise<void> => void (ran = true);
+    override configure(): void {
+      this.requireAuth('/a');
+    }
+  }
+  const app = await startApp('express', { imports: [authModule()], providers: [WithHook] });
+  expect(ran).toBe(true);
+  await app.close();
+});

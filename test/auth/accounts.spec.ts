@@ -166,6 +166,9 @@ describe('UserAccounts', () => {
       await accounts.create({ email: uniqueEmail(), username, password: PASSWORD });
       await expect(accounts.ensure({ email: 'no address', password: PASSWORD })).rejects.toThrow(InvalidUserError);
       await expect(accounts.ensure({ password: PASSWORD })).rejects.toThrow(/email: required/);
+      await expect(accounts.ensure({ email: 'bad', password: 'x', role: '' })).rejects.toThrow(
+        /email: .*password: .*role: /,
+      );
       await expect(accounts.ensure({ email: uniqueEmail(), password: 'short' })).rejects.toThrow(InvalidUserError);
       const user = { email: uniqueEmail(), username, password: PASSWORD };
       await expect(accounts.ensure(user)).rejects.toMatchObject({ field: 'username' });

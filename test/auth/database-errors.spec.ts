@@ -1,4 +1,5 @@
 /** The database is busy, down, or fails in another way while users register and log in. */
+import { databaseFailureOf } from '../../lib/entities/database-errors.js';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AuthUser } from 'declarest';
@@ -102,3 +103,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   },
 );
+
+it.each(['53300', '57P04', '08006', '57P01'])('[4.3] a connection that PostgreSQL refuses with %s is 503', (code) => {
+  expect(databaseFailureOf(Object.assign(new Error('refused'), { code }))).toBe('unavailable');
+});

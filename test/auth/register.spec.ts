@@ -44,6 +44,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     });
 
+    it('[2.3] many unknown fields are answered in few words', async () => {
+      const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
+      const { status, text, json } = await register(body);
+      expect([status, text.length < 2_000]).toEqual([400, true]);
+      expect(json.message).toMatch(
+        /^email: required; .*; field0: not accepted here, expected only email, .*; field1: not accepted here; .* … and \d+ more$/,
+      );
+    });
+
     it('[2.3] optional fields that are absent or null are null, and several users may have no username', async () => {
       const absent = { username: null, firstName: null, lastName: null };
       for (const fields of [{}, absent]) {

@@ -57,6 +57,7 @@ it.each([
     'an ES module',
     `import 'node:fs';\n// This file has no export.\n/**\n * export\n */\nthrow new Error('loaded');\nexport {};\n`,
   ],
+  ['a file with the word in a text', `const path = '/api/export';\nthrow new Error('loaded');\n`],
   [
     'CommonJS',
     `"use strict";\nObject.defineProperty(exports, "__esModule", { value: true });\nthrow new Error('loaded');\n`,

@@ -354,3 +354,34 @@ describe.each(PLATFORMS)('@Exclude() of class-transformer on %s', (platform) => 
     expect(message).toMatch(/secret/);
   });
 });
+
+it('[4.3] a value for which a transformer fails, or that its text column cannot hold, is 400', async () => {
+  @Entity('transformed_text')
+  class Cat {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @Column({
+      type: 'varchar',
+      nullable: true,
+      transformer: { to: (value: string | null) => value?.toLowerCase() ?? null, from: (value: unknown) => value },
+    })
+    nick!: string | null;
+
+    @Column('simple-array', { default: '' })
+    tags!: string[];
+  }
+  const service = await startCrud('express', {
+    entities: [Cat],
+    resources: [{ entity: Cat, endpoint: '/cats', maxListSize: 5 }],
+  });
+  for (const [body, message] of [
+    [{ nick: 5 }, 'must be a value that the column accepts, got 5'],
+    [{ tags: ['\ud800x'] }, expect.stringMatching(/^must be an array of/)],
+  ] as const) {
+    const { status, json } = await service.post('/cats', body);
+    expect([status, json.errors]).toEqual([400, [{ field: Object.keys(body)[0], message }]]);
+  }
+  expect((await service.post('/cats', { nick: 'TOM' })).json.data).toMatchObject({ id: 1, nick: 'tom' });
+  await service.close();
+});

@@ -126,3 +126,21 @@ describe('[4.5] the terms of a search', () => {
     expect(terms).toEqual([{ field: 'q', text: 'many' }]);
   });
 });
+
+describe('[4.5] a text to search for', () => {
+  const search = (text: string, searchable = ['name']) => parseListQuery({ name: text }, false, searchable);
+
+  it('has at most 100 characters, counted in code points', () => {
+    expect(search('😀'.repeat(100)).terms).toHaveLength(1);
+    expect(() => search('😀'.repeat(101))).toThrow(BadRequestException);
+  });
+
+  it('has no NUL, after which SQLite reads nothing', () => {
+    expect(() => search('a\0b')).toThrow(BadRequestException);
+  });
+
+  it('is an unknown parameter where no field is searchable', () => {
+    expect(() => search('a', [])).toThrow(BadRequestException);
+    expect(() => parseListQuery({ q: 'a' }, false, [])).toThrow(BadRequestException);
+  });
+});

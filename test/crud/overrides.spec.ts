@@ -533,3 +533,41 @@ describe.each(['compiled', 'repository'] as const)("[4.7] the entity's own types
     await service.close();
   });
 });
+
+describe('[4.3] values that an override passes on', () => {
+  @Entity('passed_on')
+  class Passed {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @Column()
+    name!: string;
+  }
+
+  class Things extends CrudController({ entity: Passed, endpoint: '/things', maxListSize: 5 }) {
+    @Post()
+    override async create(@Body() body: JsonObject) {
+      return super.create(body);
+    }
+
+    @Put(':id')
+    override async update(@Param('id') id: string, @Body() body: JsonObject) {
+      return super.update(id, body);
+    }
+  }
+
+  it.each(PLATFORMS)('are 400 unless they are an object, on %s', async (platform) => {
+    const service = await startCrud(platform, { entities: [Passed], resources: [Things] });
+    await service.post('/things', { name: 'first' });
+    for (const [method, path] of [
+      ['POST', '/things'],
+      ['PUT', '/things/1'],
+    ] as const) {
+      const answers = [await service.send(method, path), await service.send(method, path, { json: [] })];
+      expect(answers.map(({ status, json }) => [status, json.message])).toEqual(
+        answers.map(() => [400, 'The request body must be a JSON object']),
+      );
+    }
+    await service.close();
+  });
+});

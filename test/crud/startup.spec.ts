@@ -1,5 +1,16 @@
 /** Mistakes in generated controllers that show when the application starts. */
-import { Controller, Get, Injectable, Param, Patch, Post, Put, type Type } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  type INestApplication,
+  Injectable,
+  Param,
+  Patch,
+  Post,
+  Put,
+  type Type,
+  VersioningType,
+} from '@nestjs/common';
 import { CrudController, CrudModule, CrudOverride, type CrudOptions, type JsonObject, type ListQuery } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
@@ -27,6 +38,67 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
   it('[4.2] refuses a parameter in the endpoint, which would filter nothing', () => {
     const declare = (): unknown => CrudController({ ...base, endpoint: '/api/shops/:shop/products' });
     expect(declare).toThrow(/`endpoint` of Product.*a path without parameters.*"\/api\/shops\/:shop\/products"/);
+  });
+
+  it('[4.2] refuses a parameter in front of generated routes, which would filter nothing', async () => {
+    @Controller('/api/shops/:shop/products')
+    class Products extends CrudController(base) {}
+    const parts = { entities: [Product], controllers: [Products] };
+    expect((await crudError(platform, parts)).message).toMatch(
+      /`endpoint` of Product must be served at a path without parameters, got "\/api\/shops\/:shop\/products/,
+    );
+    const configure = (app: INestApplication): void => void app.setGlobalPrefix('/tenants/:tenant');
+    const resources = [base];
+    expect((await crudError(platform, { entities: [Product], resources, configure })).message).toMatch(
+      /got "\/tenants\/:tenant\/api\/products/,
+    );
+  });
+
+  it('[4.2] accepts parameters of the routes that a subclass adds', async () => {
+    @Controller()
+    class Products extends CrudController(base) {
+      @Get('by/:name/:size')
+      byName(@Param('name') name: string) {
+        return name;
+      }
+    }
+    const service = await startCrud(platform, { entities: [Product], controllers: [Products] });
+    expect((await service.get('/api/products/by/pen/1')).text).toBe('pen');
+    await service.close();
+  });
+
+  it('[4.4] names a list without a bound by the path where it is served', async () => {
+    @Controller('/api/goods')
+    class Goods extends CrudController({ ...base, enablePagination: false }) {}
+    expect(await warningsOf(Goods)).toEqual([expect.stringContaining('Unpaginated list endpoints: /api/goods.')]);
+  });
+
+  it('[4.3] allows several versions of one path that a header tells apart', async () => {
+    @Controller({ version: '1' })
+    class First extends CrudController(base) {}
+    @Controller({ version: '2' })
+    class Second extends CrudController(base) {
+      @Get()
+      override async findAll() {
+        return { version: 2 } as never;
+      }
+    }
+    const configure = (app: INestApplication): void =>
+      void app.enableVersioning({ type: VersioningType.HEADER, header: 'X-V' });
+    const service = await startCrud(platform, { entities: [Product], controllers: [First, Second], configure });
+    const versions = [];
+    for (const version of ['1', '2'])
+      versions.push((await service.send('GET', '/api/products', { headers: { 'x-v': version } })).json);
+    expect(versions).toEqual([expect.objectContaining({ data: [] }), { version: 2 }]);
+    await service.close();
+  });
+
+  it('[6] starts where the global prefix excludes a generated endpoint', async () => {
+    const configure = (app: INestApplication): void => void app.setGlobalPrefix('v1', { exclude: ['products'] });
+    const resources = [{ ...base, endpoint: '/products' }];
+    const service = await startCrud(platform, { entities: [Product], resources, configure });
+    expect((await service.get('/products')).status).toBe(200);
+    await service.close();
   });
 
   it.each(['forFeature', 'controllers'] as const)(

@@ -46,7 +46,11 @@ class OwnFilter implements ExceptionFilter {
         : ((error as { status?: number; statusCode?: number }).status ??
           (error as { statusCode?: number }).statusCode ??
           500);
-    this.host.httpAdapter.reply(host.switchToHttp().getResponse(), { mine: status }, status);
+    const http = host.switchToHttp();
+    const { raw, headers } = http.getRequest<{ raw?: IncomingMessage } & IncomingMessage>();
+    const type = (raw ?? { headers }).headers['content-type'] ?? 'none';
+    this.host.httpAdapter.setHeader(http.getResponse(), 'x-seen-type', type);
+    this.host.httpAdapter.reply(http.getResponse(), { mine: status }, status);
   }
 }
 
@@ -54,7 +58,10 @@ class OwnFilter implements ExceptionFilter {
 function failOnDemand({ headers }: IncomingMessage, _response: unknown, next: (error?: unknown) => void): void {
   const status = headers['x-fail'];
   if (status === undefined) next();
-  else next(Object.assign(new Error('failed on demand'), status === '500' ? {} : { status: Number(status) }));
+  else
+    next(
+      Object.assign(new Error('failed on demand'), status === '500' ? {} : { status: Number(status), type: 'quota' }),
+    );
 }
 
 const json = (body: string, type = 'application/json'): RequestOptions => ({ body, headers: { 'content-type': type } });
@@ -182,6 +189,26 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
       }
     },
   );
+
+  it.each(['gzip', 'br', 'deflate'])(
+    '[3.6] [4.3] that cannot be decompressed are refused like others: %s',
+    async (encoding) => {
+      const options = { body: '{}', headers: { 'content-type': 'application/json', 'content-encoding': encoding } };
+      expect((await request(shop.url, 'PUT', '/own/closed', options)).status).toBe(401);
+      const { status, json: answer } = await request(shop.url, 'POST', '/api/categories', options);
+      expect([400, 415]).toContain(status);
+      expect(answer).toEqual({
+        success: false,
+        message: expect.stringMatching(/^The request body /),
+        timestamp: expect.any(String),
+      });
+    },
+  );
+
+  it('[3.6] at an unknown path leave the headers of the request as they are', async () => {
+    const { headers } = await request(shop.url, 'POST', '/nowhere', json('{"name":'));
+    expect(headers['x-seen-type']).toBe('application/json');
+  });
 
   it('[3.6] at an unknown path are 404', async () => {
     const answer = await request(shop.url, 'POST', '/nowhere', json('{"name":"x"}'));

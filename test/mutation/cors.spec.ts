@@ -212,6 +212,20 @@ describe('the routes of a controller', () => {
   });
 });
 
+it.each<[versioning: object | undefined, route: string, uncovered: string[]]>([
+  [{ type: VersioningType.URI, prefix: false }, '/1/gadgets', []],
+  [{ type: VersioningType.URI, prefix: 'ver.' }, '/ver.1/gadgets', []],
+  [{ type: VersioningType.URI, prefix: 'ver.' }, '/verx1/gadgets', ['/gadgets']],
+  [{ type: VersioningType.HEADER, header: 'x' }, '/v1/gadgets', ['/gadgets']],
+  [undefined, '/v1/gadgets', ['/gadgets']],
+  [undefined, '/gadgets', []],
+])('[5] with the versioning %j, the route %s leaves %j uncovered', (versioning, path, uncovered) => {
+  const config = new ApplicationConfig();
+  if (versioning) config.enableVersioning(versioning as never);
+  const table = { controllerRoutes: [makeRoute('GET', path)] } as unknown as RouteTable;
+  expect(uncoveredPaths(['/gadgets'], table, config)).toEqual(uncovered);
+});
+
 /** As much of Express as the route table reads. */
 function adapterWith(paths: string[] = [], isCorsEnabled?: boolean): object {
   const stack = paths.map((path) => ({

@@ -1,3 +1,6 @@
+import { compileMatching } from '../../lib/access/matching-rules.js';
+import { exactly } from '../../lib/access/pattern.js';
+import { PUBLIC, rule } from './declared.js';
 import { cleanLevels, interpretationsOf } from '../../lib/access/path-interpretations.js';
 
 describe('clean paths', () => {
@@ -128,5 +131,20 @@ describe('the interpretations of a path', () => {
     ['/', 'a|'],
   ])('[3.5] the second splits the slashes that a parameter holds: %j', (id, levels) => {
     expect(read('/a/:id', '/sent', { id })[1]).toBe(levels);
+  });
+});
+
+describe('rules that match a concrete path', () => {
+  const RULES = ['/**', '/a', '/a/*', '/a/**', '/a/b', '/b'].map((text) => rule(text, PUBLIC));
+  it.each([
+    ['', ['/**']],
+    ['a', ['/**', '/a', '/a/**']],
+    ['a/b', ['/**', '/a/*', '/a/**', '/a/b']],
+    ['a/b/c', ['/**', '/a/**']],
+    ['c', ['/**']],
+  ])('[3.1] of %j', (path, texts) => {
+    const levels = path.split('/').filter((level) => level !== '');
+    const matching = compileMatching(RULES, exactly)(levels);
+    expect(matching.map(({ pattern }) => pattern.text).toSorted()).toEqual(texts.toSorted());
   });
 });

@@ -493,5 +493,8 @@ describe('the report', () => {
       'GET     /a      EDITOR or ADMIN  Shop.requireRole("EDITOR", "/a")\nDELETE  /a/:id  any token        default',
     );
     expect(formatAccessRows([])).toBe('');
+    expect(formatAccessRows([{ method: 'GET', path: '/a', access: 'public', rules: ['one', 'two'] }])).toBe(
+      'GET  /a  public  one, two',
+    );
   });
 });
