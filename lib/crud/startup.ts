@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import type { Route } from '../routes/route.js';
 import { readBrokenEscapes } from '../routes/broken-escapes.js';
@@ -82,12 +82,7 @@ function refuseParameters({ path, handler }: Route): void {
   if (!handler || !declared || declared.access) return;
   if (parametersIn(path) <= Math.max(...pathsOf(handler).map(parametersIn))) return;
   const advice = 'Remove the parameter: generated operations do not filter by it';
-  throw new InvalidOptionError(
-    declared.declaredBy,
-    'served at a path without parameters',
-    JSON.stringify(path),
-    advice,
-  );
+  throw new InvalidOptionError(declared.declaredBy, 'served at a path without parameters', describe(path), advice);
 }
 
 function dataSourceOf(moduleRef: ModuleRef, { dataSource }: ResolvedCrudOptions): DataSource | undefined {

@@ -33,16 +33,16 @@ export function jsonBodyOf(request: HttpRequest): JsonObject {
     throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
   // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
   if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
-  return expectJsonObject(body);
+  const object = expectJsonObject(body);
+  if (isDeeper(object, MOST_LEVELS))
+    throw new BadRequestException(`The request body must be nested at most ${MOST_LEVELS} levels deep`);
+  return object;
 }
 
-/** @throws 400 for anything but an object, and for one that is nested too deeply */
+/** @throws 400 */
 export function expectJsonObject(body: unknown): JsonObject {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new BadRequestException('The request body must be a JSON object');
-  if (isDeeper(body, MOST_LEVELS))
-    throw new BadRequestException(`The request body must be nested at most ${MOST_LEVELS} levels deep`);
-  return body as JsonObject;
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as JsonObject;
+  throw new BadRequestException('The request body must be a JSON object');
 }
 
 /** The parameter of a handler that receives a JSON object. */

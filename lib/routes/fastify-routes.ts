@@ -37,6 +37,7 @@ export interface RoutedRequest {
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
   private readonly byPath = new Map<string, Route[]>();
+  private readonly versions: unknown[] = [];
   private readonly byLevels = new LevelTrie<{ readonly route: Route; readonly template: string }>();
 
   constructor(private readonly instance: FastifyInstance) {
@@ -78,6 +79,7 @@ export class FastifyRoutes extends RouteTable {
     const verbs = [method].flat().map((verb) => verb.toUpperCase());
     const isAll = this.instance.supportedMethods.every((verb) => verbs.includes(verb));
     const versions = [constraints?.version].flat().filter((version) => version !== undefined);
+    this.versions.push(...versions);
     const path = url === '' ? '/' : url;
     const known = this.byPath.get(path) ?? [];
     this.byPath.set(path, known);
@@ -94,8 +96,7 @@ export class FastifyRoutes extends RouteTable {
   }
 
   private paramsOf(method: string, url: string): ServedRoute['params'] | undefined {
-    const versions = this.routes.flatMap((route) => route.versions);
-    const constraints = versions.length === 0 ? [{}] : [{}, { constraints: { version: versions } }];
+    const constraints = this.versions.length === 0 ? [{}] : [{}, { constraints: { version: this.versions } }];
     for (const constraint of constraints) {
       const found = this.instance.findRoute({ method, url, ...constraint });
       // Nest's adapter answers 404 where a parameter is empty.

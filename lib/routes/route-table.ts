@@ -46,8 +46,10 @@ export class RouteTable {
 
   /** Whether a route of any method serves a path. A mount is none: it answers OPTIONS itself. */
   hasRoute(path: string): boolean {
-    const served = METHODS.map((method) => this.find(method, path)?.route);
-    return served.some((route) => route !== undefined && !isMount(route));
+    return METHODS.some((method) => {
+      const route = this.find(method, path)?.route;
+      return route !== undefined && !isMount(route);
+    });
   }
 
   /** The route that serves a request. */
