@@ -44,7 +44,7 @@ export class ServiceUnavailable extends ServiceUnavailableException {
 
 /** The parser's own messages quote the body, which may hold a password: these do not. */
 const UNREADABLE: Readonly<Record<number, string>> = {
-  400: 'The request body is not valid JSON',
+  400: 'The request body is not a valid JSON object',
   413: 'The request body is larger than this server accepts',
   415: 'The request body must be application/json in UTF-8',
 };

@@ -49,7 +49,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const { id } = json.data;
     const refused = [
       400,
-      failure(expect.stringMatching(/^The request body (must be a JSON object|is not valid JSON)/)),
+      failure(expect.stringMatching(/^The request body (must be a JSON object|is not a valid JSON object)/)),
     ];
     expect(await sendRaw('PUT', `/notes/${id}`, headers, body)).toEqual(refused);
     const before = (await service.get('/notes')).json.metadata.pagination.total;
@@ -100,7 +100,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const empty = await rawTarget(at, target, { method: 'POST', headers: [JSON_TYPE], body: '' });
       expect([empty.status, JSON.parse(empty.body).message]).toEqual([
         400,
-        expect.stringMatching(/^The request body (must be a JSON object|is not valid JSON)/),
+        expect.stringMatching(/^The request body (must be a JSON object|is not a valid JSON object)/),
       ]);
       const body = `{"email":${nested(20_000)},"password":"${PASSWORD}"}`;
       const deep = await rawTarget(at, target, { method: 'POST', headers: [JSON_TYPE], body });

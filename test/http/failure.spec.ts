@@ -34,7 +34,12 @@ describe('the description of a failure', () => {
       'name is empty; price is negative',
     ],
     ['an object without a message', new HttpException({ code: 5 }, 422), 422, 'Http Exception'],
-    ['malformed JSON', unreadable(400, 'Unexpected token } in "hunter2"'), 400, 'The request body is not valid JSON'],
+    [
+      'malformed JSON',
+      unreadable(400, 'Unexpected token } in "hunter2"'),
+      400,
+      'The request body is not a valid JSON object',
+    ],
     ['too large a body', unreadable(413, 'limit 102400'), 413, 'The request body is larger than this server accepts'],
     ['a wrong media type', unreadable(415, 'x'), 415, 'The request body must be application/json in UTF-8'],
     ['what a platform refuses otherwise', unreadable(431, 'x'), 431, 'The request body cannot be read'],
