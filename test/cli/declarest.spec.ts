@@ -62,7 +62,8 @@ export function configure(app: INestApplication): void {
 }
 `,
   'apps/exits.ts': `${EXPORT}process.exit(0);\n`,
-  'apps/throws.ts': `${EXPORT}setTimeout(() => { throw new Error('late'); });\n`,
+  // Without the wait, the command may end before the timer.
+  'apps/throws.ts': `${EXPORT}setTimeout(() => { throw new Error('late'); });\nawait new Promise((resolve) => setTimeout(resolve, 1_000));\n`,
 };
 
 let compiled: Compiled;
