@@ -66,17 +66,10 @@ export class CompiledAccess {
 
   /** Every role that a rule or an option names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const accesses = [
-      ...this.entries.map(({ access }) => access),
-      ...this.handlers.map((each) => this.ofHandler(each)),
-    ];
-    const rules = [...this.policy.rules, ...accesses.flatMap(({ by }) => by)];
+    const handled = this.handlers.flatMap((each) => this.ofHandler(each).by);
+    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by), ...handled];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
-    return new Set([
-      BASE_ROLE,
-      ...named,
-      ...this.policy.enforcedRoles,
-      ...Object.entries(this.policy.roleHierarchy).flat(2),
-    ]);
+    const options = [...this.policy.enforcedRoles, ...Object.entries(this.policy.roleHierarchy).flat(2)];
+    return new Set([BASE_ROLE, ...named, ...options]);
   }
 }

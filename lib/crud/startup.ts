@@ -79,8 +79,8 @@ export function reportControllers(moduleRef: ModuleRef): void {
 function refuseParameters({ path, handler }: Route): void {
   const declared = declaredRoute(handler);
   const parametersIn = (text: string): number => text.split(/[:*]/).length;
-  if (!handler || !declared || declared.access) return;
-  if (parametersIn(path) <= Math.max(...pathsOf(handler).map(parametersIn))) return;
+  if (!handler || !declared || declared.access || parametersIn(path) <= Math.max(...pathsOf(handler).map(parametersIn)))
+    return;
   const advice = 'Remove the parameter: generated operations do not filter by it';
   throw new InvalidOptionError(declared.declaredBy, 'served at a path without parameters', describe(path), advice);
 }

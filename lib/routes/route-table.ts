@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http';
 import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { controllerMethods, markControllerMethod } from './controller-methods.js';
-import { isMount, type Route, type ServedRoute } from './route.js';
+import { isRoute, type Route, type ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
@@ -46,10 +46,7 @@ export class RouteTable {
 
   /** Whether a route of any method serves a path. A mount is none: it answers OPTIONS itself. */
   hasRoute(path: string): boolean {
-    return METHODS.some((method) => {
-      const route = this.find(method, path)?.route;
-      return route !== undefined && !isMount(route);
-    });
+    return METHODS.some((method) => isRoute(this.find(method, path)));
   }
 
   /** The route that serves a request. */

@@ -21,7 +21,8 @@ export interface ServedRoute {
 
 /** The template of a mount, which serves its path and everything below. */
 export const mountOf = (path: string): string => `${path}${BELOW_MOUNT}`;
-export const isMount = ({ path }: Route): boolean => path.endsWith(BELOW_MOUNT);
+export const isRoute = (served: ServedRoute | undefined): boolean =>
+  served !== undefined && !served.route.path.endsWith(BELOW_MOUNT);
 const BELOW_MOUNT = '{/*rest}';
 
 /** A mount of everything: its path is not known. */

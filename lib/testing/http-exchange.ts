@@ -1,10 +1,11 @@
 /** Sends real requests to an application with `node:http`. */
 import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import * as http from 'node:http';
-import * as https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
+import { Duplex, Transform } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { Server as TlsServer } from 'node:tls';
+import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
 import { parseJson } from '../http/parse-json.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
@@ -42,15 +43,14 @@ export async function exchange(
     const [expected, advice] = ['text of single bytes without a line break', 'Escape it with encodeURIComponent'];
     throw new InvalidOptionError(`The path of a ${method} request`, expected, describe(target), advice);
   }
-  const { isSecure, ...address } = await addressOf(app);
+  const { isSecure, ...to } = await addressOf(app);
   const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
   const content = body && { 'content-type': 'application/json', 'content-length': body.length };
-  const all = { ...content, ...headers };
   // The certificate of an application under test is self-signed.
-  const options = { ...address, method, headers: all, agent: false, rejectUnauthorized: false };
-  const outgoing = (isSecure ? https : http).request(options);
-  // Set here, because the constructor refuses some bytes. It is sent as latin1.
-  outgoing.path = target;
+  const socket = isSecure ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
+  const createConnection = (): Duplex => withTarget(socket, target);
+  const options = { ...to, method, path: PLACEHOLDER, headers: { ...content, ...headers }, createConnection };
+  const outgoing = http.request(options);
   // An error after the response has begun is reported by the response.
   outgoing.on('error', () => {});
   outgoing.end(body);
@@ -58,10 +58,22 @@ export async function exchange(
   return toAnswer(response, await readText(response));
 }
 
+const PLACEHOLDER = `/${randomUUID()}`;
+
+/** A connection that sends the target, as latin1, in the place of the path: node refuses some of its bytes. */
+function withTarget(socket: Duplex, target: string): Duplex {
+  const replace = (text: string): string => text.replace(PLACEHOLDER, () => target);
+  const writable = new Transform({
+    transform: (chunk: Buffer, _, done) => done(null, Buffer.from(replace(chunk.toString('latin1')), 'latin1')),
+  });
+  writable.pipe(socket);
+  return Duplex.from({ readable: socket, writable });
+}
+
 const starts = new WeakMap<INestApplication, Promise<unknown>>();
 
 /** The address of the application, which starts to listen on a free port of 127.0.0.1 unless it listens already. */
-export async function addressOf(app: INestApplication): Promise<{ hostname: string; port: number; isSecure: boolean }> {
+export async function addressOf(app: INestApplication): Promise<{ host: string; port: number; isSecure: boolean }> {
   const server = app.getHttpServer() as http.Server;
   if (!server.listening) {
     if (!starts.has(app)) starts.set(app, app.listen(0, '127.0.0.1'));
@@ -73,8 +85,8 @@ export async function addressOf(app: INestApplication): Promise<{ hostname: stri
     const advice = 'Do not call listen(), or listen on a port';
     throw new InvalidOptionError('declarest/testing: the application', 'one that listens on a port', got, advice);
   }
-  const hostname = { '0.0.0.0': '127.0.0.1', '::': '::1' }[found.address] ?? found.address;
-  return { hostname, port: found.port, isSecure: server instanceof TlsServer };
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[found.address] ?? found.address;
+  return { host, port: found.port, isSecure: server instanceof TlsServer };
 }
 
 function toAnswer({ statusCode = 0, headersDistinct }: http.IncomingMessage, text: string): Answer {
