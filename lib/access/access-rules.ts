@@ -77,7 +77,6 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       enforcedRoles: this.options.enforcedRoles ?? [],
     };
     const compiled = new CompiledAccess(table, controllerMethods(this.modules), policy, handlers);
-    for (const handler of handlers) compiled.ofHandler(handler);
     AccessRules.current.set(this.modules, compiled);
     this.report(compiled, handlers);
   }

@@ -6,6 +6,7 @@ import { accessRows, type AccessRow } from './access-rows.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
 import { compileRouteAccess, decoratorRules, type RouteAccess, type RulePolicy } from './route-access.js';
+import type { Rule } from './rule.js';
 import { fold } from './rules.js';
 import type { ConcretePath } from './path-interpretations.js';
 
@@ -13,17 +14,19 @@ export class CompiledAccess {
   readonly roles: RoleInclusion;
   readonly inside: RouteAccess;
   readonly outside: OutsideAccess;
+  private readonly handlerRules: readonly Rule[];
 
   constructor(
     readonly table: RouteTable,
     readonly methods: readonly ControllerMethod[],
     readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy; readonly enforcedRoles: readonly string[] },
     /** Of other contexts than HTTP. */
-    private readonly handlers: readonly ControllerMethod[],
+    handlers: readonly ControllerMethod[],
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
     this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.reading);
+    this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).by);
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
@@ -66,8 +69,7 @@ export class CompiledAccess {
 
   /** Every role that a rule or an option names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const handled = this.handlers.flatMap((each) => this.ofHandler(each).by);
-    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by), ...handled];
+    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by), ...this.handlerRules];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
     const options = [...this.policy.enforcedRoles, ...Object.entries(this.policy.roleHierarchy).flat(2)];
     return new Set([BASE_ROLE, ...named, ...options]);

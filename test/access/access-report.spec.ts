@@ -18,6 +18,9 @@ import {
   Roles,
   SecurityConfig,
 } from 'declarest';
+import { PUBLIC } from '../../lib/access/access.js';
+import { CompiledAccess } from '../../lib/access/compiled-access.js';
+import { RouteTable } from '../../lib/routes/route-table.js';
 import { request } from '../harness/client.js';
 import {
   bootError,
@@ -649,4 +652,15 @@ describe.each(PLATFORMS)('further rules on %s', (platform) => {
     expect(message).toMatch(sentence);
     expect(message).not.toContain('\n');
   });
+});
+
+it('[3.3] [3.7] the names of roles include those of options, and of handlers of other contexts', () => {
+  class Gateway {
+    @Roles('Admin')
+    handle(): void {}
+  }
+  const policy = { rules: [], fallback: PUBLIC, roleHierarchy: { OWNER: ['EDITOR'] }, enforcedRoles: ['Auditor'] };
+  const handlers = [{ controller: Gateway, method: Gateway.prototype.handle }];
+  const { roleNames } = new CompiledAccess(new RouteTable(), [], policy, handlers);
+  expect([...roleNames].toSorted()).toEqual(['Admin', 'Auditor', 'EDITOR', 'OWNER', 'USER']);
 });
