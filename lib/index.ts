@@ -18,7 +18,7 @@ export { InvalidUserError } from './auth/user-checks.js';
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';
 export { CurrentUser } from './access/current-user.js';
-export type { Principal } from './access/principal.js';
+export type { Principal } from './http/principal.js';
 export type { DefaultAccess } from './access/access.js';
 export { Authenticated, Public, Roles } from './access/access-decorators.js';
 export { AccessReport } from './access/access-report.js';
@@ -31,12 +31,24 @@ export type { RoleHierarchy } from './access/role-hierarchy.js';
 export { CrudModule } from './crud/crud.module.js';
 export type { CrudResource } from './crud/crud.module.js';
 export { CrudController } from './crud/crud-controller.js';
-export type { GeneratedController, GeneratedControllerClass } from './crud/crud-controller.js';
-export type { CrudOptions } from './crud/crud-options.js';
+export type { GeneratedController, GeneratedControllerClass } from './crud/generated-controller.js';
+export type { CrudOptions, OwnerOptions, RelationThrough } from './crud/crud-options.js';
+export type { FieldPermission } from './crud/rows/field-permissions.js';
+export { useScope } from './crud/rows/scope.js';
+export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
-export type { Envelope, FailureEnvelope, ListMetadata } from './crud/envelope.js';
-export type { CrudData, CrudRecord, FieldName } from './crud/record-types.js';
+export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/envelope.js';
+export type {
+  AggregateRow,
+  CrudData,
+  CrudRecord,
+  FieldName,
+  FilterableName,
+  ManyRelationName,
+  RelationPath,
+} from './crud/record-types.js';
 export type { ListQuery } from './crud/query/list-query.js';
+export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/standard-schema.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';
 

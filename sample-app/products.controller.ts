@@ -11,6 +11,8 @@ export class ProductsController extends CrudController({
   enableSearch: true,
   enableExists: true,
   searchableFields: ['name', 'description'],
+  filterableFields: ['name', 'price', 'stock', 'categoryId', 'category.name'],
+  sortableFields: ['name', 'price'],
 }) {
   @Put(':id')
   @CrudOverride('Returns the previous price in the message')

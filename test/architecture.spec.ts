@@ -6,7 +6,8 @@ import ts from 'typescript';
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-const MAX_LINES = 9_000;
+/** 9,000 for what `contract.md` asks for, and 5,000 for `contract-crud.md`. */
+const MAX_LINES = 14_000;
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -19,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   crud: ['options', 'http', 'entities', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
-  cli: ['options', 'http', 'routes', 'access'],
+  cli: ['options', 'http', 'routes', 'access', 'crud'],
   testing: ['options', 'http', 'routes', 'access', 'auth'],
 };
 

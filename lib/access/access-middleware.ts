@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { setRoleHierarchy } from '../http/principal.js';
 import { probeOf, stopsProbe } from '../http/probe.js';
 import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import { isPlatformRequest, type RoutedRequest } from '../routes/fastify-routes.js';
@@ -45,7 +46,7 @@ export class AccessMiddleware {
     if (isFastify) this.addFastifyHook(adapter);
     // On Fastify, middleware that main.ts mounts runs before or after the hook, but after this one.
     const decideOutside = (request: HttpRequest, response: unknown, next: Next): void => {
-      if (!isFastify) authenticate(this.authenticator, request);
+      if (!isFastify) this.identify(request);
       const enter: Next = (error) =>
         error === undefined && probeOf(request) ? this.stopProbe(adapter, request, response, next) : next(error);
       this.enforce(adapter, request, response, enter, (compiled) =>
@@ -57,12 +58,17 @@ export class AccessMiddleware {
 
   private addFastifyHook(adapter: HttpAdapter): void {
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      authenticate(this.authenticator, request);
+      this.identify(request);
       if (!isPlatformRequest(request)) return done();
       const enter: Next = (error) =>
         error === undefined && stopsProbe(request) ? adapter.reply(reply, '', 403) : done(error);
       this.enforce(adapter, request, reply, enter, ({ outside }) => outside.ofPath(request.method, pathOf(request)));
     });
+  }
+
+  private identify(request: HttpRequest): void {
+    authenticate(this.authenticator, request);
+    setRoleHierarchy(request, (roles) => this.rules.compiled?.roles.expand(roles) ?? roles);
   }
 
   /** A probe stops before a handler outside Nest's routes, and where no route is known. */

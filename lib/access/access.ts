@@ -1,6 +1,6 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
 import type { HttpRequest } from '../http/request-facts.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../http/principal.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { Policy, Rule } from './rule.js';
 

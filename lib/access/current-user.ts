@@ -1,6 +1,7 @@
 import { createParamDecorator } from '@nestjs/common';
 import { requestOf } from './other-contexts.js';
-import { principalOf, type Principal } from './principal.js';
+import type { Principal } from '../http/principal.js';
+import { principalOf } from './principal.js';
 
 /**
  * The parameter of a handler that receives the user of the request: `{ id, email, roles }` of the token. It is `undefined`

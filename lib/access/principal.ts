@@ -1,13 +1,5 @@
+import type { Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/request-facts.js';
-
-/** The user of a request, as its token says. */
-export interface Principal {
-  /** In the type of the user's primary key. */
-  readonly id: string | number;
-  /** Empty where the user has none. */
-  readonly email: string;
-  readonly roles: readonly string[];
-}
 
 export interface Authentication {
   /** `undefined` without a valid token. */

@@ -32,7 +32,7 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
       warnings.push(
         `${nameOf(entry)} requires roles that no user has together: ${entry.access.by.map(describeRule).join(', ')}.`,
       );
-  return [...warnings, ...findSimilarRoles(compiled.roleNames)];
+  return [...warnings, ...findUnrestrictedPatches(inside.entries), ...findSimilarRoles(compiled.roleNames)];
 }
 
 const namesWithoutRule = ({ entries }: RouteAccess): string =>
@@ -44,6 +44,29 @@ const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 function coversRoute(pattern: Pattern, entries: readonly RouteEntry[]): boolean {
   return entries.some((entry) => !entry.part && relationTo(pattern, shapesOf(entry.path), foldWidely) === 'covers');
 }
+
+/**
+ * A rule for PUT alone leaves PATCH open, which changes the same record. A PATCH with a rule of its own is as the
+ * application wants it.
+ */
+function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
+  const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
+  const paths = new Map<string, string[]>();
+  for (const put of entries.filter(({ method, access }) => method === 'PUT' && access.kind !== 'public')) {
+    const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ path: put.of ?? put.path }));
+    if (!patch || patch.access.kind === 'denied') continue;
+    const [ofPut, ofPatch] = [put, patch].map(({ access }) => new Set(access.by.map(describeRule)));
+    if ([...(ofPatch ?? [])].some((rule) => !ofPut?.has(rule))) continue;
+    for (const rule of put.access.by.filter(restricts).map(describeRule))
+      if (!ofPatch?.has(rule)) paths.set(rule, [...(paths.get(rule) ?? []), put.path]);
+  }
+  return [...paths].map(
+    ([rule, of]) =>
+      `${rule} restricts PUT but not PATCH of ${of.join(', ')}. Restrict PATCH too, or declare a rule of its own for it.`,
+  );
+}
+
+const placeOf = ({ path, of = path }: Pick<RouteEntry, 'path' | 'of'>): string => `${of} ${path}`;
 
 /** A user has one role, with all roles that it includes. */
 function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean {

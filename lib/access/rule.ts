@@ -1,7 +1,7 @@
 /** A rule as declared. */
 import type { HttpRequest } from '../http/request-facts.js';
 import type { Pattern } from './pattern.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../http/principal.js';
 
 /** Decides on a request. Only the boolean `true` gives access; an exception refuses it. */
 export type PolicyFunction = (principal: Principal, request: HttpRequest) => boolean | Promise<boolean>;

@@ -5,7 +5,7 @@ import { AuthenticationRequired } from '../http/refusal.js';
 import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { CurrentUser } from '../access/current-user.js';
-import type { Principal } from '../access/principal.js';
+import type { Principal } from '../http/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { login } from './login.js';

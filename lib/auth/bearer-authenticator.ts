@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { headerValues, type HttpRequest } from '../http/request-facts.js';
-import type { Authenticator, Principal } from '../access/principal.js';
+import type { Authenticator } from '../access/principal.js';
+import type { Principal } from '../http/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { Tokens } from './tokens.js';
 

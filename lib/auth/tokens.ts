@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
-import type { Principal } from '../access/principal.js';
+import type { Principal } from '../http/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 
 /** The claims of a token (RFC 7519), besides `iat` and `exp`. */

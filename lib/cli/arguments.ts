@@ -27,20 +27,28 @@ export interface ExplainCommand extends Question {
   readonly platform: Platform | undefined;
 }
 
-export type ApplicationCommand = AccessCommand | ExplainCommand;
+export interface SchemaCommand {
+  readonly name: 'schema';
+  readonly module: string;
+  readonly platform: Platform | undefined;
+}
+
+export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand;
 /** `print` prints a text, such as the help, without loading an application. */
 export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
 
 export const USAGE = `Usage:
   declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
   declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
+  declarest schema <app module> [--platform express|fastify]
   declarest --version | --help`;
 
 const HELP = `${USAGE}
 
 access prints who has access to which route, and by which rules. explain explains why one request has access or not: its
 route, every rule that matches from broad to narrow, what each rule changes, and the answer. It sends no request, does
-not consider middleware that answers before the rules, and names policies without calling them.
+not consider middleware that answers before the rules, and names policies without calling them. schema prints the SQL
+statements for a migration that creates the search indexes of generated endpoints.
 
 <app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
 not start the application. It may export a function configure(app), which is called before the routes are registered:
@@ -58,7 +66,7 @@ Options of access:
 Options of explain:
   --as <ROLE>,...      the roles of a valid token; without it, the request has no token
 
-Options of both:
+Options of all:
   --platform <name>    express or fastify; by default express where it is installed`;
 
 const SHARED_OPTIONS = { platform: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
@@ -78,6 +86,7 @@ export function parseCommand(args: readonly string[]): Command {
   if (name === '--help' || name === '-h' || name === 'help') return { name: 'print', text: HELP };
   if (name === '--version') return { name: 'print', text: readVersion() };
   if (name === 'explain') return parseExplain(rest);
+  if (name === 'schema') return parseSchema(rest);
   if (name !== 'access') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
   return parseAccess(rest);
 }
@@ -90,9 +99,7 @@ function readVersion(): string {
 function parseAccess(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, ACCESS_OPTIONS);
   if (values.help) return { name: 'print', text: HELP };
-  const [module, ...more] = positionals;
-  if (module === undefined) throw new CommandError('The compiled app module is missing.');
-  if (more.length > 0) throw new CommandError(`Give one app module, got ${positionals.length}.`);
+  const module = onlyModule(positionals);
   const { check, update = false, platform } = values;
   const formats = (['json', 'markdown'] as const).filter((each) => values[each]);
   if (formats.length > 1) throw new CommandError('Give either --json or --markdown, got both.');
@@ -120,6 +127,18 @@ function parseExplain(args: readonly string[]): Command {
     roles: parseRoles(values.as),
     platform: parsePlatform(values.platform),
   };
+}
+
+function parseSchema(args: readonly string[]): Command {
+  const { values, positionals } = parseOptions(args, SHARED_OPTIONS);
+  if (values.help) return { name: 'print', text: HELP };
+  return { name: 'schema', module: onlyModule(positionals), platform: parsePlatform(values.platform) };
+}
+
+function onlyModule([module, ...more]: readonly string[]): string {
+  if (module === undefined) throw new CommandError('The compiled app module is missing.');
+  if (more.length > 0) throw new CommandError(`Give one app module, got ${more.length + 1}.`);
+  return module;
 }
 
 function parsePath(path: string): string {

@@ -1,13 +1,12 @@
 /** The child process of the command line: runs the command of its argument and sends the result to the parent. */
 import type { ApplicationCommand } from './arguments.js';
 import { CommandError } from './command-error.js';
-import { runAccess, runExplain, type Outcome } from './commands.js';
+import { runCommand, type Outcome } from './commands.js';
 
 export type CommandResult = Outcome | { readonly refusal: string };
 
 const command = JSON.parse(process.argv[2] ?? '') as ApplicationCommand;
-const outcome = command.name === 'access' ? runAccess(command) : runExplain(command);
-const result: CommandResult = await outcome.catch((error: unknown) => {
+const result: CommandResult = await runCommand(command).catch((error: unknown) => {
   if (error instanceof CommandError) return { refusal: error.message };
   throw error;
 });

@@ -1,4 +1,4 @@
-/** The two commands that compile an application. */
+/** The commands that compile an application. */
 import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
 import type { AccessRow } from '../access/access-rows.js';
@@ -6,14 +6,20 @@ import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable } from './access-output.js';
 import { readSnapshot, writeSnapshot } from './access-snapshot.js';
-import type { AccessCommand, ExplainCommand } from './arguments.js';
+import type { AccessCommand, ApplicationCommand, ExplainCommand, SchemaCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
-import { compileApplication } from './compile-application.js';
+import { compileApplication, compileSchema } from './compile-application.js';
 import { loadModule } from './load-module.js';
 
 export interface Outcome {
   readonly stdout: string;
   readonly code: 0 | 1;
+}
+
+/** @throws CommandError */
+export function runCommand(command: ApplicationCommand): Promise<Outcome> {
+  if (command.name === 'schema') return runSchema(command);
+  return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 
 /** `declarest access`: prints the access table, or compares it with a snapshot. @throws CommandError */
@@ -60,6 +66,12 @@ export async function runExplain({ module, platform, method, path, roles }: Expl
   const explanation = explain(compiled, { method, path, roles });
   const note = explanation.route || loaded.configure ? '' : `${UNKNOWN_ROUTES}\n`;
   return { stdout: `${describeExplanation(explanation)}\n${note}`, code: 0 };
+}
+
+/** `declarest schema`: prints the statements of the search indexes. @throws CommandError */
+async function runSchema({ module, platform }: SchemaCommand): Promise<Outcome> {
+  const statements = await compileSchema(await loadModule(module), platform);
+  return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
 }
 
 /** A misspelled role would otherwise get the answer for a user without the role. */

@@ -6,6 +6,7 @@ import { Global, Module, type INestApplication, type OnModuleInit } from '@nestj
 import { ModulesContainer } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
+import { schemaStatements } from '../crud/startup.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { disconnectDataSources } from './disconnected-data-source.js';
@@ -23,10 +24,24 @@ class StopBeforeHooks implements OnModuleInit {
 }
 
 /** @throws CommandError */
-export async function compileApplication(
+export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledAccess> {
+  return inApplication(loaded, platform, async (app) => {
+    const rules = rulesOf(app);
+    rules.onModuleInit();
+    await rules.onApplicationBootstrap();
+    return rules.compiled as CompiledAccess;
+  });
+}
+
+/** The statements for a migration, beside those of TypeORM. @throws CommandError */
+export const compileSchema = (loaded: LoadedModule, platform: Platform | undefined): Promise<string[]> =>
+  inApplication(loaded, platform, (app) => schemaStatements(app));
+
+async function inApplication<R>(
   { module, configure }: LoadedModule,
   platform: Platform | undefined,
-): Promise<CompiledAccess> {
+  read: (app: INestApplication) => R | Promise<R>,
+): Promise<R> {
   const { Test } = await import('@nestjs/testing').catch(() => {
     throw new CommandError('@nestjs/testing is missing. Install it: npm install --save-dev @nestjs/testing.');
   });
@@ -42,10 +57,7 @@ export async function compileApplication(
     await app.init().catch((error: unknown) => {
       if (!(error instanceof RoutesRegistered)) throw error;
     });
-    const rules = rulesOf(app);
-    rules.onModuleInit();
-    await rules.onApplicationBootstrap();
-    return rules.compiled as CompiledAccess;
+    return await read(app);
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     throw new CommandError(`The application does not start: ${reasonOf(cause)}.`, { cause });

@@ -2,7 +2,7 @@
 import { UseInterceptors, type Abstract } from '@nestjs/common';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declareRoute } from '../routes/declared-route.js';
-import type { ResolvedCrudOptions } from './crud-options.js';
+import type { ResolvedCrudOptions } from './resolve-options.js';
 import { declarationOf, isGenerated } from './declared-resources.js';
 import { createsRecords, locationInterceptor } from './location.interceptor.js';
 
@@ -30,7 +30,8 @@ export function prepareController(controller: CrudControllerClass): void {
     sortRoutes(prototypes);
   }
   for (const method of routedMethods(prototypes).values()) {
-    declareRoute(method, { declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}` });
+    const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
+    declareRoute(method, { declaredBy, controllerPath: options.endpoint });
     if (!createsRecords(method) || withLocation.has(method)) continue;
     withLocation.add(method);
     UseInterceptors(locationInterceptor)({}, '', { value: method });

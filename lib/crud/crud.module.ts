@@ -12,11 +12,12 @@ import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { prepareController } from './controller-preparation.js';
-import { CrudController, type GeneratedController } from './crud-controller.js';
-import type { CrudOptions, ResolvedCrudOptions } from './crud-options.js';
+import { CrudController } from './crud-controller.js';
+import type { GeneratedController } from './generated-controller.js';
+import type { CrudOptions } from './crud-options.js';
+import type { ResolvedCrudOptions } from './resolve-options.js';
 import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
-import type { FieldName } from './record-types.js';
 import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
@@ -25,9 +26,20 @@ import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, 
 export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
 
 /** Checks the names of fields by the entity of the options. */
-type WithFields<R> = R extends { readonly entity: Type<infer T> }
-  ? { readonly searchableFields?: readonly FieldName<T>[] }
+type WithFields<R> = R extends { readonly entity: Type<infer T extends object> }
+  ? Pick<CrudOptions<T>, FieldOption>
   : unknown;
+
+type FieldOption =
+  | 'searchableFields'
+  | 'filterableFields'
+  | 'sortableFields'
+  | 'aggregatableFields'
+  | 'includableRelations'
+  | 'linkableRelations'
+  | 'scope'
+  | 'owner'
+  | 'fields';
 
 /**
  * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
@@ -55,8 +67,8 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
-  onModuleInit(): void {
-    checkDeclarations(this.moduleRef);
+  onModuleInit(): Promise<void> {
+    return checkDeclarations(this.moduleRef);
   }
 
   onApplicationBootstrap(): void {

@@ -13,15 +13,26 @@ export interface Envelope<T> {
 }
 
 export interface ListMetadata {
-  /** Of a paged list. `size` is the one that was applied. */
-  readonly pagination?: {
-    readonly page: number;
-    readonly size: number;
-    readonly total: number;
-    readonly totalPages: number;
-  };
+  /** Of a paged list. */
+  readonly pagination?: Pagination;
   /** Of an unpaged list with `maxListSize`: whether there were more records. */
   readonly truncated?: boolean;
+}
+
+/** Numbered pages have `page`, cursor pages have `next` and `hasNext`. */
+export interface Pagination {
+  /** The page of a numbered one, from 1. */
+  readonly page?: number;
+  /** The largest number of records, as it was applied. */
+  readonly size: number;
+  /** Of numbered pages, unless `count=none` was sent. */
+  readonly total?: number;
+  readonly totalPages?: number;
+  /** Whether `total` is the estimate of the database. */
+  readonly estimated?: true;
+  /** The cursor for `after`; `null` on the last page. */
+  readonly next?: string | null;
+  readonly hasNext?: boolean;
 }
 
 export interface FailureEnvelope {

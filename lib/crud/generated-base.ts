@@ -1,19 +1,19 @@
-import { Inject, Optional, UseFilters, UseGuards } from '@nestjs/common';
+import { Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { failureFilter } from '../http/failure.js';
 import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { prepareController } from './controller-preparation.js';
-import type { ResolvedCrudOptions } from './crud-options.js';
-import { operationsFor } from './declared-resources.js';
+import type { ResolvedCrudOptions } from './resolve-options.js';
 import { failureEnvelope } from './envelope.js';
+import { etagInterceptor } from './etag.interceptor.js';
 import { describeParameters } from './generated-routes.js';
-import type { Operations } from './operations.js';
-import { checkDeclarations, prepareAdapter, reportControllers } from './startup.js';
+import type { Operations } from './operations/operations.js';
+import { DATA_SOURCE, REPOSITORY, type InjectedMembers } from './injected-members.js';
+import { requestContextInterceptor } from './request-context.js';
+import { checkDeclarations, prepareAdapter, registryOf, reportControllers } from './startup.js';
 
-const DATA_SOURCE = Symbol('declarest.dataSource');
-const REPOSITORY = Symbol('declarest.repository');
 const MODULE_REF = Symbol('declarest.moduleRef');
 const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
 
@@ -22,12 +22,12 @@ const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
  * own. The hooks start all generated controllers of the application, also without `CrudModule`.
  */
 @UseGuards(UnreadableBodyGuard)
+@UseInterceptors(requestContextInterceptor, etagInterceptor)
 @UseFilters(failureFilter(failureEnvelope))
-export abstract class GeneratedBase {
+export abstract class GeneratedBase implements InjectedMembers {
   declare readonly [DATA_SOURCE]: DataSource;
-  /** `undefined` where the controller's module does not provide it. */
   declare readonly [REPOSITORY]: Repository<never> | undefined;
-  declare private [MODULE_REF_VALUE]: ModuleRef;
+  declare [MODULE_REF_VALUE]: ModuleRef;
 
   /** Nest sets it when it creates the controller, before it registers routes. */
   set [MODULE_REF](moduleRef: ModuleRef) {
@@ -42,7 +42,7 @@ export abstract class GeneratedBase {
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
   onModuleInit(): void | Promise<void> {
-    checkDeclarations(this[MODULE_REF_VALUE]);
+    return checkDeclarations(this[MODULE_REF_VALUE]);
   }
 
   onApplicationBootstrap(): void | Promise<void> {
@@ -64,8 +64,8 @@ export function injectRepository({ entity, dataSource }: ResolvedCrudOptions, pr
 /** The operations of a resource through what was injected into its controller. */
 export function operationsOf<T extends object>(
   options: ResolvedCrudOptions<T>,
-  { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected }: GeneratedBase,
+  { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected, [MODULE_REF_VALUE]: moduleRef }: GeneratedBase,
 ): Operations<T> {
   const repository = (injected as Repository<T> | undefined) ?? dataSource.getRepository(options.entity);
-  return operationsFor(options, dataSource, repository);
+  return registryOf(moduleRef).operationsFor(options, dataSource, repository);
 }

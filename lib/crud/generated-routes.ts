@@ -1,7 +1,8 @@
 /** The routes of every generated controller: verbs, paths and parameters. */
-import { Param, RequestMapping, RequestMethod } from '@nestjs/common';
-import { JsonBody } from '../http/json-body.js';
-import type { ResolvedCrudOptions } from './crud-options.js';
+import { HttpCode, HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
+import { JsonBody, MergePatchBody } from '../http/json-body.js';
+import type { ResolvedCrudOptions } from './resolve-options.js';
+import { OPERATION_NAMES, type OperationName } from './operation-names.js';
 import { RawQuery } from './query/list-query.js';
 
 /** Its decorator, and its type, which pipes read. */
@@ -10,33 +11,45 @@ type Parameter = readonly [decorate: ParameterDecorator, type: StringConstructor
 const ID: Parameter = [Param('id'), String];
 const QUERY: Parameter = [RawQuery(), Object];
 const BODY: Parameter = [JsonBody(), Object];
+const PATCH_BODY: Parameter = [MergePatchBody(), Object];
 
 interface Route {
   readonly verb: RequestMethod;
   readonly path: string;
   readonly parameters: readonly Parameter[];
   /** The option without which the route does not exist. */
-  readonly enabledBy?: 'enableSearch' | 'enableExists';
+  readonly enabledBy?:
+    'enableSearch' | 'enableExists' | 'enableCount' | 'aggregatableFields' | 'enableExport' | 'enableRestore';
+  /** Where it is not Nest's own for the verb. */
+  readonly status?: HttpStatus;
 }
 
-const { GET, POST, PUT, DELETE } = RequestMethod;
+const { GET, POST, PUT, PATCH, DELETE } = RequestMethod;
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const ROUTES = {
   search: { verb: GET, path: 'search', parameters: [QUERY], enabledBy: 'enableSearch' },
   exists: { verb: GET, path: 'exists/:id', parameters: [ID], enabledBy: 'enableExists' },
+  count: { verb: GET, path: 'count', parameters: [QUERY], enabledBy: 'enableCount' },
+  aggregate: { verb: GET, path: 'aggregate', parameters: [QUERY], enabledBy: 'aggregatableFields' },
+  export: { verb: GET, path: 'export', parameters: [QUERY], enabledBy: 'enableExport' },
   findAll: { verb: GET, path: '/', parameters: [QUERY] },
-  findById: { verb: GET, path: ':id', parameters: [ID] },
+  findById: { verb: GET, path: ':id', parameters: [ID, QUERY] },
   create: { verb: POST, path: '/', parameters: [BODY] },
   update: { verb: PUT, path: ':id', parameters: [ID, BODY] },
-  delete: { verb: DELETE, path: ':id', parameters: [ID] },
-} as const satisfies Record<string, Route>;
-
-export type RouteName = keyof typeof ROUTES;
-const NAMES = Object.keys(ROUTES) as RouteName[];
+  patch: { verb: PATCH, path: ':id', parameters: [ID, PATCH_BODY] },
+  delete: { verb: DELETE, path: ':id', parameters: [ID, QUERY] },
+  restore: {
+    verb: POST,
+    path: ':id/restore',
+    parameters: [ID],
+    enabledBy: 'enableRestore',
+    status: HttpStatus.OK,
+  },
+} as const satisfies Record<OperationName, Route>;
 
 /** Decorates the parameters of all handlers, for what extends the prototype. */
 export function describeParameters(prototype: object): void {
-  for (const name of NAMES) {
+  for (const name of OPERATION_NAMES) {
     const { parameters } = ROUTES[name];
     for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
     // What TypeScript emits for a decorated method: pipes read the types of its parameters there.
@@ -46,10 +59,14 @@ export function describeParameters(prototype: object): void {
 }
 
 export function addRoutes(prototype: object, options: ResolvedCrudOptions): void {
-  for (const name of NAMES) {
-    const { path, verb, enabledBy }: Route = ROUTES[name];
-    if (enabledBy && !options[enabledBy]) continue;
+  for (const name of OPERATION_NAMES) {
+    const { path, verb, enabledBy, status }: Route = ROUTES[name];
+    if (enabledBy && !isOn(options[enabledBy])) continue;
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
     RequestMapping({ path, method: verb })(prototype, name, descriptor);
+    if (status) HttpCode(status)(prototype, name, descriptor);
   }
 }
+
+const isOn = (option: boolean | readonly string[]): boolean =>
+  typeof option === 'boolean' ? option : option.length > 0;

@@ -52,3 +52,44 @@ type WithEmbedded<R> = { [K in Text<keyof R>]: K | `${K}.${WithinOf<R[K]>}` }[Te
 
 /** The names of an entity's fields: `name`, `authorId`, `address.city`. */
 export type FieldName<T> = IsAny<T> extends true ? string : WithEmbedded<Required<CrudRecord<T>>>;
+
+/** The entity on the other side of a relation. */
+type RelatedOf<V> = ResolvedValue<V> extends readonly (infer R)[] ? R : ResolvedValue<V>;
+
+type RelationOf<T> = {
+  [K in Text<keyof T>]: IsAny<T[K]> extends true ? never : RelatedOf<T[K]> extends Related ? K : never;
+}[Text<keyof T>];
+
+/** The names of an entity's fields, and of those of related entities: `status`, `author.name`. */
+export type FilterableName<T> =
+  | FieldName<T>
+  | (IsAny<T> extends true
+      ? string
+      : { [K in RelationOf<T>]: `${K}.${FieldName<RelatedOf<T[K]>> | DeepName}` }[RelationOf<T>]);
+
+/** A path through several relations, which is checked at startup. */
+type DeepName = `${string}.${string}`;
+
+/** What `aggregate` answers for one group of records, or for all of them. The names are those of fields. */
+export interface AggregateRow {
+  readonly groupBy?: Readonly<Record<string, unknown>>;
+  readonly count: number;
+  readonly sum?: Readonly<Record<string, number | string | null>>;
+  readonly avg?: Readonly<Record<string, number | null>>;
+  readonly min?: Readonly<Record<string, unknown>>;
+  readonly max?: Readonly<Record<string, unknown>>;
+}
+/** The names of an entity's relations, and of those of related entities up to three deep: `author`, `comments.author`. */
+export type RelationPath<T, Depth extends readonly 1[] = []> =
+  IsAny<T> extends true
+    ? string
+    : {
+        [K in RelationOf<T>]:
+          K | (Depth['length'] extends 2 ? never : `${K}.${RelationPath<RelatedOf<T[K]>, [...Depth, 1]>}`);
+      }[RelationOf<T>];
+
+/** The names of an entity's to-many relations. */
+export type ManyRelationName<T> =
+  IsAny<T> extends true
+    ? string
+    : { [K in RelationOf<T>]: ResolvedValue<T[K]> extends readonly unknown[] ? K : never }[RelationOf<T>];

@@ -1,15 +1,16 @@
 /** Mistakes in generated controllers that would otherwise stay silent: one warning for each. */
 import { RequestMethod } from '@nestjs/common';
 import { isRouted, isWithdrawn, pathsOf, prototypesOf, type CrudControllerClass } from './controller-preparation.js';
-import type { ResolvedCrudOptions } from './crud-options.js';
+import type { ResolvedCrudOptions } from './resolve-options.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf } from './declared-resources.js';
-import { ROUTES, type RouteName } from './generated-routes.js';
+import { ROUTES } from './generated-routes.js';
+import { OPERATION_NAMES, type OperationName } from './operation-names.js';
 
 /** Overridden operations with their methods. */
-function overridesOf(controller: CrudControllerClass): [name: RouteName, method: object][] {
+function overridesOf(controller: CrudControllerClass): [name: OperationName, method: object][] {
   const generated = prototypesOf(controller).at(-1) as object;
-  return (Object.keys(ROUTES) as RouteName[]).flatMap((name) => {
+  return OPERATION_NAMES.flatMap((name) => {
     const method: unknown = Reflect.get(controller.prototype, name);
     const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name) && !isWithdrawn(method);
     return isOverride ? [[name, method]] : [];

@@ -25,9 +25,13 @@ const text: TypeOf = (column, dataSource) => {
 
 const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(column.enum) : text(column, dataSource));
 
-/** Type names separated by commas. Any other type is read as text. */
+const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
+
+/** Type names separated by commas. Any other type is read as text, and not compared. */
 const rows: readonly [typeOf: TypeOf, types: string][] = [
   [() => types.boolean, 'boolean, bool'],
+  [comparedText, 'varchar, character varying, varying character, char, character, nchar, native character, nvarchar'],
+  [comparedText, 'text, tinytext, mediumtext, longtext, clob'],
   [integer(8n), 'tinyint'],
   [integer(16n), 'smallint, int2, year'],
   [integer(24n), 'mediumint'],
@@ -61,7 +65,7 @@ const typeByName = new Map<unknown, TypeOf>([
 
 /** The type of a property with a transformer is known only from TypeScript's `design:type`. */
 const typeByDesign = new Map<unknown, ValueType>([
-  [String, types.text()],
+  [String, { ...types.text(), comparison: 'text' }],
   [Number, types.float],
   [Boolean, types.boolean],
   [Date, types.dateTime],

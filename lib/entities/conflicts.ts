@@ -1,7 +1,8 @@
 /** Which unique or foreign-key constraint a write violated, in the names that clients know. */
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from './column-types.js';
-import type { EntityDescription, Field } from './entity-schema.js';
+import type { EntityDescription } from './entity-schema.js';
+import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
 import type { Values } from './record-input.js';
 
 export interface FailedWrite {
@@ -10,6 +11,8 @@ export interface FailedWrite {
   readonly manager: EntityManager;
   /** The written values; none for a delete. */
   readonly values?: Values;
+  /** Of the client, to whom other fields must not be named. */
+  readonly permissions?: Permissions;
 }
 
 /**
@@ -32,9 +35,9 @@ export function takenFields(error: unknown, schema: EntityDescription): string[]
 
 /** Names no field or relation if the database does not say which, or if clients do not know it. */
 async function reasonOf(violation: Violation, write: FailedWrite): Promise<string> {
-  const { schema, operation } = write;
+  const { schema, operation, permissions } = write;
   const columns = columnsOf(violation, schema.id.column.entityMetadata);
-  const names = namesOf(columns, schema);
+  const names = namesOf(columns, schema, permissions);
   if (violation.kind === 'unique') {
     if (names.length === 0) return 'a unique value is already taken';
     if (names.length === 1) return `${names[0]} is already taken`;
@@ -101,13 +104,20 @@ function columnsOf({ table, constraint, columns = [], kind }: Violation, metadat
   return named.every((column) => column !== undefined) ? named : [];
 }
 
-const isKnownToClients = ({ readable, insertable, updatable }: Field): boolean => readable || insertable || updatable;
-
-const namesOf = (columns: readonly ColumnMetadata[], { fields }: EntityDescription): string[] =>
-  fields.filter((field) => columns.includes(field.column) && isKnownToClients(field)).map(({ name }) => name);
+const namesOf = (
+  columns: readonly ColumnMetadata[],
+  { fields }: EntityDescription,
+  permissions: Permissions = UNRESTRICTED,
+): string[] =>
+  fields.filter((field) => columns.includes(field.column) && isKnownTo(field, permissions)).map(({ name }) => name);
 
 /** SQLite does not say which foreign key failed, so the referenced records are looked up. */
-async function findMissingReference({ schema, manager, values = [] }: FailedWrite): Promise<string | undefined> {
+async function findMissingReference({
+  schema,
+  manager,
+  values = [],
+  permissions,
+}: FailedWrite): Promise<string | undefined> {
   const { foreignKeys } = schema.id.column.entityMetadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
     const value = values[schema.fields.findIndex(({ column }) => column === columns[0])];
@@ -115,7 +125,7 @@ async function findMissingReference({ schema, manager, values = [] }: FailedWrit
     if (value == null || typeof value === 'function' || property === undefined) continue;
     const referenced = manager.getRepository(referencedEntityMetadata.target);
     if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
-      return namesOf(columns, schema)[0];
+      return namesOf(columns, schema, permissions)[0];
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
 import type { FieldError } from '../http/failure.js';
 import type { EntityDescription, Field } from './entity-schema.js';
+import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -22,15 +23,28 @@ interface Input {
   readonly errors: FieldError[];
 }
 
-/** Assigns the values of a body to the fields of the schema. `checkNew` and `checkReplacement` check them. */
-export function compileInput({ fields }: EntityDescription) {
+/**
+ * Assigns the values of a body to the fields of the schema. `checkNew`, `checkReplacement` and `checkPatch` check them. In a
+ * patch, `null` instead of an embedded object clears its fields.
+ *
+ * @param others names that a body may also have, which are no columns
+ */
+export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {
   const names = namesOf([...fields.entries()]);
-  return (body: JsonRecord, operation: 'create' | 'update'): CheckResult => {
+  return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions = UNRESTRICTED): CheckResult => {
     const sent: Input = { values: fields.map(() => undefined), unknown: [], errors: [] };
-    collect(names, body, [], sent);
-    const flag = operation === 'create' ? 'insertable' : 'updatable';
-    const accepted = (): string => fields.flatMap((field) => (field[flag] ? field.name : [])).join(', ');
-    const unknown = sent.unknown.map((field, index) => ({
+    collect(names, body, [], sent, operation === 'patch');
+    const unknownNames = sent.unknown.filter((name) => !others.includes(name));
+    for (const [place, field] of fields.entries()) {
+      // Of what the entity itself hides, messages say that it cannot be written.
+      if (sent.values[place] === undefined || !field.readable || isKnownTo(field, permissions)) continue;
+      sent.values[place] = undefined;
+      unknownNames.push(field.name);
+    }
+    const mayWrite = operation === 'create' ? permissions.canInsert : permissions.canUpdate;
+    const accepted = (): string =>
+      [...fields.flatMap((field) => (mayWrite(field) ? field.name : [])), ...others].join(', ');
+    const unknown = unknownNames.map((field, index) => ({
       field,
       // Repeating the list for each unknown field would make the response far larger than the request.
       message: index === 0 ? `unknown field, expected one of ${accepted()}` : 'unknown field',
@@ -50,7 +64,7 @@ function namesOf(fields: readonly [index: number, field: Field][], depth = 0): N
   return names;
 }
 
-function collect(names: Names, body: JsonRecord, path: readonly string[], sent: Input): void {
+function collect(names: Names, body: JsonRecord, path: readonly string[], sent: Input, clears: boolean): void {
   for (const key of Object.keys(body)) {
     const value = body[key];
     const known = names.get(key);
@@ -62,9 +76,16 @@ function collect(names: Names, body: JsonRecord, path: readonly string[], sent: 
     const field = within.join('.');
     if (known === undefined) sent.unknown.push(field);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      collect(known, value as JsonRecord, within, sent);
+      collect(known, value as JsonRecord, within, sent, clears);
+    else if (value === null && clears) clear(known, sent);
     else sent.errors.push({ field, message: `must be an object, got ${describeJson(value)}` });
   }
+}
+
+function clear(names: Names, sent: Input): void {
+  for (const known of names.values())
+    if (typeof known === 'number') sent.values[known] = null;
+    else clear(known, sent);
 }
 
 /** The values of the record that a replacement changes. */
@@ -75,12 +96,22 @@ export interface ReplacementContext {
   default(field: Field): unknown;
 }
 
+/** Values that the server gives where the client sends none, as the entity holds them. */
+export type GivenValues = ReadonlyMap<Field, unknown>;
+const NONE: GivenValues = new Map();
+
 /** For a new record: generated fields must be absent, fields without a default must be present. */
-export function checkNew(schema: EntityDescription, sent: Values): CheckResult {
+export function checkNew(
+  schema: EntityDescription,
+  sent: Values,
+  { canInsert }: Permissions = UNRESTRICTED,
+  given: GivenValues = NONE,
+): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value === undefined)
-      return field.nullable || field.hasDefault || !field.insertable ? ABSENT : wrong('is required');
-    return field.insertable ? readValue(field, value) : wrong('is set by the server; leave it out');
+    if (value !== undefined)
+      return canInsert(field) ? readValue(field, value) : wrong('is set by the server; leave it out');
+    if (given.has(field)) return { value: given.get(field) };
+    return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
   });
 }
 
@@ -88,21 +119,45 @@ export function checkNew(schema: EntityDescription, sent: Values): CheckResult {
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
  * back what GET returned. An absent field gets its default or `null`; one that clients cannot read keeps its value.
  */
-export function checkReplacement(schema: EntityDescription, sent: Values, known: ReplacementContext): CheckResult {
+export function checkReplacement(
+  schema: EntityDescription,
+  sent: Values,
+  known: ReplacementContext,
+  permissions: Permissions = UNRESTRICTED,
+  given: GivenValues = NONE,
+): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value !== undefined) {
-      if (field.updatable) return readValue(field, value);
-      if (!field.readable) return wrong('cannot be changed; leave it out');
-      const current = known.current(field);
-      if (isUnchanged(field, value, current)) return ABSENT;
-      return wrong(
-        `cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`,
-      );
-    }
-    if (!field.updatable || !field.readable) return ABSENT;
+    if (value !== undefined) return checkChange(field, value, known, permissions);
+    if (given.has(field)) return { value: given.get(field) };
+    if (!permissions.canUpdate(field) || !permissions.canRead(field)) return ABSENT;
     if (field.hasDefault) return { value: known.default(field) };
     return field.nullable ? { value: null } : wrong('is required');
   });
+}
+
+/** For the fields that a patch has: an absent field keeps its value. */
+export function checkPatch(
+  schema: EntityDescription,
+  sent: Values,
+  known: Pick<ReplacementContext, 'current'>,
+  permissions: Permissions = UNRESTRICTED,
+): CheckResult {
+  return check(schema, sent, (field, value) =>
+    value === undefined ? ABSENT : checkChange(field, value, known, permissions),
+  );
+}
+
+function checkChange(
+  field: Field,
+  value: unknown,
+  known: Pick<ReplacementContext, 'current'>,
+  { canRead, canUpdate }: Permissions,
+): Outcome {
+  if (canUpdate(field)) return readValue(field, value);
+  if (!canRead(field)) return wrong('cannot be changed; leave it out');
+  const current = known.current(field);
+  if (isUnchanged(field, value, current)) return ABSENT;
+  return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
 /** The outcome for one field; `undefined` if it is left as it is. */
@@ -137,7 +192,8 @@ function isUnchanged({ type }: Field, value: unknown, current: unknown): boolean
   return JSON.stringify(isEntityType ? type.write(value) : value) === JSON.stringify(current);
 }
 
-const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+/** The value as a client reads it. */
+export const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
 /** Shows short values and describes long ones. */
 export function describeJson(value: unknown): string {

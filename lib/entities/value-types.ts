@@ -16,12 +16,17 @@ export interface ValueType {
   write(value: unknown): unknown;
   /** Whether a search for a part of the text makes sense. */
   readonly searchable: boolean;
+  /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
+  readonly comparison: Comparison | undefined;
 }
+
+/** `label`: a text that the database may hold in another form, such as the value of an enum. */
+export type Comparison = 'text' | 'label' | 'number' | 'exact number' | 'boolean' | 'moment' | 'calendar' | 'uuid';
 
 export const unchanged = (value: unknown): unknown => value;
 
 export function readerType(read: (value: unknown) => Reading, more: Partial<ValueType> = {}): ValueType {
-  return { read, readText: read, write: unchanged, searchable: false, ...more };
+  return { read, readText: read, write: unchanged, searchable: false, comparison: undefined, ...more };
 }
 
 /** Reads the values that a test accepts, as they are. */
@@ -49,14 +54,25 @@ export const acceptedBy = (convert: (value: unknown) => unknown, type: ValueType
 
 const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
 
-export const boolean = valueType('true or false', (value) => typeof value === 'boolean');
-export const float = valueType('a number', (value) => Number.isFinite(value), { searchable: true });
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+export const boolean = valueType('true or false', (value) => typeof value === 'boolean', {
+  readText: (text) => (Object.hasOwn(BOOLEANS, text) ? { value: BOOLEANS[text] } : { expected: 'true or false' }),
+  comparison: 'boolean',
+});
+
+const NUMBER = /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i;
+export const float = valueType('a number', (value) => Number.isFinite(value), {
+  readText: (text) =>
+    NUMBER.test(text) && Number.isFinite(Number(text)) ? { value: Number(text) } : { expected: 'a number' },
+  searchable: true,
+  comparison: 'number',
+});
 
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
 export const decimal = valueType(
   'a number, or a string such as "1.50"',
   (value) => Number.isFinite(value) || (isText(value, DECIMAL) && Number.isFinite(Number(value))),
-  { searchable: true },
+  { searchable: true, comparison: 'exact number' },
 );
 
 /** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
@@ -77,7 +93,7 @@ export const jsonReadTwice = valueType(
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const uuid = readerType(
   (value) => (isText(value, UUID) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
-  { searchable: true },
+  { searchable: true, comparison: 'uuid' },
 );
 
 /** @param maxCharacters counted in code points, as databases do */
@@ -105,7 +121,15 @@ export function textWithoutNul(maxCharacters?: number): ValueType {
 }
 
 export function oneOf(values: readonly unknown[]): ValueType {
-  return valueType(`one of ${values.join(', ')}`, (value: unknown) => values.includes(value), { searchable: true });
+  const expected = `one of ${values.join(', ')}`;
+  return valueType(expected, (value: unknown) => values.includes(value), {
+    readText: (label) => {
+      const value = values.find((each) => String(each) === label);
+      return value === undefined ? { expected } : { value };
+    },
+    searchable: true,
+    comparison: 'label',
+  });
 }
 
 export function listOf(element: ValueType): ValueType {
@@ -145,7 +169,7 @@ export function integer(min: bigint, max: bigint): ValueType {
   };
   const write = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;
-  return { read, readText, write, searchable: true };
+  return { read, readText, write, searchable: true, comparison: safe ? 'number' : 'exact number' };
 }
 
 const safeNumber = (digits: string): number | string =>
@@ -164,18 +188,25 @@ const DATE_TIME =
 const isCalendarDate = (value: string): boolean =>
   !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
 
-export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value));
-export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME));
+export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value), {
+  comparison: 'calendar',
+});
+export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME), {
+  comparison: 'calendar',
+});
 
 /** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
-export const dateTime = readerType((value) => {
-  const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
-  const moment =
-    value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
-  return Number.isNaN(moment.getTime())
-    ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
-    : { value: moment };
-});
+export const dateTime = readerType(
+  (value) => {
+    const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
+    const moment =
+      value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
+    return Number.isNaN(moment.getTime())
+      ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
+      : { value: moment };
+  },
+  { comparison: 'moment' },
+);
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 export const bytes = readerType(

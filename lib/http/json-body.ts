@@ -2,8 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { HttpRequest } from './request-facts.js';
 
+interface MediaTypes {
+  readonly names: string;
+  readonly form: RegExp;
+}
+
 /** JSON is UTF-8 (RFC 8259 §8.1). */
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+const typesOf = (...names: string[]): MediaTypes => ({
+  names: names.join(' or '),
+  form: new RegExp(`^(${names.join('|').replaceAll('+', '\\+')})\\s*(;\\s*charset\\s*=\\s*"?utf-?8"?\\s*)?;?$`, 'i'),
+});
+
+/** RFC 7396 §4. */
+export const MERGE_PATCH = 'application/merge-patch+json';
+const JSON_ONLY = typesOf('application/json');
+const JSON_OR_MERGE_PATCH = typesOf('application/json', MERGE_PATCH);
 
 const NONE = 'The request body must be a JSON object, got none';
 
@@ -23,14 +36,14 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
 /** @throws 415 for another media type, 400 for anything but an object */
-export function jsonBodyOf(request: HttpRequest): JsonObject {
+export function jsonBodyOf(request: HttpRequest, types = JSON_ONLY): JsonObject {
   const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
   if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
   // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
-  if (type === undefined || !JSON_TYPE.test(type) || encoded)
-    throw new UnsupportedMediaTypeException('The request body must be application/json in UTF-8');
+  if (type === undefined || !types.form.test(type) || encoded)
+    throw new UnsupportedMediaTypeException(`The request body must be ${types.names} in UTF-8`);
   // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
   if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
   const object = expectJsonObject(body);
@@ -48,4 +61,9 @@ export function expectJsonObject(body: unknown): JsonObject {
 /** The parameter of a handler that receives a JSON object. */
 export const JsonBody = createParamDecorator((_: unknown, context) =>
   jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>()),
+);
+
+/** The parameter of a handler that receives a JSON merge patch. */
+export const MergePatchBody = createParamDecorator((_: unknown, context) =>
+  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), JSON_OR_MERGE_PATCH),
 );

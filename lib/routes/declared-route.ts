@@ -7,6 +7,8 @@ const DECLARED_ROUTE = Symbol('declarest.route');
 export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
+  /** The path of its controller, below prefixes. */
+  readonly controllerPath?: string;
   /** The access of this route where no rule of the application has the very same path. */
   readonly access?: 'public' | 'authenticated';
 }

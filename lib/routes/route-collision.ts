@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute } from './declared-route.js';
 import { LevelTrie } from './level-trie.js';
-import { isSameShape, overlaps, shapesOf, type RouteShape } from './route-shape.js';
+import { isSameShape, nests, overlaps, shapesOf, type RouteShape } from './route-shape.js';
 import type { Route } from './route.js';
 
 /**
@@ -36,7 +36,8 @@ function refuseCollision(one: Placed, other: Placed): void {
   if (mine?.declaredBy === theirs?.declaredBy && one.route.handler === other.route.handler) return;
   const areOfTwoOptions = mine !== undefined && theirs !== undefined && mine.declaredBy !== theirs.declaredBy;
   const isReserved = mine?.access !== undefined || theirs?.access !== undefined;
-  const collide = areOfTwoOptions || isReserved ? overlaps : isSameShape;
+  // `/shops/exists/:id` and `/shops/:shopId/products` overlap in one path only, which has no meaning.
+  const collide = isReserved ? overlaps : areOfTwoOptions ? nests : isSameShape;
   if (!collide(one.shape, other.shape)) return;
   const { method, path } = (declared === mine ? other : one).route;
   throw new InvalidOptionError(

@@ -53,3 +53,10 @@ export const isSameShape = (a: RouteShape, b: RouteShape): boolean =>
 export const overlaps = (a: RouteShape, b: RouteShape): boolean =>
   a.levels.length === b.levels.length &&
   a.levels.every((level, index) => level === undefined || b.levels[index] === undefined || level === b.levels[index]);
+
+/** Whether one of the two matches every path of the other. */
+export const nests = (a: RouteShape, b: RouteShape): boolean => covers(a, b) || covers(b, a);
+
+const covers = (wide: RouteShape, narrow: RouteShape): boolean =>
+  wide.levels.length === narrow.levels.length &&
+  wide.levels.every((level, index) => level === undefined || level === narrow.levels[index]);

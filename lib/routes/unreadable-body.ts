@@ -9,6 +9,7 @@ import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '.
 import { stopsProbe } from '../http/probe.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { declaredRoute } from './declared-route.js';
+import { parseMergePatches } from './merge-patch-parser.js';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { HttpAdapter } from './route-table.js';
 import { routeTableOf } from './route-tables.js';
@@ -44,6 +45,7 @@ export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf:
   if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
   deferred.set(httpAdapter, 'own routes');
   const table = routeTableOf(httpAdapter);
+  parseMergePatches(httpAdapter);
   const answer: ErrorMiddleware = (error, request, response, next) => {
     const handler = isOfBody(error) && table.find(request.method, pathOf(request))?.route.handler;
     if (!handler || !declaredRoute(handler)) return next(error);
@@ -71,6 +73,7 @@ type ErrorMiddleware = (error: unknown, request: MarkedRequest, response: unknow
 type Defers = (handler: object | undefined) => boolean;
 
 function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
+  parseMergePatches(adapter);
   const table = routeTableOf(adapter);
   const defer: ErrorMiddleware = (error, request, _response, next) => {
     if (!isOfBody(error)) return next(error);

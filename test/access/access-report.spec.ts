@@ -306,6 +306,17 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
       /GET \/a requires roles that no user has together: /,
     ],
     [
+      'a rule that restricts PUT of a route but not PATCH',
+      {
+        routes: ['PUT a/:id', 'PATCH a/:id'],
+        rules: ({ auth, role }) => {
+          auth('/a/**');
+          role('ADMIN', 'PUT /a/**');
+        },
+      },
+      /ShopSecurity\.requireRole\("ADMIN", "PUT \/a\/\*\*"\) restricts PUT but not PATCH of \/a\/:id\. Restrict PATCH too/,
+    ],
+    [
       'a role that differs from another only in case',
       {
         routes: ['GET a', 'GET b'],

@@ -15,6 +15,8 @@ it.each<[typed: string, command: object]>([
   ['explain app.js get /a', explain],
   ['explain app.js GET /a%20b?page=2', { ...explain, path: '/a%20b?page=2' }],
   ['explain --as=USER,ADMIN app.js GET /a', { ...explain, roles: ['USER', 'ADMIN'] }],
+  ['schema app.js', { ...app, name: 'schema' }],
+  ['schema app.js --platform fastify', { ...app, name: 'schema', platform: 'fastify' }],
 ])('parses `declarest %s`', (typed, command) => {
   expect(parseCommand(typed.split(' '))).toEqual(command);
 });
@@ -25,6 +27,8 @@ it.each<[typed: string, sentence: string]>([
   ['constructor', 'There is no command "constructor".'],
   ['access', 'The compiled app module is missing.'],
   ['access a.js b.js', 'Give one app module, got 2.'],
+  ['schema', 'The compiled app module is missing.'],
+  ['schema a.js b.js', 'Give one app module, got 2.'],
   ['access app.js --check', "Option '--check <value>' argument missing."],
   ['access app.js --json=yes', "Option '--json' does not take an argument."],
   ['access app.js --update', '--update needs --check <file>, which it writes.'],

@@ -148,6 +148,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       'POST /api/notes ADMIN',
       'GET /api/notes/:id ADMIN',
       'PUT /api/notes/:id ADMIN',
+      'PATCH /api/notes/:id ADMIN',
       'DELETE /api/notes/:id ADMIN',
     ]);
     // No file, no folder, no connection, no port.

@@ -61,6 +61,25 @@ export function configure(app: INestApplication): void {
   app.getHttpAdapter().get('/docs', () => {});
 }
 `,
+  'apps/searched.ts': `
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CrudModule } from 'declarest';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity() class Note {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column('text') text!: string;
+}
+
+@Module({
+  imports: [
+    TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'data/app.db', autoLoadEntities: true }),
+    CrudModule.forFeature({ entity: Note, endpoint: '/notes', enableSearch: true, searchableFields: ['text'], searchIndex: true }),
+  ],
+})
+export class AppModule {}
+`,
   'apps/exits.ts': `${EXPORT}process.exit(0);\n`,
   // Without the wait, the command may end before the timer.
   'apps/throws.ts': `${EXPORT}setTimeout(() => { throw new Error('late'); });\nawait new Promise((resolve) => setTimeout(resolve, 1_000));\n`,
@@ -213,6 +232,16 @@ it('explains the sample application as the documentation shows', async () => {
     const as = roles === undefined ? [] : ['--as', roles.replaceAll(' ', '')];
     expect((await declarest('explain', 'sample-app/access', [method, path, ...as])).stdout).toBe(text);
   }
+});
+
+it('[10] prints the statements of search indexes, also without access rules', async () => {
+  const { code, stdout } = await declarest('schema', 'apps/searched', []);
+  const [table = '', ...statements] = stdout.trimEnd().split('\n');
+  expect([code, statements.length]).toEqual([0, 4]);
+  expect(table).toMatch(
+    /^CREATE VIRTUAL TABLE IF NOT EXISTS "IDX_\w+" USING fts5\("text", content="note", content_rowid="id", tokenize='trigram'\);$/,
+  );
+  expect((await declarest('schema', 'apps/app', [])).stdout).toBe('');
 });
 
 describe('exits with 2 and one sentence before the usage', () => {

@@ -208,7 +208,7 @@ describe('[4.6] listeners and subscribers', () => {
     [AfterUpdate, { update: 'its @AfterUpdate listener' }],
     [BeforeRemove, { delete: 'its @BeforeRemove listener' }],
     [AfterSoftRemove, { delete: 'its @AfterSoftRemove listener' }],
-    [AfterRecover, {}],
+    [AfterRecover, { restore: 'its @AfterRecover listener' }],
   ])('%p', async (decorator, reasons) => {
     expect(await reasonsOf(thing((type) => decorator()(type, 'listen')))).toEqual(reasons);
     class Base {

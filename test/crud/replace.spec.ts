@@ -211,7 +211,6 @@ describe.each(DATABASES)('on %s', (database) => {
       created: expect.stringMatching(MOMENT),
       updated: expect.stringMatching(MOMENT),
       version: 1,
-      deleted: null,
     });
     /** Every field that a client may set. */
     const most = () => ({

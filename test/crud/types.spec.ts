@@ -136,3 +136,20 @@ it('[4.7] an override may answer another shape, and `super` keeps its types', ()
   }
   expect(Overridden).toBeDefined();
 });
+
+it('[1] types the relations of options by the entity', () => {
+  class Authors extends CrudController({ entity: Author, endpoint: '/authors' }) {}
+  const article = { entity: Article, endpoint: '/a' } as const;
+  types(() => CrudController({ ...article, includableRelations: ['author', 'editor', 'author.articles.author'] }));
+  types(() => CrudController({ ...article, includableRelations: [{ relation: 'author', as: Authors }] }));
+  types(() => CrudModule.forFeature({ ...article, includableRelations: ['author.articles'] }));
+  // @ts-expect-error a misspelt relation
+  types(() => CrudController({ ...article, includableRelations: ['autor'] }));
+  // @ts-expect-error a misspelt relation of a relation
+  types(() => CrudModule.forFeature({ ...article, includableRelations: ['author.article'] }));
+  // @ts-expect-error deeper than three
+  types(() => CrudController({ ...article, includableRelations: ['author.articles.author.articles'] }));
+  types(() => CrudController({ entity: Author, endpoint: '/b', linkableRelations: ['articles'] }));
+  // @ts-expect-error a to-one relation
+  types(() => CrudController({ ...article, linkableRelations: ['author'] }));
+});

@@ -44,6 +44,9 @@ const partly = (words: string): string =>
 const impossible = (name: string, ...words: string[]): string =>
   `${name} requires roles that no user has together: ${words.join(', ')}.`;
 
+const unrestricted = (words: string, paths: string): string =>
+  `${words} restricts PUT but not PATCH of ${paths}. Restrict PATCH too, or declare a rule of its own for it.`;
+
 const A = 'Shop.roles("A", "/**")';
 const B = 'Shop.roles("B", "/a")';
 const TWO = [rule('/**', roles('A')), rule('/a', roles('B'))];
@@ -94,6 +97,46 @@ describe('warnings about rules', () => {
     [
       'no restriction for a part of a route',
       { routes: ['GET /a/:id'], rules: [rule('/a/**', AUTHENTICATED), rule('/a/me', roles('A'))] },
+      [],
+    ],
+    [
+      'a rule for PUT of routes, but not for PATCH',
+      {
+        routes: ['PUT /a/:id', 'PATCH /a/:id', 'PUT /b', 'PATCH /b'],
+        rules: [rule('/**', AUTHENTICATED), rule('PUT /**', roles('A'))],
+      },
+      [unrestricted('Shop.roles("A", "PUT /**")', '/a/:id, /b')],
+    ],
+    [
+      'a rule for PUT of a part of a route',
+      {
+        routes: ['PUT /a/:id', 'PATCH /a/:id'],
+        rules: [rule('/**', AUTHENTICATED), rule('PUT /a/me', roles('A'))],
+      },
+      [unrestricted('Shop.roles("A", "PUT /a/me")', '/a/me')],
+    ],
+    [
+      'no rule for PUT where there is no PATCH, or another rule restricts it or opens it',
+      {
+        routes: ['PUT /a', 'PUT /b', 'PATCH /b', 'PUT /c', 'PATCH /c', 'PUT /d', 'PATCH /d'],
+        rules: [
+          rule('/**', AUTHENTICATED),
+          rule('PUT /a', roles('A')),
+          rule('PUT /b', roles('A')),
+          rule('PATCH /b', roles('B')),
+          rule('PUT,PATCH /c', roles('A')),
+          rule('PUT /d', roles('A')),
+          rule('PATCH /d', PUBLIC),
+        ],
+      },
+      [],
+    ],
+    [
+      'no rule for PUT that a public rule opens again',
+      {
+        routes: ['PUT /a/b', 'PATCH /a/b'],
+        rules: [rule('/**', AUTHENTICATED), rule('PUT /a/**', roles('A')), rule('PUT /a/b', PUBLIC)],
+      },
       [],
     ],
     [

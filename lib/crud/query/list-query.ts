@@ -1,40 +1,54 @@
 /** Reads the query string of a list or a search. Pure; reports every wrong parameter. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import type { FieldError } from '../../http/failure.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { queryOf, type HttpRequest } from '../../http/request-facts.js';
-import { PAGE_PARAMETERS } from '../crud-options.js';
+import type { FieldPath } from '../resource/field-path.js';
+import { and, compare, or, type Condition } from './condition.js';
+import { checkDeleted } from './deleted-parameters.js';
+import { FilterReader, isFilter } from './filter-parameter.js';
+import { pageParameterNames, readPageRequest, type PageRequest, type Paging } from './page-parameters.js';
+import { QueryErrors } from './query-errors.js';
+import { isRelationFields, readRecordRequest, type RecordParameters, type RecordRequest } from './record-request.js';
+import { readSort, type SortKey } from './sort-parameter.js';
 
 /** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
 export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
 
-export interface Page {
-  /** From 1. */
-  readonly page: number;
-  /** Records, 1 to 100. */
-  readonly size: number;
+/** What a query string asks for. */
+export interface ListRequest extends RecordRequest, PageRequest {
+  readonly condition: Condition;
+  /** Ends with the primary key. */
+  readonly sort: readonly SortKey[];
 }
 
-/** A text to find: in the field, or in any searchable field where that is `undefined`. A record must match all terms. */
-export interface Term {
-  readonly field: string | undefined;
-  readonly text: string;
+/** What the query strings of a resource may ask for. */
+export interface ListParameters extends RecordParameters {
+  readonly id: Field;
+  readonly paged: Paging;
+  /** By the name under which each is searched, filtered and sorted. */
+  readonly searchable: ReadonlyMap<string, Field>;
+  readonly filterable: ReadonlyMap<string, FieldPath>;
+  readonly sortable: ReadonlyMap<string, Field>;
+  readonly defaultSort: readonly SortKey[];
+  /** Whether `deleted` may be sent. */
+  readonly choosesDeleted: boolean;
+  /** SQLite's table of the search index. */
+  readonly searchTable?: string;
 }
 
-export interface ListRequest {
-  readonly page?: Page;
-  readonly terms: readonly Term[];
-}
-
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
 /** In code points: matching a long term against long texts takes seconds. */
 const MAX_TERM = 100;
+const MAX_BYTES = 4_096;
 const ANY_FIELD = 'q';
 
-/** Read from the URL itself, so that the query parsers of both platforms make no difference. */
+/** Read from the URL itself, so that the query parsers of both platforms make no difference. @throws 400 */
 export function rawQueryOf(request: HttpRequest): ListQuery {
+  const sent = queryOf(request);
+  const bytes = Buffer.byteLength(sent);
+  if (bytes > MAX_BYTES)
+    throw new BadRequestException(`The query string must be at most ${MAX_BYTES} bytes long, got ${bytes}`);
   const query = Object.create(null) as Record<string, string | string[]>;
-  for (const [name, value] of new URLSearchParams(queryOf(request))) {
+  for (const [name, value] of new URLSearchParams(sent)) {
     const earlier = query[name];
     if (earlier === undefined) query[name] = value;
     else if (typeof earlier === 'string') query[name] = [earlier, value];
@@ -47,53 +61,102 @@ export const RawQuery = createParamDecorator((_: unknown, context) =>
   rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),
 );
 
+/** The parameters that choose records. */
+export const conditionParameters = (list: Pick<ListParameters, 'filterable' | 'choosesDeleted'>): string[] => [
+  ...(list.filterable.size > 0 ? ['filter'] : []),
+  ...(list.choosesDeleted ? ['deleted'] : []),
+];
+
+/** The parameters that the lists of a resource know, with those that a search adds. */
+export function parameterNames(
+  list: Pick<ListParameters, 'paged' | 'sortable' | 'filterable' | 'choosesDeleted' | 'includable'>,
+): string[] {
+  return [
+    ...pageParameterNames(list.paged),
+    ...(list.sortable.size > 0 ? ['sort'] : []),
+    ...conditionParameters(list),
+    ...recordParameterNames(list),
+  ];
+}
+
+const recordParameterNames = ({ includable }: Pick<ListParameters, 'includable'>): string[] => [
+  'fields',
+  ...(includable.size > 0 ? ['include'] : []),
+];
+
 /**
- * @param searchable the fields that a search may name; `undefined` for a list
+ * @param operation a search has terms, a list has none
  * @throws 400 naming every wrong parameter, or where a search has none
  */
-export function parseListQuery(query: ListQuery, paged: boolean, searchable?: readonly string[]): ListRequest {
-  const errors: FieldError[] = [];
-  const searched = searchable?.length ? [...new Set([...searchable, ANY_FIELD])] : [];
-  const parameters = readParameters(query, [...searched, ...(paged ? PAGE_PARAMETERS : [])], errors);
+export function parseListQuery(query: ListQuery, list: ListParameters, operation: 'findAll' | 'search'): ListRequest {
+  const errors = new QueryErrors();
+  const searchable = operation === 'search' ? list.searchable : new Map<string, Field>();
+  const searched = searchable.size > 0 ? [...new Set([...searchable.keys(), ANY_FIELD])] : [];
+  const filter = new FilterReader(list.filterable, errors);
+  const known = [...searched, ...parameterNames(list)];
+  const parameters = readParameters(query, known, filter, errors);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
     if (text === undefined) return [];
-    if (text === '') errors.push({ field: name, message: 'must be a text to search for, got an empty one' });
-    // SQLite's LIKE reads no further than NUL, and PostgreSQL has no text with it.
-    if (text.includes('\0')) errors.push({ field: name, message: 'must be a text without the character NUL' });
-    const { length } = [...text];
-    if (length > MAX_TERM)
-      errors.push({ field: name, message: `must be at most ${MAX_TERM} characters long, got ${length}` });
-    return [{ field: searchable?.includes(name) ? name : undefined, text }];
+    checkTerm(name, text, errors);
+    const field = searchable.get(name);
+    const fields = field ? [field] : [...searchable.values()];
+    return [...indexed(text, list), or(...fields.map((each) => compare(each, 'icontains', text)))];
   });
-  if (searchable && terms.length === 0 && errors.length === 0)
-    errors.push({ field: ANY_FIELD, message: `is missing: send at least one of ${searched.join(', ')}` });
-  const page = paged ? readPage(parameters, errors) : undefined;
-  if (errors.length > 0) throw new BadRequestException({ message: 'The query is not valid', errors });
-  return { terms, ...(page && { page }) };
+  if (operation === 'search' && terms.length === 0 && errors.isEmpty)
+    errors.add(ANY_FIELD, `is missing: send at least one of ${searched.join(', ')}`);
+  checkDeleted(parameters.get('deleted'), errors);
+  const sort = readSort(parameters.get('sort'), list, errors);
+  const request = readRecordRequest(parameters, list, errors);
+  const page = readPageRequest(list.paged, parameters, errors);
+  errors.throwIfAny();
+  return { condition: and(...terms, filter.condition), sort, ...request, ...page };
 }
 
-function readParameters(query: ListQuery, known: readonly string[], errors: FieldError[]): Map<string, string> {
+/** What a query string asks for of a single record. @throws 400 */
+export function parseRecordQuery(query: ListQuery, list: ListParameters): RecordRequest {
+  const errors = new QueryErrors();
+  const parameters = readParameters(query, recordParameterNames(list), undefined, errors);
+  const request = readRecordRequest(parameters, list, errors);
+  errors.throwIfAny();
+  return request;
+}
+
+/** Whether a DELETE removes the row of a record that it would hide. @throws 400 */
+export function parseDeleteQuery(query: ListQuery, mayPurge: boolean): boolean {
+  const errors = new QueryErrors();
+  const purge = readParameters(query, mayPurge ? ['purge'] : [], undefined, errors).get('purge') ?? 'false';
+  if (purge !== 'true' && purge !== 'false') errors.add('purge', 'must be true or false');
+  errors.throwIfAny();
+  return purge === 'true';
+}
+
+export function readParameters(
+  query: ListQuery,
+  known: readonly string[],
+  filter: FilterReader | undefined,
+  errors: QueryErrors,
+): Map<string, string> {
   const parameters = new Map<string, string>();
-  let hint = `; ${known.length === 0 ? 'none is known' : `known ones are ${known.join(', ')}`}`;
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (!known.includes(name)) {
-      // The known names are listed once: with each error, the answer would be many times the request.
-      errors.push({ field: name, message: `unknown parameter${hint}` });
-      hint = '';
-    } else if (typeof value !== 'string') errors.push({ field: name, message: 'must be sent once, got several' });
+    const isKnownFilter = known.includes('filter') && isFilter(name);
+    const isKnown = isKnownFilter || known.includes(name) || (known.includes('include') && isRelationFields(name));
+    if (!isKnown) errors.addUnknown(name, 'parameter', known);
+    else if (typeof value !== 'string') errors.add(name, 'must be sent once, got several');
+    else if (isKnownFilter) filter?.add(name, value);
     else parameters.set(name, value);
   }
   return parameters;
 }
 
-function readPage(parameters: ReadonlyMap<string, string>, errors: FieldError[]): Page {
-  const read = (name: string, fallback: number, most: number): number => {
-    const text = parameters.get(name);
-    if (text === undefined) return fallback;
-    const value = /^\d+$/.test(text) ? Math.min(Number(text), most) : 0;
-    if (value < 1 || !Number.isSafeInteger(value)) errors.push({ field: name, message: 'must be an integer from 1' });
-    return value;
-  };
-  return { page: read('page', 1, Number.POSITIVE_INFINITY), size: read('size', DEFAULT_SIZE, MAX_SIZE) };
+function checkTerm(name: string, text: string, errors: QueryErrors): void {
+  if (text === '') errors.add(name, 'must be a text to search for, got an empty one');
+  // SQLite's LIKE reads no further than NUL, and PostgreSQL has no text with it.
+  if (text.includes('\0')) errors.add(name, 'must be a text without the character NUL');
+  const { length } = [...text];
+  if (length > MAX_TERM) errors.add(name, `must be at most ${MAX_TERM} characters long, got ${length}`);
 }
+
+/** Finds more than the comparisons do, but finds it in an index, which has parts of three characters. */
+const indexed = (text: string, { searchTable: table, id: key }: ListParameters): Condition[] =>
+  table !== undefined && [...text].length >= 3 ? [{ kind: 'indexed', table, key, text }] : [];

@@ -1,34 +1,90 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
-import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../crud-options.js';
-import { containsExpression, type Contains } from './text-search.js';
+import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../resolve-options.js';
+import type { ListParameters } from '../query/list-query.js';
+import type { FieldPermissions } from '../rows/field-permissions.js';
+import type { Ownership } from '../rows/owner.js';
+import type { ScopeFunction } from '../rows/scope.js';
+import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
+import { descriptionOf } from './field-path.js';
+import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
+import {
+  compileFieldPermissions,
+  compileOwner,
+  compilePathParameters,
+  compileScope,
+  type FindProvider,
+} from './row-rules.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
-  /** By the name under which it is searched. */
-  readonly searchable: ReadonlyMap<string, Field>;
-  /** How its database searches for a text. */
-  readonly contains: Contains;
+  /** What the query strings of lists may name. */
+  readonly list: ListParameters;
+  /** The fields that the parameters of its endpoint name. */
+  readonly pathParameters: ReadonlyMap<string, Field>;
+  readonly scope: ScopeFunction<T> | undefined;
+  readonly owner: Ownership | undefined;
+  readonly fieldPermissions: FieldPermissions;
+  /** The same for users with one of the `deletedRoles`, who may also name the delete date. */
+  readonly listWithDeleted: ListParameters;
+  /** What `aggregate` may name, where the caller may read it. */
+  readonly aggregatable: readonly Field[];
+  /** Of `searchIndex`, where the database has such indexes. */
+  readonly searchIndex: SearchIndex | undefined;
 }
 
 export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   dataSource: DataSource,
+  findProvider: FindProvider,
 ): Resource<T> {
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
-  const schema = describeEntity(metadata, dataSource);
+  assertColumns(options, metadata);
+  return describeResource(options, dataSource, findProvider);
+}
+
+/** Of an entity that the data source knows, also of one that no resource could serve. @throws InvalidOptionError */
+export function describeResource<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  dataSource: DataSource,
+  findProvider: FindProvider = () => undefined,
+): Resource<T> {
+  const metadata = dataSource.getMetadata(options.entity);
+  const schema = descriptionOf(metadata, dataSource);
+  const parameters = compileListParameters(options, schema, dataSource);
+  const searchIndex = options.searchIndex
+    ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
+    : undefined;
+  if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment')
+    refuse(
+      options,
+      'searchIndex',
+      'used on SQLite with an id of @PrimaryGeneratedColumn()',
+      `one of another kind`,
+      'leave the option out',
+    );
+  const listWithDeleted = {
+    ...parameters,
+    ...(searchIndex?.table !== undefined && { searchTable: searchIndex.table }),
+  };
   return Object.freeze({
     options,
     metadata,
     schema,
-    searchable: searchableFields(options, schema),
-    contains: containsExpression(dataSource),
+    list: withoutDeletion(listWithDeleted, schema),
+    listWithDeleted,
+    searchIndex,
+    aggregatable: aggregatableFields(options, schema),
+    pathParameters: compilePathParameters(options, schema),
+    scope: compileScope(options, findProvider),
+    owner: compileOwner(options, schema),
+    fieldPermissions: compileFieldPermissions(options, schema),
   });
 }
 
@@ -77,6 +133,27 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   }
 }
 
+type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
+
+/** Options that work on a column of the entity. */
+function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, versionColumn }: EntityMetadata): void {
+  const { enableRestore, deletedRoles, requireIfMatch } = options;
+  const needs: readonly Need[] = [
+    ['enableRestore', enableRestore, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
+    ['deletedRoles', deletedRoles.length > 0, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
+    ['requireIfMatch', requireIfMatch, versionColumn !== undefined, '@VersionColumn()'],
+  ];
+  for (const [option, isOn, isMet, column] of needs)
+    if (isOn && !isMet)
+      refuse(
+        options,
+        option,
+        `an option of an entity with a ${column}`,
+        'one without',
+        `declare the column or remove the option`,
+      );
+}
+
 function refuse(
   { entity }: ResolvedCrudOptions,
   option: keyof ResolvedCrudOptions,
@@ -85,18 +162,4 @@ function refuse(
   advice: string,
 ): never {
   throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
-}
-
-function searchableFields(options: ResolvedCrudOptions, schema: EntityDescription): ReadonlyMap<string, Field> {
-  const candidates = schema.fields.filter(
-    ({ type, readable, column }) => type.searchable && readable && !column.transformer,
-  );
-  const fields = options.searchableFields.map((name) => {
-    const field = candidates.find((candidate) => candidate.name === name);
-    if (field) return [name, field] as const;
-    const expected = `fields among ${candidates.map((each) => each.name).join(', ')}`;
-    const advice = 'name readable text or number columns of the entity';
-    return refuse(options, 'searchableFields', expected, JSON.stringify(name), advice);
-  });
-  return new Map(fields);
 }

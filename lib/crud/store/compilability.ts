@@ -6,7 +6,7 @@ import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 
-export const ACCESSES = ['read', 'create', 'update', 'delete'] as const;
+export const ACCESSES = ['read', 'create', 'update', 'delete', 'restore'] as const;
 export type StoreAccess = (typeof ACCESSES)[number];
 
 /** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
@@ -14,7 +14,7 @@ export function describePaths(entity: Type, dataSource: DataSource): string {
   const metadata = dataSource.getMetadata(entity);
   const feature = featureNotCompiled(metadata, dataSource);
   const byPath = new Map<string, StoreAccess[]>();
-  for (const access of ACCESSES) {
+  for (const access of ACCESSES.filter((each) => each !== 'restore' || metadata.deleteDateColumn)) {
     const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
     const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
     byPath.set(path, [...(byPath.get(path) ?? []), access]);
@@ -29,6 +29,7 @@ const HOOKS: Readonly<Record<StoreAccess, readonly Hook[]>> = {
   create: ['beforeInsert', 'afterInsert'],
   update: ['beforeUpdate', 'afterUpdate'],
   delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
+  restore: ['beforeRecover', 'afterRecover'],
 };
 
 type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;

@@ -1,95 +1,148 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
-import type { Term } from '../query/list-query.js';
-import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
-import { containing } from '../resource/text-search.js';
+import type { Field } from '../../entities/entity-schema.js';
+import type { AggregateRow } from '../record-types.js';
+import type { Aggregation } from '../query/aggregate-query.js';
+import type { Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
-import type { Range, RecordReader } from './record-access.js';
+import { boundValues, parametersOf, RECORD, shapeOf } from '../sql/condition-sql.js';
+import { aggregateRows } from './aggregation.js';
+import { estimateRows } from './estimate.js';
+import { activeLock, addCondition, addLock, addSort } from './query-parts.js';
+import { findInBlocks, positionOf, selectPosition } from './positions.js';
+import { linkValues, type LinkSelection } from '../sql/link-sql.js';
+import { joinLinks, linkedKeys } from './linked-rows.js';
+import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
 import { compileRow } from './row-projection.js';
-import { compileStatement, type Statement } from './statement.js';
+import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from './statement.js';
 import { StatementCache } from './statement-cache.js';
+import { joined } from './transactions.js';
 
-/** The statements of one set of search terms, and the term that each parameter holds. */
-interface Selection {
-  readonly all: Statement;
-  readonly range: Statement;
-  readonly count: Statement;
-  readonly parameters: (terms: readonly Term[]) => unknown[];
+interface Find<T> {
+  readonly statement: Statement;
+  readonly recordOf: (row: RawRow) => T;
 }
 
 export class CompiledReader<T extends object> implements RecordReader<T> {
-  private readonly row: ReturnType<typeof compileRow<T>>;
-  private readonly selections = new StatementCache<Selection>();
-  private readonly byKey: Statement;
-  private readonly existsByKey: Statement;
+  private readonly finds = new StatementCache<Find<T>>();
+  private readonly statements = new StatementCache<Statement>();
 
   constructor(
     private readonly resource: Resource<T>,
     private readonly dataSource: DataSource,
-  ) {
-    this.row = compileRow(resource, dataSource);
-    this.byKey = this.keyed(this.row.select(this.query()));
-    this.existsByKey = this.keyed(this.query().select('1', 'found'));
+  ) {}
+
+  async find(selection: Selection): Promise<T[]> {
+    const { rows, recordOf } = await this.select(selection);
+    return rows.map(recordOf);
   }
 
-  async find(terms: readonly Term[], range?: Range): Promise<T[]> {
-    const selection = this.selectionOf(terms);
-    const parameters = selection.parameters(terms);
-    const { rows } = range
-      ? await selection.range([...parameters, range.limit, range.offset])
-      : await selection.all(parameters);
-    return rows.map(this.row.recordOf);
+  findAfter(...args: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
+    return findInBlocks(args, async (selection, keys) => {
+      const { rows, recordOf } = await this.select(selection, keys);
+      return rows.map((row) => ({ record: recordOf(row), position: positionOf(row, keys) }));
+    });
   }
 
-  async count(terms: readonly Term[]): Promise<number> {
-    const selection = this.selectionOf(terms);
-    const { rows } = await selection.count(selection.parameters(terms));
-    return Number(rows[0]?.['total']);
+  async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
+    const [record] = await this.find({ condition, fields, sort: [], lock: lock && activeLock(this.dataSource) });
+    return record;
   }
 
-  async findByKey(key: unknown): Promise<T | undefined> {
-    const { rows } = await this.byKey([key]);
-    return rows[0] && this.row.recordOf(rows[0]);
+  async findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+    const compile = (): Find<T> => this.compileLinked(links, fields);
+    const { statement, recordOf } = this.finds.get(shapeOfLinks(links, fields), compile);
+    const { rows } = await statement(linkValues(links, this.dataSource));
+    const keys = linkedKeys(links, this.dataSource);
+    return rows.map((row) => ({ owner: keys.owner(row), record: recordOf(row) }));
   }
 
-  async exists(key: unknown): Promise<boolean> {
-    const { rows } = await this.existsByKey([key]);
+  async count(condition: Condition): Promise<number> {
+    // TypeORM's own count is COUNT(1), for which SQLite walks the whole table.
+    const { rows } = await this.run('COUNT(*)', condition);
+    return Number(rows[0]?.['found']);
+  }
+
+  estimate(): Promise<number | undefined> {
+    return estimateRows(this.query(), this.dataSource);
+  }
+
+  async exists(condition: Condition): Promise<boolean> {
+    const { rows } = await this.run('1', condition);
     return rows.length > 0;
+  }
+
+  aggregate(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
+    return aggregateRows(this.matching(condition), aggregation, limit, this.dataSource);
+  }
+
+  private matching(condition: Condition): SelectQueryBuilder<T> {
+    const { entity } = this.resource.options;
+    const query = joined(this.dataSource.getRepository(entity), this.dataSource).createQueryBuilder(RECORD);
+    return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
+  }
+
+  /** @param keys read as the position of each row */
+  private async select(selection: Selection, keys: readonly Field[] = []) {
+    const compile = (): Find<T> => this.compileFind(selection, keys);
+    const { statement, recordOf } = this.finds.get(shapeOfSelection(selection, keys), compile);
+    const { condition, range } = selection;
+    const values = boundValues(condition, this.dataSource);
+    const { rows } = await statement(range ? [...values, range.limit, range.offset] : values);
+    return { rows, recordOf };
+  }
+
+  private run(selected: string, condition: Condition): ReturnType<Statement> {
+    const compile = (): Statement => this.statement(this.query().select(selected, 'found'), condition);
+    const statement = this.statements.get(`${selected} ${shapeOf(condition)}`, compile);
+    return statement(boundValues(condition, this.dataSource));
+  }
+
+  private compileFind({ condition, fields, sort, range, lock }: Selection, keys: readonly Field[]): Find<T> {
+    const row = compileRow(this.resource, fields, this.dataSource);
+    const query = addLock(addSort(row.select(this.query()), sort, this.dataSource), lock);
+    selectPosition(query, keys, this.dataSource);
+    const first = boundValues(condition, this.dataSource).length;
+    const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
+    return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
+  }
+
+  private compileLinked(links: LinkSelection, fields: readonly Field[]): Find<T> {
+    const { dataSource } = this;
+    const row = compileRow(this.resource, fields, dataSource);
+    const names = namedParameters(linkValues(links, dataSource).length);
+    const query = joinLinks(row.select(this.query()), links, names, dataSource);
+    const sorted = addSort(query, [{ field: links.related, descending: false }], dataSource);
+    const mode = dataSource.defaultReplicationModeForReads();
+    return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
   }
 
   private query(): SelectQueryBuilder<T> {
     return this.dataSource.getRepository(this.resource.options.entity).createQueryBuilder(RECORD);
   }
 
-  private keyed(query: SelectQueryBuilder<T>): Statement {
-    const [sql] = query.where(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: '' }).getQueryAndParameters();
-    return this.statement(sql);
-  }
-
-  private statement(sql: string): Statement {
-    return compileStatement(this.dataSource, this.dataSource.defaultReplicationModeForReads(), sql);
-  }
-
-  private selectionOf(terms: readonly Term[]): Selection {
-    const shape = JSON.stringify(terms.map(({ field }) => field ?? null));
-    return this.selections.get(shape, () => this.compileSelection(terms));
-  }
-
-  private compileSelection(terms: readonly Term[]): Selection {
-    // A text of its own for each term shows which parameter holds it.
-    const places = terms.map(({ field }, index) => ({ field, text: `${index}` }));
-    const matching = (query: SelectQueryBuilder<T>): SelectQueryBuilder<T> =>
-      addSearchConditions(query, this.resource, places);
-    const [all, found] = matching(this.row.select(this.query())).orderBy(`${RECORD}.id`, 'ASC').getQueryAndParameters();
-    // TypeORM writes COUNT(1), for which SQLite walks the whole table.
-    const [count] = matching(this.query().select('COUNT(*)', 'total')).getQueryAndParameters();
-    const indexes = (found as string[]).map((text) => places.findIndex((place) => containing(place.text) === text));
-    const [limit, offset] = [0, 1].map((at) => this.dataSource.driver.createParameter('', indexes.length + at));
-    return {
-      all: this.statement(all),
-      range: this.statement(`${all} LIMIT ${limit} OFFSET ${offset}`),
-      count: this.statement(count),
-      parameters: (values) => indexes.map((index) => containing(values[index]?.text ?? '')),
-    };
+  private statement(query: SelectQueryBuilder<T>, condition: Condition, end?: StatementEnd): Statement {
+    const names = namedParameters(boundValues(condition, this.dataSource).length);
+    const mode = this.dataSource.defaultReplicationModeForReads();
+    return compileStatement(this.dataSource, mode, addCondition(query, condition, names, this.dataSource), end);
   }
 }
+
+const shapeOfLinks = ({ relation, keys, condition, limit }: LinkSelection, fields: readonly Field[]): string =>
+  [
+    `${relation.entityMetadata.tablePath}.${relation.propertyPath}`,
+    keys.length,
+    limit ?? 'all',
+    fields.map(({ name }) => name).join(),
+    shapeOf(condition),
+  ].join(' ');
+
+const shapeOfSelection = ({ condition, fields, sort, range, lock }: Selection, keys: readonly Field[]): string =>
+  [
+    fields.map(({ name }) => name).join(),
+    sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join(),
+    keys.map(({ name }) => name).join(),
+    range ? 'range' : 'all',
+    lock ?? '',
+    shapeOf(condition),
+  ].join(' ');

@@ -3,14 +3,15 @@
  * clients send together.
  */
 import { randomUUID } from 'node:crypto';
-import type { DataSource, QueryBuilder, Repository } from 'typeorm';
+import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Values } from '../../entities/record-input.js';
-import { PARAMETER } from '../query/search-conditions.js';
+import type { Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
+import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import type { RecordWriter } from './record-access.js';
-import { compileStatement, type Statement } from './statement.js';
+import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 
 /** A column that a client may send a value for. */
@@ -71,9 +72,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return this.resource.schema.id.readsAsText ? this.resource.schema.id.type.write(key) : key;
   }
 
-  async update(key: unknown, sent: Values): Promise<void> {
+  async update(_key: unknown, condition: Condition, sent: Values): Promise<boolean> {
     const values: unknown[] = [];
-    let shape = '';
+    let shape = 'update';
     for (const { column, place } of this.updated) {
       const given = sent[place];
       if (given === undefined) continue;
@@ -81,14 +82,31 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       shape += ` ${column.databaseName}${isSql ? '=' : ''}`;
       if (!isSql) values.push(this.dataSource.driver.preparePersistentValue(given, column));
     }
-    if (shape === '') return;
-    values.push(key);
-    await this.statements.get(`update${shape}`, () => this.replacement(sent))(values);
+    const compile = (): Statement => this.replacement(sent, condition);
+    return this.run(`${shape} ${shapeOf(condition)}`, compile, [...values, ...this.bound(condition)]);
   }
 
-  async remove(key: unknown): Promise<boolean> {
-    const { affected } = await this.statements.get('delete', () => this.removal())([key]);
+  async remove(_key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+    const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
+    const compile = (): Statement => {
+      const query = this.repository.createQueryBuilder();
+      return this.matching(isSoft ? query.softDelete() : query.delete(), condition, 0);
+    };
+    return this.run(`${isSoft ? 'hide' : 'delete'} ${shapeOf(condition)}`, compile, this.bound(condition));
+  }
+
+  async restore(_key: unknown, condition: Condition): Promise<boolean> {
+    const compile = (): Statement => this.matching(this.repository.createQueryBuilder().restore(), condition, 0);
+    return this.run(`restore ${shapeOf(condition)}`, compile, this.bound(condition));
+  }
+
+  private async run(shape: string, compile: () => Statement, values: readonly unknown[]): Promise<boolean> {
+    const { affected } = await this.statements.get(shape, compile)(values);
     return affected > 0;
+  }
+
+  private bound(condition: Condition): unknown[] {
+    return boundValues(condition, this.dataSource);
   }
 
   private insertion(columns: readonly ColumnMetadata[]): Statement {
@@ -97,61 +115,43 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .insert()
       .values(placeholders(columns) as never)
       .updateEntity(false)
-      .setParameters(named(columns.length));
+      .setParameters(namedParameters(columns.length));
     const { driver } = this.dataSource;
     if (!isSqlite(this.dataSource))
       return this.statement(driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query);
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
     const key = driver.escape(this.idColumn.databaseName);
     const selected = this.resource.schema.id.readsAsText ? `CAST(${key} AS TEXT) AS ${key}` : key;
-    return this.statement(query, ` RETURNING ${selected}`);
+    return this.statement(query, () => ` RETURNING ${selected}`);
   }
 
-  private replacement(sent: Values): Statement {
+  private replacement(sent: Values, condition: Condition): Statement {
     const set = this.updated.filter(({ place }) => sent[place] !== undefined);
     const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
     const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
     const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
-    const query = this.repository
-      .createQueryBuilder()
-      .update()
-      .set({ ...placeholders(columns), ...Object.fromEntries(defaults) } as never)
-      .where(this.keyed(columns.length), named(columns.length + 1));
-    return this.statement(query);
+    const values = { ...placeholders(columns), ...Object.fromEntries(defaults) } as never;
+    return this.matching(this.repository.createQueryBuilder().update().set(values), condition, columns.length);
   }
 
-  private removal(): Statement {
-    const query = this.repository.createQueryBuilder();
-    const deletion = this.resource.metadata.deleteDateColumn ? query.softDelete() : query.delete();
-    return this.statement(deletion.where(this.keyed(0), named(1)));
+  /** @param first the number of the condition's first parameter */
+  private matching(query: Restrictable<T>, condition: Condition, first: number): Statement {
+    const { tableName } = this.resource.metadata;
+    const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
+    return this.statement(query.where(where, namedParameters(first + this.bound(condition).length)));
   }
 
-  /** The record of the key, unless it is marked as deleted. TypeORM would write a number of `where({ id })` into the SQL. */
-  private keyed(place: number): string {
-    const { driver } = this.dataSource;
-    const { deleteDateColumn } = this.resource.metadata;
-    const alive = deleteDateColumn ? ` AND ${driver.escape(deleteDateColumn.databaseName)} IS NULL` : '';
-    return `${driver.escape(this.idColumn.databaseName)} = :${nameOf(place)}${alive}`;
-  }
-
-  /** The query builder decides the order of the parameters. */
-  private statement(query: QueryBuilder<T>, end = ''): Statement {
-    const [sql, names] = query.getQueryAndParameters();
-    const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
-    const run = compileStatement(this.dataSource, 'master', sql + end);
-    return (values) => run(places.map((place) => values[place]));
+  private statement(query: QueryBuilder<T>, end?: StatementEnd): Statement {
+    return compileStatement(this.dataSource, 'master', query, end);
   }
 }
 
-const nameOf = (place: number): string => `${PARAMETER}${place}`;
-
-/** A value for each parameter: its own name, which shows its place in the statement. */
-const named = (count: number): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: count }, (_, place) => [nameOf(place), nameOf(place)]));
+type SoftDeleteQueryBuilder<T extends object> = ReturnType<QueryBuilder<T>['softDelete']>;
+type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBuilder<T> | DeleteQueryBuilder<T>;
 
 /** SQL instead of values: the query builder writes it in the place of each value. */
 const placeholders = (columns: readonly ColumnMetadata[]): Record<string, () => string> =>
-  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${nameOf(place)}`]));
+  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(place)}`]));
 
 /** The query builder knows a reference by the name of its relation. */
 const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>

@@ -24,16 +24,18 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntityDescrip
     return value == null ? null : field.type.write(value);
   };
   return {
+    /** As clients see it. */
+    valueOf,
     /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
     select(query: SelectQueryBuilder<T>): void {
       for (const [field, alias] of aliases) selectRaw(query, field, alias);
     },
     /** The exact key of a row, where the entity's is rounded. */
     keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
-    /** Every readable field. The prototype is the entity's, for an application's serializer. */
-    recordOf(row: Row<T>): T {
+    /** The prototype is the entity's, for an application's serializer. */
+    recordOf(row: Row<T>, fields: readonly Field[]): T {
       const record = Object.create(prototype) as Record<string, unknown>;
-      for (const field of readable) place(record, field.path, valueOf(field, row));
+      for (const field of fields) place(record, field.path, valueOf(field, row));
       return record as T;
     },
   };

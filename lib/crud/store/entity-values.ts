@@ -1,8 +1,9 @@
 /** Puts what a client sent into an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
-import type { EntityDescription } from '../../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Values } from '../../entities/record-input.js';
+import type { JsonObject } from '../../http/json-body.js';
 
 /**
  * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
@@ -35,6 +36,14 @@ export const valuesOfEntity = (entity: object, { fields }: EntityDescription, va
       ? value
       : (fields[place]?.column.getEntityValue(entity) as unknown),
   );
+
+/** The value behind a path of names; `undefined` where there is none. */
+export const valueAt = (path: readonly string[], record: unknown): unknown =>
+  path.reduce<unknown>((value, name) => (value as JsonObject | null | undefined)?.[name], record);
+
+/** The value of a field in a record as a client sees it; `null` where the record does not have it. */
+export const valueOf = (field: Field | undefined, record: object | undefined): unknown =>
+  valueAt(field?.path ?? [], record) ?? null;
 
 /** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
 export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>

@@ -1,18 +1,65 @@
+import type { Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
-import type { Term } from '../query/list-query.js';
+import type { AggregateRow } from '../record-types.js';
+import type { Aggregation } from '../query/aggregate-query.js';
+import type { Condition } from '../query/condition.js';
+import type { Position } from '../query/keyset.js';
+import type { SortKey } from '../query/sort-parameter.js';
+import type { LinkSelection } from '../sql/link-sql.js';
+
+/** Which records a statement reads, and what of them. */
+export interface Selection {
+  readonly condition: Condition;
+  /** In the order of the entity. */
+  readonly fields: readonly Field[];
+  readonly sort: readonly SortKey[];
+  readonly lock?: RowLock | undefined;
+  readonly range?: Range;
+}
+
+/** Locks the rows until the end of the transaction, where one runs and the database has such locks. */
+export type RowLock = 'for update';
+/** A record of a sorted list, and its place there. */
+export interface PositionedRecord<T> {
+  readonly record: T;
+  readonly position: Position;
+}
+
+/** A related record of an owner. One that several owners have comes once for each. */
+export interface LinkedRecord<T> {
+  /** The owner's key as clients see it. */
+  readonly owner: unknown;
+  readonly record: T;
+}
 
 export interface Range {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** Records have every readable field and nothing else; their prototype is the entity's. */
+/** Records have the selected fields and nothing else; their prototype is the entity's. */
 export interface RecordReader<T> {
-  /** In the order of the primary key. */
-  find(terms: readonly Term[], range?: Range): Promise<T[]>;
-  count(terms: readonly Term[]): Promise<number>;
-  findByKey(key: unknown): Promise<T | undefined>;
-  exists(key: unknown): Promise<boolean>;
+  find(selection: Selection): Promise<T[]>;
+  /**
+   * The records behind a position of a sorted list, or its first ones. The cost does not depend on the position.
+   *
+   * @param limit how many records at most
+   */
+  findAfter(
+    selection: Omit<Selection, 'range'>,
+    limit: number,
+    position: Position | undefined,
+  ): Promise<PositionedRecord<T>[]>;
+  /** For a condition that at most one record matches. */
+  findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined>;
+  /** In the order of the related records' key. */
+  findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
+  count(condition: Condition): Promise<number>;
+  /** The planner's figure; `undefined` where the database gives none. */
+  estimate(): Promise<number | undefined>;
+  exists(condition: Condition): Promise<boolean>;
+  /** Absent where a provider replaced the methods that read: none of them aggregates. */
+  aggregate?(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
 }
 
 export interface RecordWriter<T> {
@@ -21,8 +68,18 @@ export interface RecordWriter<T> {
    * @returns the key of the new record; `undefined` where the database ignored the statement
    */
   insert(entity: T, values: Values): Promise<unknown>;
-  /** One statement, so that of two concurrent replacements one stays whole. A function is SQL instead of a value. */
-  update(key: unknown, values: Values): Promise<void>;
-  /** @returns whether there was a record */
-  remove(key: unknown): Promise<boolean>;
+  /**
+   * One statement, so that of two concurrent updates one stays whole. A function is SQL instead of a value.
+   *
+   * @param key of the record; the condition restricts it further
+   * @returns whether a record matched
+   */
+  update(key: unknown, condition: Condition, values: Values): Promise<boolean>;
+  /**
+   * @param purges removes the row also where the entity has a `@DeleteDateColumn`
+   * @returns whether a record matched
+   */
+  remove(key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
+  /** Of a record that is marked as deleted. @returns whether one matched */
+  restore(key: unknown, condition: Condition): Promise<boolean>;
 }

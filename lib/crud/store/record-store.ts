@@ -28,8 +28,8 @@ export class RecordStore<T extends object> {
       reader,
       writer: new RepositoryWriter(resource, reader, repository, dataSource),
     });
-    this.throughQueryBuilder = pathThrough(new RepositoryReader(resource, repository));
-    this.throughMethods = pathThrough(new RepositoryMethodReader(resource, repository));
+    this.throughQueryBuilder = pathThrough(new RepositoryReader(resource, repository, dataSource));
+    this.throughMethods = pathThrough(new RepositoryMethodReader(resource, repository, dataSource));
     if (featureNotCompiled(resource.metadata, dataSource) === undefined)
       this.compiled = {
         reader: new CompiledReader(resource, dataSource),

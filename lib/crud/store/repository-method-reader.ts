@@ -1,74 +1,113 @@
 /** Reads through the methods of a repository that a provider put in the place of TypeORM's. */
-import { And, Raw, type FindOptionsWhere, type Repository } from 'typeorm';
-import type { Term } from '../query/list-query.js';
-import { PARAMETER } from '../query/search-conditions.js';
+import type { DataSource, FindManyOptions, Repository } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import { and, compare, type Condition } from '../query/condition.js';
+import type { SortKey } from '../query/sort-parameter.js';
 import type { Resource } from '../resource/resource.js';
-import { containing } from '../resource/text-search.js';
+import { dialectOf } from '../sql/dialect.js';
+import type { LinkSelection } from '../sql/link-sql.js';
 import { compileProjection, place } from './entity-projection.js';
-import type { Range, RecordReader } from './record-access.js';
-
-type Where<T> = FindOptionsWhere<T>;
+import { activeLock, LOCK_MODE, whereOf } from './query-parts.js';
+import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
+import { chunksOf, identityOf, linkedKeys, readLinks } from './linked-rows.js';
+import { joined } from './transactions.js';
 
 export class RepositoryMethodReader<T extends object> implements RecordReader<T> {
-  private readonly recordOf: (entity: T) => T;
+  private readonly projection: ReturnType<typeof compileProjection<T>>;
   /** Reads the ids of many-to-one relations in place of the related records. */
   private readonly loadRelationIds: { relations: string[]; disableMixedMap: true };
 
   constructor(
     private readonly resource: Resource<T>,
-    private readonly repository: Repository<T>,
+    private readonly injected: Repository<T>,
+    private readonly dataSource: DataSource,
   ) {
     const { schema, options } = resource;
-    const { recordOf } = compileProjection<T>(schema, options.entity.prototype as object);
-    this.recordOf = (entity) => recordOf({ entity, raw: {} });
+    this.projection = compileProjection<T>(schema, options.entity.prototype as object);
     const relations = schema.fields.flatMap(({ reference }) => (reference ? [reference.propertyPath] : []));
     this.loadRelationIds = { relations, disableMixedMap: true };
   }
 
-  async find(terms: readonly Term[], range?: Range): Promise<T[]> {
+  private get repository(): Repository<T> {
+    return joined(this.injected, this.dataSource);
+  }
+
+  async find({ condition, fields, sort, range }: Selection): Promise<T[]> {
     const entities = await this.repository.find({
-      where: this.where(terms),
-      order: { id: 'ASC' } as never,
+      ...this.matching(condition),
+      order: this.order(sort),
       loadRelationIds: this.loadRelationIds,
       ...(range && { take: range.limit, skip: range.offset }),
     });
-    return entities.map(this.recordOf);
+    return entities.map((entity) => this.projection.recordOf({ entity, raw: {} }, fields));
   }
 
-  count(terms: readonly Term[]): Promise<number> {
-    return this.repository.count({ where: this.where(terms) });
+  /** The exact values of a record cannot be read by `find`: a position is the number of records before it. */
+  async findAfter(...[selection, limit, position]: Parameters<RecordReader<T>['findAfter']>) {
+    const first = position ? Number(position[0]) : 0;
+    if (!Number.isSafeInteger(first) || first < 0) return [];
+    const records = await this.find({ ...selection, range: { limit, offset: first } });
+    return records.map((record, index): PositionedRecord<T> => ({ record, position: [first + index + 1] }));
   }
 
-  async findByKey(key: unknown): Promise<T | undefined> {
-    const entity = await this.repository.findOne({ where: keyed(key), loadRelationIds: this.loadRelationIds });
-    return entity ? this.recordOf(entity) : undefined;
+  async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
+    const { loadRelationIds } = this;
+    const entity = await this.repository.findOne({
+      ...this.matching(condition),
+      loadRelationIds,
+      ...(lock && activeLock(this.dataSource) && { lock: { mode: LOCK_MODE } }),
+    });
+    return entity ? this.projection.recordOf({ entity, raw: {} }, fields) : undefined;
   }
 
-  exists(key: unknown): Promise<boolean> {
-    return this.repository.exists({ where: keyed(key) });
-  }
-
-  /** Terms narrow; a term for any field needs one alternative for each searchable field. */
-  private where(terms: readonly Term[]): Where<T>[] {
-    const named = terms.filter(({ field }) => field !== undefined);
-    const anywhere = terms.find(({ field }) => field === undefined);
-    if (!anywhere) return [this.allOf(named)];
-    return [...this.resource.searchable.keys()].map((field) => this.allOf([...named, { ...anywhere, field }]));
-  }
-
-  private allOf(terms: readonly Term[]): Where<T> {
-    const { searchable, contains } = this.resource;
-    const where = {};
-    for (const { property, name } of searchable.values()) {
-      const operators = terms.flatMap(({ field, text }, index) => {
-        const parameter = `${PARAMETER}${index}`;
-        const operator = Raw((column) => contains(column, `:${parameter}`), { [parameter]: containing(text) });
-        return field === name ? [operator] : [];
-      });
-      if (operators.length > 0) place(where, property.split('.'), And(...operators));
+  /** Two statements: the methods of a repository cannot read the keys of a relation. */
+  async findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+    const { related } = links;
+    const rows = await readLinks(links, this.dataSource);
+    const keys = linkedKeys(links, this.dataSource);
+    const byKey = new Map<string, T>();
+    for (const held of chunksOf(new Set(rows.map((row) => keys.related(row))), related)) {
+      const condition = and(compare(related, 'in', ...held), links.condition);
+      for (const entity of await this.repository.find({
+        ...this.matching(condition),
+        loadRelationIds: this.loadRelationIds,
+      }))
+        byKey.set(identityOf(this.projection.valueOf(related, { entity, raw: {} })), entity);
     }
-    return where;
+    return rows.flatMap((row) => {
+      const entity = byKey.get(identityOf(keys.related(row)));
+      return entity ? [{ owner: keys.owner(row), record: this.projection.recordOf({ entity, raw: {} }, fields) }] : [];
+    });
+  }
+
+  count(condition: Condition): Promise<number> {
+    return this.repository.count(this.matching(condition));
+  }
+
+  /** A repository may restrict what it reads to one tenant. */
+  estimate(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  exists(condition: Condition): Promise<boolean> {
+    return this.repository.exists(this.matching(condition));
+  }
+
+  private matching(condition: Condition): FindManyOptions<T> {
+    const { metadata } = this.resource;
+    const where = whereOf<T>(condition, this.dataSource, metadata);
+    return { where, ...(metadata.deleteDateColumn && { withDeleted: true }) };
+  }
+
+  /** The methods of a repository sort as the database does, apart from where NULLs are placed. */
+  private order(sort: readonly SortKey[]): never {
+    const order = {};
+    const canPlaceNulls = dialectOf(this.dataSource).placesNulls;
+    for (const { field, descending } of sort) {
+      const direction = descending ? 'DESC' : 'ASC';
+      const nulls = descending ? 'FIRST' : 'LAST';
+      place(order, field.property.split('.'), field.nullable && canPlaceNulls ? { direction, nulls } : direction);
+    }
+    return order as never;
   }
 }
-
-const keyed = <T>(key: unknown): Where<T> => ({ id: key }) as Where<T>;

@@ -1,57 +1,125 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
-import type { Repository, SelectQueryBuilder } from 'typeorm';
-import type { Term } from '../query/list-query.js';
-import { addSearchConditions, PARAMETER, RECORD } from '../query/search-conditions.js';
+import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import type { AggregateRow } from '../record-types.js';
+import type { Aggregation } from '../query/aggregate-query.js';
+import { compare, EVERYTHING, type Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
+import { boundValues, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { compileProjection, type Row } from './entity-projection.js';
-import type { Range, RecordReader } from './record-access.js';
+import { aggregateRows } from './aggregation.js';
+import { estimateRows } from './estimate.js';
+import { activeLock, addCondition, addLock, addSort } from './query-parts.js';
+import { findInBlocks, positionOf, selectPosition } from './positions.js';
+import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
+import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
+import type { RawRow } from './statement.js';
+import { joined } from './transactions.js';
 
 export class RepositoryReader<T extends object> implements RecordReader<T> {
   private readonly projection: ReturnType<typeof compileProjection<T>>;
 
   constructor(
     private readonly resource: Resource<T>,
-    private readonly repository: Repository<T>,
+    private readonly injected: Repository<T>,
+    private readonly dataSource: DataSource,
   ) {
     this.projection = compileProjection(resource.schema, resource.options.entity.prototype as object);
   }
 
-  async find(terms: readonly Term[], range?: Range): Promise<T[]> {
-    const query = addSearchConditions(this.select(), this.resource, terms).orderBy(`${RECORD}.id`, 'ASC');
-    const rows = await this.rows(range ? query.offset(range.offset).limit(range.limit) : query);
-    return rows.map(this.projection.recordOf);
+  private get repository(): Repository<T> {
+    return joined(this.injected, this.dataSource);
   }
 
-  count(terms: readonly Term[]): Promise<number> {
-    return addSearchConditions(this.repository.createQueryBuilder(RECORD), this.resource, terms).getCount();
+  async find(selection: Selection): Promise<T[]> {
+    const rows = await this.rows(this.sorted(selection));
+    return rows.map((row) => this.projection.recordOf(row, selection.fields));
   }
 
-  async findByKey(key: unknown): Promise<T | undefined> {
-    const row = await this.rowOf(key);
-    return row && this.projection.recordOf(row);
+  findAfter(...args: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
+    return findInBlocks(args, async (selection, keys) => {
+      const query = this.sorted(selection);
+      selectPosition(query, keys, this.dataSource);
+      const rows = await this.rows(query);
+      return rows.map((row) => ({
+        record: this.projection.recordOf(row, selection.fields),
+        position: positionOf(row.raw, keys),
+      }));
+    });
   }
 
-  exists(key: unknown): Promise<boolean> {
+  async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
+    const [record] = await this.find({ condition, fields, sort: [], lock: lock && activeLock(this.dataSource) });
+    return record;
+  }
+
+  async findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+    const parameters = parametersOf(linkValues(links, this.dataSource));
+    const query = joinLinks(this.select(EVERYTHING), links, parameters, this.dataSource);
+    addSort(query, [{ field: links.related, descending: false }], this.dataSource);
+    const { entities, raw } = await query.getRawAndEntities<RawRow>();
+    const keys = linkedKeys(links, this.dataSource);
+    const relatedOf = (row: RawRow): string => identityOf(keys.related(row));
+    const distinct = new Map<string, RawRow>();
+    // TypeORM makes one entity of the rows with one key.
+    for (const row of raw) if (!distinct.has(relatedOf(row))) distinct.set(relatedOf(row), row);
+    const rows = await this.paired(entities, [...distinct.values()]);
+    const byKey = new Map([...distinct.keys()].map((key, index) => [key, rows[index]]));
+    return raw.flatMap((each) => {
+      const row = byKey.get(relatedOf(each));
+      return row ? [{ owner: keys.owner(each), record: this.projection.recordOf(row, fields) }] : [];
+    });
+  }
+
+  count(condition: Condition): Promise<number> {
+    return this.query(condition).getCount();
+  }
+
+  estimate(): Promise<number | undefined> {
+    return estimateRows(this.repository.createQueryBuilder(RECORD), this.dataSource);
+  }
+
+  exists(condition: Condition): Promise<boolean> {
+    return this.query(condition).getExists();
+  }
+
+  aggregate(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
+    return aggregateRows(this.query(condition), aggregation, limit, this.dataSource);
+  }
+
+  private sorted({ condition, fields, sort, range, lock }: Selection): SelectQueryBuilder<T> {
+    const query = addLock(addSort(this.select(condition), sort, this.dataSource), lock);
+    for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
+    return range ? query.offset(range.offset).limit(range.limit) : query;
+  }
+
+  private query(condition: Condition): SelectQueryBuilder<T> {
     const query = this.repository.createQueryBuilder(RECORD);
-    return query.andWhere(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key }).getExists();
+    return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
   }
 
-  private async rowOf(key: unknown): Promise<Row<T> | undefined> {
-    const [found] = await this.rows(this.select().andWhere(`${RECORD}.id = :${PARAMETER}`, { [PARAMETER]: key }));
-    return found;
-  }
-
-  private select(): SelectQueryBuilder<T> {
-    const query = this.repository.createQueryBuilder(RECORD);
+  private select(condition: Condition): SelectQueryBuilder<T> {
+    const query = this.query(condition);
     this.projection.select(query);
     return query;
   }
 
   private async rows(query: SelectQueryBuilder<T>): Promise<Row<T>[]> {
-    const { entities, raw } = await query.getRawAndEntities<Record<string, unknown>>();
+    const { entities, raw } = await query.getRawAndEntities<RawRow>();
+    const rows = await this.paired(entities, raw);
+    return rows.filter((row) => row !== undefined);
+  }
+
+  private async paired(entities: readonly T[], raw: readonly RawRow[]): Promise<readonly (Row<T> | undefined)[]> {
     if (entities.length === raw.length) return entities.map((entity, index) => ({ entity, raw: raw[index] ?? {} }));
     // TypeORM merged two keys beyond 53 bits into one: each row is read again by its exact key.
     const rows = await Promise.all(raw.map((each) => this.rowOf(this.projection.keyOf(each))));
-    return rows.filter((row) => row !== undefined);
+    return rows.map((row, index) => row && { entity: row.entity, raw: raw[index] ?? {} });
+  }
+
+  private async rowOf(key: unknown): Promise<Row<T> | undefined> {
+    const [row] = await this.rows(this.select(compare(this.resource.schema.id, 'eq', key)));
+    return row;
   }
 }

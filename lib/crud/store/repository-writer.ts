@@ -1,56 +1,75 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
-import { IsNull, type DataSource, type FindOptionsWhere, type Repository } from 'typeorm';
+import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
 import type { Values } from '../../entities/record-input.js';
+import type { Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
 import { entityOf, fill } from './entity-values.js';
+import { whereOf } from './query-parts.js';
 import type { RecordReader, RecordWriter } from './record-access.js';
+import { joined } from './transactions.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   constructor(
     private readonly resource: Resource<T>,
     private readonly reader: RecordReader<T>,
-    private readonly repository: Repository<T>,
+    private readonly injected: Repository<T>,
     private readonly dataSource: DataSource,
   ) {}
+
+  private get repository(): Repository<T> {
+    return joined(this.injected, this.dataSource);
+  }
 
   async insert(entity: T, values: Values): Promise<unknown> {
     const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
     return this.exactKey(identifiers[0]?.['id']);
   }
 
-  async update(key: unknown, values: Values): Promise<void> {
+  async update(key: unknown, condition: Condition, values: Values): Promise<boolean> {
     const { schema, options } = this.resource;
-    if (values.some((value) => value !== undefined))
-      await this.repository.update(keyed(key), fill(entityOf(options.entity, key), schema, values) as never);
-  }
-
-  /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
-  async remove(key: unknown): Promise<boolean> {
-    if (!(await this.reader.exists(key))) return false;
-    if (this.hasRemoveListeners) return this.removeEntity(key);
-    const { deleteDateColumn } = this.resource.metadata;
-    const { affected } = await (deleteDateColumn
-      ? this.repository.softDelete({ ...keyed<T>(key), [deleteDateColumn.propertyName]: IsNull() })
-      : this.repository.delete(keyed(key)));
+    const entity = fill(entityOf(options.entity, key), schema, values);
+    const { affected } = await this.repository.update(this.where(condition), entity as never);
     return affected !== 0;
   }
 
-  private get hasRemoveListeners(): boolean {
-    const { metadata } = this.resource;
-    const listeners = metadata.deleteDateColumn
-      ? [metadata.beforeSoftRemoveListeners, metadata.afterSoftRemoveListeners]
-      : [metadata.beforeRemoveListeners, metadata.afterRemoveListeners];
-    return listeners.flat().length > 0;
+  /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
+  async remove(key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+    const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
+    if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
+      const entity = await this.entityOf(key, condition);
+      const options = { transaction: false };
+      if (entity)
+        await (isSoft ? this.repository.softRemove(entity as never, options) : this.repository.remove(entity, options));
+      return entity !== null;
+    }
+    if (!(await this.reader.exists(condition))) return false;
+    const where = this.where(condition);
+    const { affected } = await (isSoft ? this.repository.softDelete(where) : this.repository.delete(where));
+    return affected !== 0;
   }
 
-  /** Listeners are called with the entity, so it is loaded first. One statement needs no transaction. */
-  private async removeEntity(key: unknown): Promise<boolean> {
-    const entity = await this.repository.findOne({ where: keyed(key) });
-    if (!entity) return false;
-    await (this.resource.metadata.deleteDateColumn
-      ? this.repository.softRemove(entity as never, { transaction: false })
-      : this.repository.remove(entity, { transaction: false }));
-    return true;
+  async restore(key: unknown, condition: Condition): Promise<boolean> {
+    if (!this.hasListeners('recover')) {
+      const { affected } = await this.repository.restore(this.where(condition));
+      return affected !== 0;
+    }
+    const entity = await this.entityOf(key, condition);
+    if (entity) await this.repository.recover(entity as never, { transaction: false });
+    return entity !== null;
+  }
+
+  private where(condition: Condition): FindOptionsWhere<T> {
+    return whereOf(condition, this.dataSource, this.resource.metadata);
+  }
+
+  private hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
+    return this.resource.metadata.listeners.some(({ type }) => type === `before-${event}` || type === `after-${event}`);
+  }
+
+  /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
+  private async entityOf(key: unknown, condition: Condition): Promise<T | null> {
+    if (!(await this.reader.findOne(condition, [this.resource.schema.id], 'for update'))) return null;
+    return this.repository.findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
@@ -60,5 +79,3 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return row?.key;
   }
 }
-
-const keyed = <T>(key: unknown): FindOptionsWhere<T> => ({ id: key }) as FindOptionsWhere<T>;

@@ -3,26 +3,20 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { Resource } from '../resource/resource.js';
 import type { RawRow } from './statement.js';
 
-/** From a row of the driver to the record, compiled once for a resource: no entity is hydrated. */
-export function compileRow<T extends object>({ schema, options }: Resource<T>, { driver }: DataSource) {
-  const columns = schema.fields
-    .filter((field) => field.readable)
-    .map((field, index) => {
-      const { column, type, path, reference, readsAsText } = field;
-      // Values that no entity holds are not hydrated by the repository either.
-      const isHydrated = !reference && !readsAsText;
-      const read = (raw: unknown): unknown => {
-        if (raw === null || raw === undefined) return null;
-        const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
-        return value == null ? null : type.write(value);
-      };
-      return { field, alias: `c${index}`, name: path[0] ?? '', read };
-    });
+/** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
+export function compileRow<T extends object>(
+  { options }: Resource<T>,
+  fields: readonly Field[],
+  dataSource: DataSource,
+) {
+  const columns = fields.map((field, index) => {
+    return { field, alias: `c${index}`, name: field.path[0] ?? '', read: compileRead(field, dataSource) };
+  });
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
   return {
-    /** Selects the readable fields, each by an alias of its own. */
+    /** Selects each field by an alias of its own. */
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
       for (const { field, alias } of columns) selectRaw(query, field, alias);
@@ -33,6 +27,17 @@ export function compileRow<T extends object>({ schema, options }: Resource<T>, {
       for (const { alias, name, read } of columns) record[name] = read(row[alias]);
       return record as T;
     },
+  };
+}
+
+/** From a value of the driver to the one that clients see. */
+export function compileRead({ column, type, reference, readsAsText }: Field, { driver }: DataSource) {
+  // Values that no entity holds are not hydrated by the repository either.
+  const isHydrated = !reference && !readsAsText;
+  return (raw: unknown): unknown => {
+    if (raw === null || raw === undefined) return null;
+    const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
+    return value == null ? null : type.write(value);
   };
 }
 

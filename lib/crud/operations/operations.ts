@@ -1,0 +1,22 @@
+/** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
+import type { DataSource, Repository } from 'typeorm';
+import type { Resource } from '../resource/resource.js';
+import { Reads } from './reads.js';
+import type { RelatedAccesses } from './relation-views.js';
+import { ResourceAccess } from './resource-access.js';
+import { Writes } from './writes.js';
+
+export interface Operations<T extends object> {
+  readonly reads: Reads<T>;
+  readonly writes: Writes<T>;
+}
+
+export function operationsOn<T extends object>(
+  resource: Resource<T>,
+  repository: Repository<T>,
+  dataSource: DataSource,
+  related: () => RelatedAccesses,
+): Operations<T> {
+  const access = new ResourceAccess(resource, repository, dataSource, related);
+  return { reads: new Reads(access), writes: new Writes(access) };
+}

@@ -1,0 +1,79 @@
+/** Reads which page of a list a query string asks for. */
+import type { QueryErrors } from './query-errors.js';
+
+/** How lists are paged; `true` by number. */
+export type Paging = boolean | 'cursor' | 'both';
+
+export interface Page {
+  /** From 1. */
+  readonly page: number;
+  /** Records, 1 to 100. */
+  readonly size: number;
+}
+
+export interface CursorPage {
+  readonly size: number;
+  /** As sent; `undefined` for the first page. */
+  readonly after: string | undefined;
+}
+
+const COUNTS = ['exact', 'estimated', 'none'] as const;
+/** How the total of numbered pages is found. */
+export type CountMode = (typeof COUNTS)[number];
+
+export interface PageRequest {
+  readonly page?: Page;
+  readonly count?: CountMode;
+  readonly cursor?: CursorPage;
+}
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 100;
+
+const NUMBERED = ['page', 'size', 'count'];
+const CURSOR = ['size', 'after', 'pagination'];
+
+export function pageParameterNames(paging: Paging): readonly string[] {
+  if (paging === false) return [];
+  if (paging === 'both') return [...NUMBERED, 'after', 'pagination'];
+  return paging === 'cursor' ? CURSOR : NUMBERED;
+}
+
+export function readPageRequest(
+  paging: Paging,
+  parameters: ReadonlyMap<string, string>,
+  errors: QueryErrors,
+): PageRequest {
+  if (paging === false) return {};
+  const pagination = parameters.get('pagination');
+  if (pagination !== undefined && pagination !== 'cursor') errors.add('pagination', 'must be cursor');
+  const readSize = (): number => readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters, errors);
+  const after = parameters.get('after');
+  if (paging === 'cursor' || after !== undefined || pagination !== undefined) {
+    for (const name of ['page', 'count'])
+      if (parameters.has(name)) errors.add(name, 'must not be sent together with a cursor');
+    return { cursor: { size: readSize(), after } };
+  }
+  const page = readNumber('page', 1, Number.POSITIVE_INFINITY, parameters, errors);
+  return { page: { page, size: readSize() }, count: readCount(parameters.get('count'), errors) };
+}
+
+function readCount(text: string | undefined, errors: QueryErrors): CountMode {
+  const count = text === undefined ? 'exact' : COUNTS.find((each) => each === text);
+  if (count === undefined) errors.add('count', `must be one of ${COUNTS.join(', ')}`);
+  return count ?? 'exact';
+}
+
+function readNumber(
+  name: string,
+  fallback: number,
+  most: number,
+  parameters: ReadonlyMap<string, string>,
+  errors: QueryErrors,
+): number {
+  const text = parameters.get(name);
+  if (text === undefined) return fallback;
+  const value = /^\d+$/.test(text) ? Math.min(Number(text), most) : 0;
+  if (value < 1 || !Number.isSafeInteger(value)) errors.add(name, 'must be an integer from 1');
+  return value;
+}

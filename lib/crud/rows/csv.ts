@@ -1,0 +1,30 @@
+/** Records as lines of CSV (RFC 4180). */
+import type { Field } from '../../entities/entity-schema.js';
+
+export const csvHeader = (fields: readonly Field[]): string => lineOf(fields.map(({ name }) => quoted(name)));
+
+export const csvLine = (record: object, fields: readonly Field[]): string =>
+  lineOf(fields.map((field) => cellOf(valueAt(record, field.path), field)));
+
+const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
+
+const valueAt = (record: object, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], record);
+
+const JSON_TYPES: readonly unknown[] = ['json', 'jsonb', 'simple-json'];
+
+/** NULL is an empty cell, an empty text is `""`. */
+function cellOf(value: unknown, { type, column }: Field): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value instanceof Date) return value.toJSON();
+  if (typeof value !== 'string' || JSON_TYPES.includes(column.type)) return quoted(JSON.stringify(value));
+  // Digits beyond 53 bits and decimals are numbers, although JSON has them as text.
+  const isNumber = type.comparison === 'exact number';
+  return isNumber ? value : quoted(defused(value));
+}
+
+/** A spreadsheet would run a text that begins like a formula. */
+const defused = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+const quoted = (text: string): string => (/^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

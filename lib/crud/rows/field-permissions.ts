@@ -1,0 +1,61 @@
+/** The option `fields`: who may read and write a field. */
+import type { Field } from '../../entities/entity-schema.js';
+import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
+import { hasAnyRole } from '../../http/principal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { ListParameters } from '../query/list-query.js';
+import type { FieldPath } from '../resource/field-path.js';
+
+/** Who may read and write a field. */
+export interface FieldPermission {
+  /**
+   * `'never'`, or the roles that may.
+   *
+   * @default everyone
+   */
+  readonly read?: 'never' | readonly string[];
+  /**
+   * `'never'`, `'once'` when the record is created, or the roles that may.
+   *
+   * @default everyone
+   */
+  readonly write?: 'never' | 'once' | readonly string[];
+}
+
+export type FieldPermissions = ReadonlyMap<Field, FieldPermission>;
+
+export function permissionsOf(fields: FieldPermissions, request: HttpRequest | undefined): Permissions {
+  if (fields.size === 0) return UNRESTRICTED;
+  const isAllowed = (rule: 'never' | 'once' | readonly string[] | undefined): boolean =>
+    rule === undefined || (typeof rule === 'object' && hasAnyRole(request, rule));
+  const unreadable = new Set<Field>();
+  const fixed = new Set<Field>();
+  const unset = new Set<Field>();
+  for (const [field, { read, write }] of fields) {
+    if (!isAllowed(read)) unreadable.add(field);
+    if (isAllowed(write)) continue;
+    fixed.add(field);
+    if (write !== 'once') unset.add(field);
+  }
+  return {
+    canRead: (field) => field.readable && !unreadable.has(field),
+    canInsert: (field) => field.insertable && !unset.has(field),
+    canUpdate: (field) => field.updatable && !fixed.has(field),
+  };
+}
+
+/** The list parameters without the fields that the caller may not read. */
+export function readableParameters(list: ListParameters, { canRead }: Permissions): ListParameters {
+  const isReadable = (each: Field | FieldPath): boolean =>
+    'field' in each ? each.relations.length > 0 || canRead(each.field) : canRead(each);
+  const kept = <V extends Field | FieldPath>(fields: ReadonlyMap<string, V>): ReadonlyMap<string, V> =>
+    new Map([...fields].filter(([, each]) => isReadable(each)));
+  return {
+    ...list,
+    searchable: kept(list.searchable),
+    filterable: kept(list.filterable),
+    sortable: kept(list.sortable),
+    defaultSort: list.defaultSort.filter(({ field }) => canRead(field)),
+    readable: list.readable.filter(canRead),
+  };
+}

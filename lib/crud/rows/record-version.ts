@@ -1,0 +1,80 @@
+/** The version of a record, from the entity's `@VersionColumn`: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13.1). */
+import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
+import type { OperationName } from '../operation-names.js';
+import { compare, NOTHING, type Condition } from '../query/condition.js';
+import { currentRequest } from '../request-context.js';
+import type { Resource } from '../resource/resource.js';
+import type { Guard } from './guard.js';
+import type { View } from './view.js';
+
+const etags = new WeakMap<object, string>();
+
+/** Remembers the ETag of a whole record. An override that returns another object answers without it. */
+export function withETag<T extends object>(record: T, view: View): T {
+  const version = versionOf(view)?.column.getEntityValue(record) as unknown;
+  if (version !== undefined && version !== null) etags.set(record, `"${String(version)}"`);
+  return record;
+}
+
+export const etagOf = (record: unknown): string | undefined =>
+  typeof record === 'object' && record !== null ? etags.get(record) : undefined;
+
+/** Whether `If-None-Match` names an ETag. The comparison is weak, as RFC 9110 §13.1.2 says. */
+export const matchesWeakly = (header: string, etag: string): boolean =>
+  isAny(header) || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+
+/** Where `If-Match` counts: in requests that change one record. */
+const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
+const OPERATIONS: readonly OperationName[] = ['update', 'patch', 'delete'];
+
+/** What `If-Match` of the request asks of the record that it changes. */
+export function versionGuards<T extends object>(
+  view: View,
+  { schema: { name }, options: { requireIfMatch } }: Resource<T>,
+  id: string,
+  operation: OperationName,
+): Guard[] {
+  const request = currentRequest();
+  if (!request || !METHODS.includes(request.method) || !OPERATIONS.includes(operation)) return [];
+  const header = request.headers['if-match'];
+  if (header === undefined) return requireIfMatch ? [{ condition: NOTHING, refuse: () => required(name, id) }] : [];
+  if (isAny(header)) return [];
+  const refuse = (): Error =>
+    new PreconditionFailedException(
+      `${name} with id ${id} does not match If-Match: read it again and repeat the change`,
+    );
+  return [{ condition: matching(versionOf(view), tagsIn(header)), refuse }];
+}
+
+const required = (name: string, id: string): Error =>
+  new HttpException(
+    `Changing ${name} with id ${id} requires If-Match: send the ETag that GET returned`,
+    HttpStatus.PRECONDITION_REQUIRED,
+  );
+
+/** The comparison is strong. A weak tag begins with `W/`, so that it has no version between its quotes. */
+function matching(version: Field | undefined, tags: readonly string[]): Condition {
+  const versions = new Set<unknown>();
+  for (const tag of version ? tags : []) {
+    const reading = version?.type.readText(tag.slice(1, -1));
+    if (reading && 'value' in reading) versions.add(reading.value);
+  }
+  return version && versions.size > 0 ? compare(version, 'in', ...versions) : NOTHING;
+}
+
+/** A caller who may not read the version has no ETag, and learns nothing of it. */
+const versionOf = ({ list }: View): Field | undefined => list.readable.find(({ column }) => column.isVersion);
+
+const isAny = (header: string): boolean => header.trim() === '*';
+
+const TAG = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** No header contains NUL. */
+const PLACE = '\0';
+
+/** None where the list is malformed. */
+function tagsIn(header: string): readonly string[] {
+  const members = header.replaceAll(TAG, PLACE).split(',');
+  return members.every((member) => ['', PLACE].includes(member.trim())) ? (header.match(TAG) ?? []) : [];
+}

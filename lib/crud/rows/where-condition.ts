@@ -1,0 +1,108 @@
+/** Reads TypeORM's `FindOptionsWhere` as a condition. What it cannot read is an error, and never a wider condition. */
+import { FindOperator, type DataSource, type EntityMetadata } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../query/condition.js';
+import { descriptionOf, notDeleted } from '../resource/field-path.js';
+import type { OperatorName } from '../sql/operators.js';
+
+type Where = Readonly<Record<string, unknown>>;
+
+/** @throws TypeError for what it cannot read */
+export function conditionOfWhere(where: unknown, metadata: EntityMetadata, dataSource: DataSource): Condition {
+  if (where === true) return EVERYTHING;
+  if (where === false) return NOTHING;
+  if (Array.isArray(where)) return or(...where.map((each) => conditionOfWhere(each, metadata, dataSource)));
+  if (!isPlain(where)) throw new TypeError(`A scope must be an object, an array of objects, true or false`);
+  return conditionOfObject(where, '', metadata, dataSource);
+}
+
+const isPlain = (value: unknown): value is Where =>
+  typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array);
+
+function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadata, dataSource: DataSource): Condition {
+  const { fields } = descriptionOf(metadata, dataSource);
+  const parts = Object.entries(where).map(([name, value]): Condition => {
+    const path = prefix + name;
+    // TypeORM 0.3 ignores such a condition, which would show every record.
+    if (value === undefined || value === null)
+      throw new TypeError(`The scope of ${metadata.name} has no value for ${path}. Use IsNull() for NULL.`);
+    const relation = metadata.findRelationWithPropertyPath(path);
+    const field = fields.find((each) => (each.reference ? each.name : each.property) === path);
+    if (relation) return conditionOfRelation(relation, value, fields, dataSource);
+    if (field) return conditionOfValue(field, value, dataSource);
+    const isEmbedded = fields.some(({ property }) => property.startsWith(`${path}.`));
+    if (isEmbedded && isPlain(value)) return conditionOfObject(value, `${path}.`, metadata, dataSource);
+    throw new TypeError(`The scope of ${metadata.name} names ${path}, which the entity does not have.`);
+  });
+  return and(...parts);
+}
+
+/** A related record, its key, or a condition on it. */
+function conditionOfRelation(
+  relation: Relation,
+  value: unknown,
+  fields: readonly Field[],
+  dataSource: DataSource,
+): Condition {
+  const target = relation.inverseEntityMetadata;
+  const key = fields.find(({ reference }) => reference === relation);
+  if (key && (!isPlain(value) || value instanceof FindOperator)) return conditionOfValue(key, value, dataSource);
+  if (!isPlain(value))
+    throw new TypeError(`The scope of ${relation.entityMetadata.name} needs a condition on ${relation.propertyPath}.`);
+  const related = descriptionOf(target, dataSource);
+  const isRecord = typeof target.target === 'function' && value instanceof target.target;
+  const where = isRecord ? { id: (value as { id?: unknown }).id } : value;
+  const part = and(conditionOfWhere(where, target, dataSource), ...notDeleted(related));
+  return { kind: 'related', relation, part };
+}
+
+function conditionOfValue(field: Field, value: unknown, dataSource: DataSource): Condition {
+  if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
+  return conditionOfOperator(field, value as FindOperator<unknown>, dataSource);
+}
+
+/** TypeORM's operators that take one value, or a list of values. */
+const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorName>>> = {
+  equal: 'eq',
+  lessThan: 'lt',
+  lessThanOrEqual: 'lte',
+  moreThan: 'gt',
+  moreThanOrEqual: 'gte',
+  between: 'between',
+  in: 'in',
+  any: 'in',
+  like: 'like',
+};
+
+function conditionOfOperator(field: Field, operator: FindOperator<unknown>, dataSource: DataSource): Condition {
+  // `value` of an operator inside another one is the innermost value.
+  const { type, child } = operator;
+  const inner: unknown = child ?? operator.value;
+  const nested = (each: unknown): Condition => conditionOfValue(field, each, dataSource);
+  if (type === 'raw') return rawCondition(field, operator);
+  if (type === 'isNull') return compare(field, 'isNull');
+  if (type === 'and') return and(...(inner as unknown[]).map(nested));
+  if (type === 'or') return or(...(inner as unknown[]).map(nested));
+  if (type === 'not') {
+    const isNull = inner instanceof FindOperator && inner.type === 'isNull';
+    // As in SQL: NULL is neither equal nor unequal.
+    return isNull
+      ? compare(field, 'isNotNull')
+      : and(compare(field, 'isNotNull'), { kind: 'unless', part: nested(inner) });
+  }
+  if (type === 'equal' && inner instanceof FindOperator) return nested(inner);
+  const name = COMPARED[type];
+  if (!name || inner instanceof FindOperator)
+    throw new TypeError(
+      `The scope of ${field.column.entityMetadata.name} uses the operator ${type}, which scopes do not support.`,
+    );
+  const values = Array.isArray(inner) ? (inner as unknown[]) : [inner];
+  if (values.some((each) => each === undefined || each === null))
+    throw new TypeError(`The scope of ${field.column.entityMetadata.name} has no value for ${field.name}.`);
+  return name === 'in' && values.length === 0 ? NOTHING : compare(field, name, ...values);
+}
+
+function rawCondition(field: Field, { getSql, value, objectLiteralParameters }: FindOperator<unknown>): Condition {
+  const write = (column: string): string => getSql?.(column) ?? `${column} = ${String(value)}`;
+  return { kind: 'raw', field, write, parameters: { ...objectLiteralParameters } };
+}

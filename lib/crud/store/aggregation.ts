@@ -1,0 +1,64 @@
+/** Runs `aggregate`: one statement, which groups, counts and sums. */
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import type { Aggregation } from '../query/aggregate-query.js';
+import type { AggregateRow } from '../record-types.js';
+import { extremeSql, groupSql, readAverage, readSum, sumSql } from '../sql/aggregate-sql.js';
+import { compileRead } from './row-projection.js';
+import type { RawRow } from './statement.js';
+
+type Part = keyof Aggregation;
+const PARTS: readonly Part[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
+
+/**
+ * @param query with its condition
+ * @param limit how many groups at most
+ */
+export async function aggregateRows<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  aggregation: Aggregation,
+  limit: number,
+  dataSource: DataSource,
+): Promise<AggregateRow[]> {
+  const nameOf = ({ column }: Field): string => `${query.escape(query.alias)}.${query.escape(column.databaseName)}`;
+  const columns = PARTS.flatMap((part) =>
+    aggregation[part].map((field, place) => ({ part, field, name: nameOf(field), alias: `${part}${place}` })),
+  );
+  query.select('COUNT(*)', 'found');
+  for (const { part, field, name, alias } of columns) {
+    query.addSelect(SQL[part](field, name, dataSource), alias);
+    if (part === 'avg') query.addSelect(`COUNT(${name})`, `${alias}values`);
+    if (part !== 'groupBy') continue;
+    const group = groupSql(field, name, dataSource);
+    query.addGroupBy(group);
+    // NULL comes last on every database.
+    if (field.nullable) query.addOrderBy(`CASE WHEN COUNT(${name}) = 0 THEN 1 ELSE 0 END`, 'ASC');
+    query.addOrderBy(group, 'ASC');
+  }
+  const rows = await query.limit(limit).getRawMany<RawRow>();
+  return rows.map((row) => {
+    const values = (part: Part): [string, unknown][] =>
+      columns
+        .filter((column) => column.part === part)
+        .map(({ field, alias }) => {
+          const raw = row[alias];
+          if (part === 'sum') return [field.name, readSum(raw, field)];
+          if (part === 'avg') return [field.name, readAverage(readSum(raw, field), row[`${alias}values`])];
+          return [field.name, compileRead(field, dataSource)(raw)];
+        });
+    const object = (...parts: Part[]): Partial<Record<Part, object>> =>
+      Object.fromEntries(
+        parts.flatMap((part) => (aggregation[part].length > 0 ? [[part, Object.fromEntries(values(part))]] : [])),
+      );
+    return { ...object('groupBy'), count: Number(row['found']), ...object('sum', 'avg', 'min', 'max') } as AggregateRow;
+  });
+}
+
+const SQL: Readonly<Record<Part, (field: Field, name: string, dataSource: DataSource) => string>> = {
+  // All values of a group are the same.
+  groupBy: (...args) => extremeSql('MIN', ...args),
+  sum: sumSql,
+  avg: sumSql,
+  min: (...args) => extremeSql('MIN', ...args),
+  max: (...args) => extremeSql('MAX', ...args),
+};

@@ -1,0 +1,30 @@
+/** How many rows the planner of the database expects, which costs the same for every table. */
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
+import { transactionOf } from './transactions.js';
+
+/** @returns `undefined` where the database gives no figure */
+export async function estimateRows<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  dataSource: DataSource,
+): Promise<number | undefined> {
+  const [sql, parameters] = query.withDeleted().select('1', 'found').getQueryAndParameters();
+  const explain = (prefix: string): Promise<unknown> =>
+    dataSource.query(`${prefix} ${sql}`, parameters, transactionOf(dataSource)?.queryRunner);
+  if (isPostgres(dataSource)) {
+    const [row] = (await explain('EXPLAIN (FORMAT JSON)')) as PostgresPlan[];
+    return figureOf(row?.['QUERY PLAN'][0]?.Plan['Plan Rows']);
+  }
+  if (!isMysql(dataSource)) return undefined;
+  const [row] = (await explain('EXPLAIN')) as { readonly rows: unknown }[];
+  return figureOf(row?.rows);
+}
+
+interface PostgresPlan {
+  readonly 'QUERY PLAN': readonly { readonly Plan: { readonly 'Plan Rows': unknown } }[];
+}
+
+function figureOf(rows: unknown): number | undefined {
+  const figure = Number(rows ?? Number.NaN);
+  return Number.isSafeInteger(figure) && figure >= 0 ? figure : undefined;
+}

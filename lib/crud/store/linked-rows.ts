@@ -1,0 +1,86 @@
+/** Reads the rows of statements that join related records with the keys of their owners. */
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import { RECORD } from '../sql/condition-sql.js';
+import { comparable, dialectOf } from '../sql/dialect.js';
+import { LINKS, linkCondition, linkSql, linkValues, type LinkSelection } from '../sql/link-sql.js';
+import { compileStatement, namedParameters, type RawRow } from './statement.js';
+
+const OWNER = 'link_owner';
+const RELATED = 'link_related';
+
+/** Joins the links with the related records, and selects both keys. */
+export function joinLinks<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  links: LinkSelection,
+  parameters: ObjectLiteral,
+  dataSource: DataSource,
+): SelectQueryBuilder<T> {
+  const on = linkCondition(links, query.escape(RECORD), dataSource);
+  return selectKeys(query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters), links);
+}
+
+export function selectKeys<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  { owner, related }: LinkSelection,
+): SelectQueryBuilder<T> {
+  const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
+  return query.addSelect(asRead(owner, column('owner')), OWNER).addSelect(asRead(related, column('related')), RELATED);
+}
+
+const asRead = ({ readsAsText }: Field, column: string): string =>
+  readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`;
+
+/** The keys of a row as clients see them. */
+export const linkedKeys = ({ owner, related }: LinkSelection, dataSource: DataSource) => ({
+  owner: (row: RawRow): unknown => keyIn(row[OWNER], owner, dataSource),
+  related: (row: RawRow): unknown => keyIn(row[RELATED], related, dataSource),
+});
+
+function keyIn(raw: unknown, { readsAsText, column, type }: Field, { driver }: DataSource): unknown {
+  return type.write(readsAsText ? raw : driver.prepareHydratedValue(raw, column));
+}
+
+/** Equal for equal keys, whatever type they have. */
+export const identityOf = (key: unknown): string => JSON.stringify(key);
+
+/** The links themselves, in the order of the related records' key. */
+export async function readLinks(links: LinkSelection, dataSource: DataSource): Promise<readonly RawRow[]> {
+  const values = linkValues(links, dataSource);
+  const query = dataSource.createQueryBuilder().select([]).from(linkSql(links, dataSource), LINKS);
+  const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
+  if (links.limit !== undefined) query.where(`${column('place')} <= ${links.limit}`);
+  query.orderBy(comparable(dialectOf(dataSource), links.related, column('related')).ordered);
+  selectKeys(query, links).setParameters(namedParameters(values.length));
+  const { rows } = await compileStatement(dataSource, dataSource.defaultReplicationModeForReads(), query)(values);
+  return rows;
+}
+
+/** The key of a record, as clients see it. */
+export const keyOf = (record: object, { path }: Field): unknown =>
+  path.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], record);
+
+/** A key that clients see, as the entity holds it. */
+export function heldKey(key: unknown, { type }: Field): unknown {
+  const reading = type.read(key);
+  return 'value' in reading ? reading.value : key;
+}
+
+/** Fewer sizes make fewer statements. */
+const SIZES = [1, 5, 20, 100, 300, 1_000, 3_000, 10_000];
+const MAX_SIZE = 10_000;
+
+/**
+ * Keys that clients see, as the entity holds them, in lists for statements. A list is filled up with its last key, so
+ * that there are few statements.
+ */
+export function chunksOf(keys: ReadonlySet<unknown>, field: Field): unknown[][] {
+  const held = [...keys].map((key) => heldKey(key, field));
+  const chunks: unknown[][] = [];
+  for (let start = 0; start < held.length; start += MAX_SIZE) {
+    const chunk = held.slice(start, start + MAX_SIZE);
+    const size = SIZES.find((each) => each >= chunk.length) ?? MAX_SIZE;
+    chunks.push([...chunk, ...Array.from({ length: size - chunk.length }, () => chunk.at(-1))]);
+  }
+  return chunks;
+}

@@ -1,0 +1,63 @@
+/** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
+import { Raw, type DataSource, type FindOptionsWhere, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import { isEverything, type Condition } from '../query/condition.js';
+import type { SortKey } from '../query/sort-parameter.js';
+import { isSqlite } from '../../entities/database-family.js';
+import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { dialectOf, orderBy } from '../sql/dialect.js';
+import type { RowLock } from './record-access.js';
+import { transactionOf } from './transactions.js';
+
+/** @param parameters the values by the names of the parameters, or what stands for them */
+export function addCondition<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  condition: Condition,
+  parameters: ObjectLiteral,
+  dataSource: DataSource,
+): SelectQueryBuilder<T> {
+  // The condition says whether deleted records are wanted.
+  query.withDeleted();
+  if (isEverything(condition)) return query;
+  return query.andWhere(conditionSql(condition, query.escape(RECORD), dataSource), parameters);
+}
+
+/** The lock that a statement can ask for now. SQLite has none: there a transaction has the connection for itself. */
+export const activeLock = (dataSource: DataSource): RowLock | undefined =>
+  !isSqlite(dataSource) && transactionOf(dataSource) ? 'for update' : undefined;
+
+export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, lock: RowLock | undefined) =>
+  lock ? query.setLock(LOCK_MODE) : query;
+
+export const LOCK_MODE = 'pessimistic_write';
+
+export function addSort<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  sort: readonly SortKey[],
+  dataSource: DataSource,
+): SelectQueryBuilder<T> {
+  const dialect = dialectOf(dataSource);
+  for (const { field, descending } of sort) {
+    const name = `${query.escape(RECORD)}.${query.escape(field.column.databaseName)}`;
+    for (const [expression, direction] of orderBy(dialect, field, name, descending))
+      query.addOrderBy(expression, direction);
+  }
+  return query;
+}
+
+/** The condition for methods of a repository: of the record with a key, or of any. */
+export function whereOf<T>(
+  condition: Condition,
+  dataSource: DataSource,
+  { tableName }: { readonly tableName: string },
+): FindOptionsWhere<T> {
+  if (isEverything(condition)) return {};
+  // A plain value, where it is enough, can be read by a repository that an application wrote.
+  if (condition.kind === 'compare' && condition.operator === 'eq' && condition.field.column.isPrimary)
+    return { id: condition.values[0] } as FindOptionsWhere<T>;
+  const values = parametersOf(boundValues(condition, dataSource));
+  const { driver } = dataSource;
+  // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
+  const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
+  const matches = Raw((id) => conditionSql(condition, owner(id), dataSource), values);
+  return { id: matches } as unknown as FindOptionsWhere<T>;
+}

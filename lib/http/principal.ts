@@ -1,0 +1,41 @@
+/** The user of a request, for what decides by it. */
+import type { HttpRequest } from './request-facts.js';
+
+/** The user of a request, as its token says. */
+export interface Principal {
+  /** In the type of the user's primary key. */
+  readonly id: string | number;
+  /** Empty where the user has none. */
+  readonly email: string;
+  readonly roles: readonly string[];
+}
+
+type Expand = (roles: readonly string[]) => readonly string[];
+const EXPAND = Symbol('declarest.expandRoles');
+
+/** `user` is the principal, or what the application's own authentication set in its place. */
+interface RequestOfUser extends HttpRequest {
+  readonly user?: unknown;
+  [EXPAND]?: Expand;
+}
+
+/** Any valid token has it. */
+const BASE_ROLE = 'USER';
+
+/** @param expand adds the roles that other roles include */
+export function setRoleHierarchy(request: RequestOfUser, expand: Expand): void {
+  request[EXPAND] = expand;
+}
+
+export const userOf = (request: RequestOfUser | undefined): Principal | undefined =>
+  (request?.user ?? undefined) as Principal | undefined;
+
+/** Whether the user of a request has one of the roles, itself or by another role that includes it. */
+export function hasAnyRole(request: RequestOfUser | undefined, roles: readonly string[]): boolean {
+  const user = userOf(request);
+  if (!user) return false;
+  const own: unknown = user.roles;
+  const named = Array.isArray(own) ? (own as string[]) : [];
+  const all = request?.[EXPAND]?.(named) ?? named;
+  return roles.some((role) => role === BASE_ROLE || all.includes(role));
+}

@@ -1,0 +1,454 @@
+/** Scope, owner, field permissions and path parameters: what a caller may see and change. */
+import { Get, Injectable } from '@nestjs/common';
+import { CrudController, CrudModule, type CrudOptions, type ListQuery, useScope, type ScopeContext } from 'declarest';
+import { as, type TestUser } from 'declarest/testing';
+import {
+  Column,
+  DeleteDateColumn,
+  Entity,
+  In,
+  IsNull,
+  LessThan,
+  Like,
+  ManyToOne,
+  MoreThan,
+  Not,
+  OneToMany,
+  Or,
+  PrimaryGeneratedColumn,
+  Raw,
+  type Relation,
+} from 'typeorm';
+import { authModule } from '../access/ruled-app.js';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { crudError, type CrudService, failure, naming, startCrud, wrongFields } from './service.js';
+
+@Entity()
+class Team {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @OneToMany('Doc', 'team') docs!: Relation<Doc>[];
+  @DeleteDateColumn() deletedAt!: Date | null;
+}
+
+@Entity()
+class Doc {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) title!: string;
+  @Column({ type: 'varchar', length: 20, default: 'open' }) status!: string;
+  @Column({ type: 'int', nullable: true }) rank!: number | null;
+  @Column({ type: 'varchar', length: 20, nullable: true }) notes!: string | null;
+  @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) slug!: string | null;
+  @ManyToOne(() => Team, ({ docs }) => docs, { nullable: true }) team!: Team | null;
+  @Column({ type: 'int', nullable: true }) ownerId!: number | null;
+}
+
+const ann: TestUser = { sub: 1, roles: ['USER'] };
+const bob: TestUser = { sub: 2, roles: ['USER'] };
+const admin: TestUser = { sub: 9, roles: ['ADMIN'] };
+const editor: TestUser = { sub: 3, roles: ['EDITOR'] };
+
+const PATHS = DATABASES.flatMap((database) =>
+  (['compiled', 'repository'] as const).map((path) => ({ database, path })),
+);
+type Where = (typeof PATHS)[number];
+
+const running: CrudService[] = [];
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close();
+});
+
+/** Three documents: of team 1, of team 2, and of none. */
+async function start(options: Partial<CrudOptions<Doc>>, where: Partial<Where> = {}, more: object = {}) {
+  const resource = {
+    entity: Doc,
+    endpoint: '/docs',
+    enableSearch: true,
+    enableExists: true,
+    searchableFields: ['title', 'notes'],
+    filterableFields: true,
+    sortableFields: ['title', 'notes'],
+    ...options,
+  } satisfies CrudOptions<Doc>;
+  const service = await startCrud('express', {
+    ...where,
+    entities: [Doc, Team],
+    resources: [resource],
+    imports: [authModule({ defaultAccess: 'public', roleHierarchy: { ADMIN: ['EDITOR'] } })],
+    ...more,
+  });
+  running.push(service);
+  const teams = service.dataSource.getRepository(Team);
+  await teams.save([{ name: 'red' }, { name: 'blue' }]);
+  await service.dataSource.getRepository(Doc).insert([
+    { title: 'one', rank: 1, notes: 'n1', team: { id: 1 }, ownerId: 1 },
+    { title: 'two', rank: 2, notes: 'n2', slug: 's2', team: { id: 2 }, ownerId: 2 },
+    { title: 'three', rank: null, notes: null, team: null, ownerId: null },
+  ]);
+  const rows = (): Promise<unknown[]> => service.dataSource.query('SELECT * FROM doc ORDER BY id');
+  return { service, rows, of: (user?: TestUser) => as(service.app, user) };
+}
+
+const titles = ({ json }: { json: unknown }): string[] =>
+  (json as { data: { title: string }[] }).data.map(({ title }) => title);
+const statusOf = ({ status }: { status: number }): number => status;
+
+const ownTeam = ({ user }: ScopeContext) =>
+  user?.roles.includes('ADMIN') ? true : user ? { team: { id: Number(user.id) } } : false;
+
+describe.each(PATHS)('on $database, $path', (where) => {
+  it('[9.1] a record outside of the scope does not exist for any operation', async () => {
+    const { of, rows } = await start({ scope: ownTeam }, where);
+    const before = await rows();
+    const { get, put, delete: del, request } = of(ann);
+    expect(titles(await get('/docs'))).toEqual(['one']);
+    expect(titles(await get('/docs?filter[or][0][title]=two&filter[or][1][title]=one'))).toEqual(['one']);
+    expect(titles(await get('/docs/search?q=o'))).toEqual(['one']);
+    expect((await get('/docs/exists/1')).json).toMatchObject({ data: { exists: true } });
+    expect((await get('/docs/exists/2')).json).toMatchObject({ data: { exists: false } });
+    const missing = failure('Doc with id 2 not found');
+    expect((await get('/docs/2')).json).toEqual(missing);
+    expect((await put('/docs/2', { title: 'x', teamId: 1 })).json).toEqual(missing);
+    // 404 comes before what is wrong with a body.
+    expect((await put('/docs/2', { colour: 1 })).json).toEqual(missing);
+    expect((await del('/docs/2')).json).toEqual(missing);
+    expect(statusOf(await request('HEAD', '/docs/2'))).toBe(404);
+    expect(await rows()).toEqual(before);
+    expect(titles(await of(admin).get('/docs'))).toEqual(['one', 'two', 'three']);
+    expect(titles(await of().get('/docs'))).toEqual([]);
+  });
+
+  it('[9.1] a record that would lie outside of the scope is 403, and nothing is written', async () => {
+    const { of, rows } = await start({ scope: ownTeam }, where);
+    const before = await rows();
+    const { post, put } = of(ann);
+    for (const refused of [
+      await post('/docs', { title: 'new', teamId: 2 }),
+      await post('/docs', { title: 'new' }),
+      await put('/docs/1', { title: 'moved', teamId: 2 }),
+      await of().post('/docs', { title: 'new' }),
+    ])
+      expect([refused.status, refused.json]).toEqual([403, { error: 'Access denied' }]);
+    expect(await rows()).toEqual(before);
+    expect(statusOf(await post('/docs', { title: 'new', teamId: 1 }))).toBe(201);
+    expect(statusOf(await put('/docs/1', { title: 'kept', teamId: 1 }))).toBe(200);
+  });
+
+  it.each<[string, NonNullable<CrudOptions<Doc>['scope']>, string[]]>([
+    ['values', () => ({ status: 'open', title: 'two' }), ['two']],
+    ['alternatives', () => [{ title: 'one' }, { title: 'three' }], ['one', 'three']],
+    ['In', () => ({ title: In(['one', 'two']) }), ['one', 'two']],
+    ['In of none', () => ({ title: In([]) }), []],
+    ['MoreThan and LessThan', () => [{ rank: MoreThan(1) }, { rank: LessThan(2) }], ['one', 'two']],
+    ['Not, as in SQL', () => ({ rank: Not(1) }), ['two']],
+    ['IsNull', () => ({ team: IsNull(), rank: IsNull() }), ['three']],
+    ['Not(IsNull())', () => ({ notes: Not(IsNull()) }), ['one', 'two']],
+    ['Like', () => ({ title: Like('t%') }), ['two', 'three']],
+    ['Or', () => ({ rank: Or(MoreThan(1), IsNull()) }), ['two', 'three']],
+    ['Raw', () => ({ rank: Raw((column) => `${column} >= :least AND ${column} < 100`, { least: 2 }) }), ['two']],
+    ['a related record', () => ({ team: { name: 'red' } }), ['one']],
+    ['the key of a related record', () => ({ team: { id: 2 } }), ['two']],
+    ['a promise', async () => ({ title: 'one' }), ['one']],
+    ['nothing', () => ({}), ['one', 'two', 'three']],
+  ])('[9.1] a scope may have %s', async (_what, scope, expected) => {
+    const { of } = await start({ scope }, where);
+    expect(titles(await of(ann).get('/docs?sort=-title&filter[title][ne]=')).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('[9.1] a related record that is deleted puts no record into a scope', async () => {
+    const { service, of } = await start({ scope: () => ({ team: { name: 'red' } }) }, where);
+    await service.dataSource.getRepository(Team).softDelete(1);
+    expect(titles(await of().get('/docs'))).toEqual([]);
+  });
+
+  it('[9.2] only the owner changes a record, and creation sets the owner', async () => {
+    const { of, rows } = await start({ owner: 'ownerId' }, where);
+    const refused = [403, { error: 'Owner access required' }];
+    const answer = ({ status, json }: { status: number; json?: unknown }) => [status, json];
+    const before = await rows();
+    expect(answer(await of(ann).put('/docs/2', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).put('/docs/2', { colour: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).put('/docs/3', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of().put('/docs/3', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).delete('/docs/2'))).toEqual(refused);
+    expect(statusOf(await of(ann).delete('/docs/77'))).toBe(404);
+    expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, { error: 'Authentication required' }]);
+    expect(answer(await of().post('/docs', { colour: 'x' }))[0]).toBe(401);
+    expect(wrongFields((await of(ann).post('/docs', { title: 'x', ownerId: 2 })) as never)).toEqual(['ownerId']);
+    expect(await rows()).toEqual(before);
+    expect((await of(bob).post('/docs', { title: 'mine' })).json).toMatchObject({ data: { id: 4, ownerId: 2 } });
+    const mine = (await of(bob).get('/docs/4')).json as { data: object };
+    expect(statusOf(await of(bob).put('/docs/4', { ...mine.data, title: 'again' }))).toBe(200);
+    expect(wrongFields((await of(bob).put('/docs/4', { title: 'x', ownerId: 1 })) as never)).toEqual(['ownerId']);
+    expect((await of(bob).get('/docs/4')).json).toMatchObject({ data: { title: 'again', ownerId: 2 } });
+    expect(statusOf(await of(bob).delete('/docs/4'))).toBe(200);
+    expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three']);
+  });
+
+  it('[9.2] with reads, others do not see the record, and excepted roles are not bound', async () => {
+    const { of } = await start({ owner: { field: 'ownerId', reads: true, except: ['EDITOR'] } }, where);
+    expect(titles(await of(ann).get('/docs'))).toEqual(['one']);
+    expect(titles(await of().get('/docs'))).toEqual([]);
+    for (const answer of [
+      await of(ann).get('/docs/2'),
+      await of(ann).put('/docs/2', {}),
+      await of(ann).delete('/docs/2'),
+    ])
+      expect(answer.json).toEqual(failure('Doc with id 2 not found'));
+    // ADMIN includes EDITOR.
+    expect(titles(await of(admin).get('/docs'))).toEqual(['one', 'two', 'three']);
+    expect(statusOf(await of(admin).put('/docs/2', { title: 'x', ownerId: 1 }))).toBe(200);
+    expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'x']);
+    expect((await of(admin).post('/docs', { title: 'a', ownerId: 2 })).json).toMatchObject({ data: { ownerId: 2 } });
+    expect((await of(admin).post('/docs', { title: 'b' })).json).toMatchObject({ data: { ownerId: 9 } });
+  });
+
+  it('[9.3] what a caller may not read is an unknown name everywhere', async () => {
+    const { of } = await start({ fields: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' }, where);
+    const { get, post, put } = of(ann);
+    for (const answer of [
+      await get('/docs'),
+      await get('/docs/1'),
+      await get('/docs/search?q=n'),
+      await post('/docs', { title: 'a', notes: 'n9' }),
+    ])
+      expect(JSON.stringify(answer.json)).not.toMatch(/notes|"n\d"/);
+    for (const path of [
+      '/docs?filter[notes]=n1',
+      '/docs?filter[notes][isNull]=true',
+      '/docs?filter[not][notes]=n1',
+      '/docs?sort=notes',
+      '/docs?fields=notes',
+      '/docs/1?fields=notes',
+      '/docs/search?notes=n1',
+    ]) {
+      const answer = await get(path);
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.json).replaceAll(/"field":"[^"]*"|\\"notes\\"/g, '')).not.toContain('notes');
+    }
+    expect(titles(await get('/docs'))).toEqual(['a', 'one', 'three', 'two']);
+    expect(titles(await get('/docs/search?q=n1'))).toEqual([]);
+    expect(titles(await of(editor).get('/docs'))).toEqual(['three', 'a', 'two', 'one']);
+    expect(titles(await of(editor).get('/docs/search?q=n1'))).toEqual(['one']);
+    // Not sent, it keeps its value; it may still be written.
+    expect(statusOf(await put('/docs/1', { title: 'one' }))).toBe(200);
+    expect((await of(admin).get('/docs/1')).json).toMatchObject({ data: { notes: 'n1' } });
+  });
+
+  it('[9.3] what a caller may not write is 400, unless it is unchanged', async () => {
+    const { of } = await start(
+      {
+        fields: {
+          notes: { write: ['EDITOR'] },
+          slug: { write: 'once' },
+          rank: { write: 'never' },
+          ownerId: { read: 'never', write: 'never' },
+        },
+      },
+      where,
+    );
+    const { post, put, get } = of(ann);
+    expect(wrongFields((await post('/docs', { title: 'a', notes: 'x', rank: 1, ownerId: 1 })) as never)).toEqual([
+      'notes',
+      'ownerId',
+      'rank',
+    ]);
+    const { json } = await post('/docs', { title: 'a', slug: 'once' });
+    expect(json).toMatchObject({ data: { id: 4, slug: 'once', rank: null } });
+    expect(json).not.toHaveProperty('data.ownerId');
+    expect(wrongFields((await put('/docs/4', { title: 'a', slug: 'twice', notes: 'x', rank: 2 })) as never)).toEqual([
+      'notes',
+      'rank',
+      'slug',
+    ]);
+    const one = (await get('/docs/1')).json as { data: object };
+    expect(statusOf(await put('/docs/1', { ...one.data, title: 'one!' }))).toBe(200);
+    expect(statusOf(await put('/docs/1', { title: 'one!' }))).toBe(200);
+    expect((await get('/docs/1')).json).toMatchObject({ data: { notes: 'n1', rank: 1, slug: null } });
+    expect(statusOf(await of(editor).put('/docs/1', { title: 'one', notes: 'x' }))).toBe(200);
+    const hidden = (await put('/docs/1', { title: 'x', ownerId: 5 })).json as { errors: { message: string }[] };
+    expect(hidden.errors[0]!.message).toBe('unknown field, expected one of title, status, teamId');
+  });
+
+  it('[9.3] a conflict names no field that the caller does not know', async () => {
+    const { of } = await start({ fields: { slug: { read: ['EDITOR'], write: ['EDITOR'] } } }, where);
+    const taken = { title: 'x', slug: 's2' };
+    expect((await of(editor).post('/docs', taken)).json).toEqual(
+      failure('Doc cannot be created: slug is already taken'),
+    );
+    expect(wrongFields((await of(ann).post('/docs', taken)) as never)).toEqual(['slug']);
+  });
+
+  it('[8.7] a path parameter filters every operation, and fills what is written', async () => {
+    const { of, service } = await start({ endpoint: '/teams/:teamId/docs' }, where);
+    const { get, post, put, delete: del } = of(ann);
+    expect(titles(await get('/teams/1/docs'))).toEqual(['one']);
+    expect(titles(await get('/teams/77/docs'))).toEqual([]);
+    expect(titles(await get('/teams/2/docs/search?q=o'))).toEqual(['two']);
+    expect((await get('/teams/1/docs/exists/2')).json).toMatchObject({ data: { exists: false } });
+    const missing = failure('Doc with id 2 not found');
+    expect((await get('/teams/1/docs/2')).json).toEqual(missing);
+    expect((await put('/teams/1/docs/2', { title: 'x' })).json).toEqual(missing);
+    expect((await del('/teams/1/docs/2')).json).toEqual(missing);
+    for (const path of ['/teams/x/docs', '/teams/1.5/docs/1', '/teams/%20/docs'])
+      expect((await get(path)).json).toEqual(failure('No Doc exists at this path'));
+    const created = await service.send('POST', '/teams/1/docs', { json: { title: 'new' } });
+    expect([created.headers['location'], created.json.data.teamId]).toEqual(['/teams/1/docs/4', 1]);
+    expect(statusOf(await post('/teams/1/docs', { title: 'same', teamId: 1 }))).toBe(201);
+    expect((await post('/teams/1/docs', { title: 'x', teamId: 2 })).json).toMatchObject({
+      errors: [{ field: 'teamId', message: 'must be 1 as in the path, or nothing' }],
+    });
+    expect(wrongFields((await put('/teams/1/docs/4', { title: 'x', teamId: null })) as never)).toEqual(['teamId']);
+    expect((await put('/teams/1/docs/4', { title: 'put' })).json).toMatchObject({ data: { title: 'put', teamId: 1 } });
+    expect((await post('/teams/77/docs', { title: 'x' })).json).toEqual(
+      failure('Doc cannot be created: teamId refers to a record that does not exist'),
+    );
+  });
+});
+
+describe('the user of a scope', () => {
+  it.each(PLATFORMS)(
+    '[9.1] on %s, is that of the request where an override calls super, and nobody outside of one',
+    async (platform) => {
+      const seen: unknown[] = [];
+      class DocsController extends CrudController({
+        entity: Doc,
+        endpoint: '/docs',
+        scope: async ({ user, operation }) => {
+          seen.push([user?.id, operation]);
+          await new Promise((done) => setTimeout(done, user?.id === 1 ? 20 : 1));
+          return user ? { ownerId: Number(user.id) } : true;
+        },
+      }) {
+        @Get()
+        override async findAll(query: ListQuery) {
+          await new Promise((done) => setTimeout(done, 5));
+          return super.findAll(query);
+        }
+      }
+      const service = await startCrud(platform, {
+        entities: [Doc, Team],
+        resources: [DocsController],
+        imports: [authModule({ defaultAccess: 'public' })],
+      });
+      running.push(service);
+      await service.dataSource.getRepository(Doc).insert([
+        { title: 'one', ownerId: 1 },
+        { title: 'two', ownerId: 2 },
+      ]);
+      const lists = await Promise.all([ann, bob, ann, bob].map((user) => as(service.app, user).get('/docs')));
+      expect(lists.map(titles)).toEqual([['one'], ['two'], ['one'], ['two']]);
+      expect(seen).toContainEqual([2, 'findAll']);
+      const posted = await as(service.app, bob).post('/docs', { title: 'x', ownerId: 1 });
+      expect(posted.status).toBe(403);
+      expect(seen).toContainEqual([2, 'create']);
+      const controller = service.app.get(DocsController, { strict: false });
+      expect((await controller.findAll({})).data).toHaveLength(2);
+      expect(seen.at(-1)).toEqual([undefined, 'findAll']);
+    },
+  );
+
+  it.each<[string, NonNullable<CrudOptions<Doc>['scope']>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('inner detail');
+      },
+    ],
+    ['has no value', () => ({ ownerId: undefined as never })],
+    ['has null', () => ({ ownerId: null as never })],
+    ['names a field that the entity lacks', () => ({ colour: 'red' }) as never],
+    ['returns nothing', () => undefined as never],
+    ['returns a text', () => 'true' as never],
+  ])('[9.1] a scope that %s refuses with 500, without detail', async (_what, scope) => {
+    const { of, rows } = await start({ scope });
+    const before = await rows();
+    for (const answer of [
+      await of(ann).get('/docs'),
+      await of(ann).get('/docs/1'),
+      await of(ann).post('/docs', { title: 'x' }),
+      await of(ann).delete('/docs/1'),
+    ])
+      expect([answer.status, answer.json]).toEqual([500, failure('Internal server error')]);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('[9.1] a provider decides with what is injected into it', async () => {
+    @Injectable()
+    class Titles {
+      readonly visible = ['two'];
+    }
+    @Injectable()
+    class DocScope {
+      constructor(private readonly titles: Titles) {}
+      async scope() {
+        return { title: In(this.titles.visible) };
+      }
+    }
+    Reflect.defineMetadata('design:paramtypes', [Titles], DocScope);
+    const { of } = await start({ scope: useScope(DocScope) }, {}, { providers: [Titles, DocScope] });
+    expect(titles(await of().get('/docs'))).toEqual(['two']);
+  });
+});
+
+describe('wrong declarations', () => {
+  class Nowhere {
+    scope(): boolean {
+      return true;
+    }
+  }
+  const anything = (value: unknown): never => value as never;
+
+  it.each<[string, Partial<CrudOptions<Doc>>, string]>([
+    [
+      '[9.1] a scope that is no function',
+      { scope: anything({ id: 1 }) },
+      '`scope` of Doc must be a function or useScope',
+    ],
+    [
+      '[9.1] a scope that no module provides',
+      { scope: useScope(Nowhere) },
+      'must be useScope(…) of a provider of the application, got `Nowhere`',
+    ],
+    ['[9.2] an owner that the entity lacks', { owner: anything('authorId') }, '`owner` of Doc must be fields among'],
+    [
+      '[9.2] an owner with an unknown detail',
+      { owner: anything({ field: 'ownerId', read: true }) },
+      '`owner` of Doc must be the name of a field',
+    ],
+    [
+      '[9.3] permissions of a field that the entity lacks',
+      { fields: anything({ colour: {} }) },
+      '`fields` of Doc must be fields among',
+    ],
+    [
+      '[9.3] a permission that is neither a word nor roles',
+      { fields: anything({ title: { read: 'once' } }) },
+      '`fields` of Doc must be an object of fields',
+    ],
+    [
+      '[8.7] a parameter that the entity lacks',
+      { endpoint: '/shops/:shopId/docs' },
+      '`endpoint` of Doc must be a path whose parameters are fields among',
+    ],
+    ['[8.7] a parameter of the primary key', { endpoint: '/docs/:id' }, 'got :id'],
+    ['[8.7] a parameter inside a level', { endpoint: '/teams/team-:teamId/docs' }, 'must be a path such as'],
+    ['[8.7] a parameter twice', { endpoint: '/teams/:teamId/:teamId' }, 'must be a path such as'],
+  ])('%s refuses to boot', async (_what, options, says) => {
+    const resource = { entity: Doc, endpoint: '/docs', ...options } as CrudOptions;
+    const { message } = await crudError('express', { entities: [Doc, Team], resources: () => [resource] });
+    expect(message).toEqual(naming(says));
+  });
+
+  it('[1] the names of fields are checked by TypeScript', () => {
+    // @ts-expect-error -- no such field
+    CrudController({ entity: Doc, endpoint: '/docs', owner: 'ownerID' });
+    // @ts-expect-error -- no such field
+    CrudController({ entity: Doc, endpoint: '/docs', fields: { colour: { read: 'never' } } });
+    // @ts-expect-error -- no such field
+    CrudController({ entity: Doc, endpoint: '/docs', scope: () => ({ colour: 'red' }) });
+    // @ts-expect-error -- no such field
+    expect(() => CrudModule.forFeature({ entity: Doc, endpoint: '/docs', owner: 'ownerID' })).not.toThrow();
+  });
+});

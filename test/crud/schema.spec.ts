@@ -1,0 +1,208 @@
+/** Validation by a Standard Schema on each platform and database. */
+import { IsIn } from 'class-validator';
+import type { StandardSchema } from 'declarest';
+import { Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import { z } from 'zod';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { crudError, startCrud, wrongFields, type CrudService } from './service.js';
+
+@Entity()
+class Offer {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  title!: string;
+
+  @Column({ type: 'int' })
+  price!: number;
+
+  @Column({ type: 'int', nullable: true })
+  discount!: number | null;
+
+  @IsIn(['EUR', 'CHF'])
+  @Column({ default: 'EUR' })
+  currency!: string;
+
+  @Column({ type: 'simple-json', nullable: true })
+  tags!: unknown;
+
+  @Column({ type: Date, nullable: true })
+  until!: Date | null;
+
+  @Column({ type: 'varchar', length: 20, nullable: true, select: false })
+  note!: string | null;
+
+  @VersionColumn()
+  version!: number;
+
+  @DeleteDateColumn()
+  deletedAt!: Date | null;
+}
+
+const seen: unknown[] = [];
+
+/** Written by hand: keeps what it sees, and takes its time. */
+const watching: StandardSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: async (value) => {
+      seen.push(value);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const { title, price } = value as Partial<Offer>;
+      const issues = [
+        ...(title === 'bad' ? [{ message: 'is a bad title', path: ['title'] }] : []),
+        ...(title === 'worst' ? [{ message: 'is wrong', path: [{ key: 'tags' }, 'list', { key: 0 }] }] : []),
+        ...(price === 0 ? [{ message: 'costs nothing' }] : []),
+      ];
+      return issues.length > 0 ? { issues } : { value };
+    },
+  },
+};
+
+const create = z.object({
+  title: z.string().trim().min(2),
+  price: z.number().positive(),
+  discount: z.number().nullish().default(1),
+});
+const update = z
+  .object({ title: z.string().trim().min(2), price: z.number(), discount: z.number().nullish() })
+  .refine(({ price, discount }) => (discount ?? 0) <= price, { path: ['discount'], message: 'exceeds the price' });
+
+const offer = { title: 'Lamp', price: 10, discount: 2 };
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    service = await startCrud(platform, {
+      entities: [Offer],
+      resources: [
+        { entity: Offer, endpoint: '/api/watched', schema: { create: watching, update: watching } },
+        { entity: Offer, endpoint: '/api/created', schema: { create } },
+        { entity: Offer, endpoint: '/api/offers', schema: { create, update } },
+      ],
+    });
+  });
+  afterAll(() => service.close());
+  beforeEach(() => void seen.splice(0));
+
+  const made = async (body: object = offer): Promise<number> => {
+    const { status, json } = await service.post('/api/offers', body);
+    expect(status).toBe(201);
+    return json.data.id;
+  };
+  const patch = (id: number, json: unknown, endpoint = 'offers') =>
+    service.send('PATCH', `/api/${endpoint}/${id}`, { json });
+
+  it('[8.8] gives create the fields of POST, and update those of PUT', async () => {
+    const { json } = await service.post('/api/watched', { ...offer, note: 'secret' });
+    const put = { ...json.data, price: 11 };
+    await service.put(`/api/watched/${json.data.id}`, put);
+    const { id: _, version: __, ...changeable } = put;
+    expect(seen).toEqual([{ ...offer, note: 'secret' }, changeable]);
+  });
+
+  it('[8.8] gives update, for PATCH, the record as it would be', async () => {
+    const id = await made({
+      ...offer,
+      tags: { list: [1], other: true },
+      until: '2026-01-31T09:30:00Z',
+      note: 'secret',
+    });
+    await patch(id, { price: 12, tags: { list: null } }, 'watched');
+    expect(seen).toEqual([
+      { ...offer, price: 12, currency: 'EUR', tags: { other: true }, until: '2026-01-31T09:30:00.000Z' },
+    ]);
+  });
+
+  it('[8.8] returns issues as errors with the path joined by dots, beside those of columns', async () => {
+    const { json } = await service.post('/api/watched', {
+      title: 'worst',
+      price: 0,
+      discount: 'x',
+      currency: 'USD',
+      x: 1,
+    });
+    expect(json.errors).toEqual([
+      { field: 'x', message: expect.stringMatching(/^unknown field/) },
+      { field: 'tags.list.0', message: 'is wrong' },
+      { field: '', message: 'costs nothing' },
+      { field: 'discount', message: expect.stringMatching(/^must be an integer/) },
+      { field: 'currency', message: expect.any(String) },
+    ]);
+    const id = await made();
+    for (const answer of [
+      await service.put(`/api/watched/${id}`, { ...offer, title: 'bad' }),
+      await patch(id, { title: 'bad' }, 'watched'),
+    ])
+      expect(answer.json.errors).toEqual([{ field: 'title', message: 'is a bad title' }]);
+    expect((await service.get(`/api/offers/${id}`)).json.data.title).toBe('Lamp');
+  });
+
+  it('[8.8] stores what the schema returns, and keeps what it leaves out', async () => {
+    const created = await service.post('/api/offers', { title: '  Desk ', price: 5, currency: 'CHF' });
+    expect(created.json.data).toMatchObject({ title: 'Desk', price: 5, discount: 1, currency: 'CHF' });
+    const { id } = created.json.data;
+    expect((await patch(id, { title: ' Table  ' })).json.data).toMatchObject({ title: 'Table', currency: 'CHF' });
+    const put = await service.put(`/api/offers/${id}`, { title: ' Chair', price: 6, currency: 'EUR' });
+    expect(put.json.data).toMatchObject({ title: 'Chair', price: 6, discount: null, currency: 'EUR' });
+    expect(wrongFields(await service.post('/api/offers', { ...offer, colour: 'red' }))).toEqual(['colour']);
+    expect(wrongFields(await service.post('/api/offers', { title: 'x', price: 0 }))).toEqual(['price', 'title']);
+  });
+
+  it('[8.8] checks rules over several fields where PATCH sends one of them', async () => {
+    const id = await made();
+    expect(wrongFields(await patch(id, { discount: 11 }))).toEqual(['discount']);
+    expect(wrongFields(await patch(id, { price: 1 }))).toEqual(['discount']);
+    expect((await patch(id, { price: 1, discount: null })).status).toBe(200);
+  });
+
+  it('[8.8] returns 404 and 412 before what the schema says', async () => {
+    const id = await made();
+    expect((await patch(99_999, { price: -1 })).status).toBe(404);
+    const headers = { 'if-match': '"9"' };
+    expect((await service.send('PATCH', `/api/offers/${id}`, { headers, json: { title: '' } })).status).toBe(412);
+  });
+
+  it('[8.8] checks nothing else where only create is given', async () => {
+    const id = await made();
+    expect((await patch(id, { title: 'x' }, 'created')).status).toBe(200);
+    expect((await service.put(`/api/created/${id}`, { title: 'y', price: -1 })).status).toBe(200);
+    expect(wrongFields(await service.post('/api/created', { title: 'y', price: -1 }))).toEqual(['price', 'title']);
+  });
+
+  it.each([
+    ['no object', 'zod'],
+    ['another name', { delete: create }],
+    ['no Standard Schema', { create: { parse: () => true } }],
+  ])('[8.8] refuses to boot with %s', async (_what, schema) => {
+    const { message } = await crudError(platform, {
+      resources: [{ entity: Offer, endpoint: '/api/offers', schema: schema as object }],
+    });
+    expect(message).toMatch(/^CRUD option `schema` of Offer must be \{create, update\} with Standard Schemas, got /);
+  });
+});
+
+describe.each(DATABASES)('on %s', (database) => {
+  it.each(['compiled', 'repository'] as const)(
+    '[8.8] parallel patches that are valid alone but not together are not both made on the path %s',
+    async (path) => {
+      const service = await startCrud('express', {
+        database,
+        path,
+        entities: [Offer],
+        resources: [{ entity: Offer, endpoint: '/api/offers', schema: { create, update } }],
+      });
+      for (let id = 1; id <= 10; id += 1) {
+        await service.post('/api/offers', offer);
+        const answers = await Promise.all(
+          [{ price: 5 }, { discount: 8 }].map((json) => service.send('PATCH', `/api/offers/${id}`, { json })),
+        );
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+      }
+      await service.close();
+    },
+  );
+});
