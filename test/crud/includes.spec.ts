@@ -212,6 +212,18 @@ describe.each(DATABASES)('[7.4] include on %s', (database) => {
     ]);
   });
 
+  it('adds at most 100 records of a to-many by default', async () => {
+    const { driver } = twins.compiled.dataSource;
+    const names = ['id', 'title', 'authorId', 'parentId'].map((name) => driver.escape(name)).join(', ');
+    const answers = Array.from({ length: 101 }, (_, index) => `(${1_000 + index}, 'answer', NULL, 4)`).join();
+    await twins.query(`INSERT INTO ${driver.escape('article')} (${names}) VALUES ${answers}`);
+    const { answers: included } = (await one('/articles/4?include=answers&fields[answers]=id')) as {
+      answers: object[];
+    };
+    expect(included).toEqual(Array.from({ length: 100 }, (_, index) => ({ id: 1_000 + index })));
+    await twins.query(`DELETE FROM ${driver.escape('article')} WHERE title = 'answer'`);
+  });
+
   it('follows self relations, and keys beyond 53 bits exactly', async () => {
     expect(await one('/articles?include=parent,answers&fields=id&fields[parent]=id&fields[answers]=id')).toEqual([
       { id: 1, parent: null, answers: [{ id: 2 }, { id: 3 }] },
