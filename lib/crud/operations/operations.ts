@@ -2,6 +2,8 @@
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
 import { Reads } from './reads.js';
+import { RecordBodies } from './record-bodies.js';
+import { RecordWrites } from './record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
@@ -18,5 +20,7 @@ export function operationsOn<T extends object>(
   related: () => RelatedAccesses,
 ): Operations<T> {
   const access = new ResourceAccess(resource, repository, dataSource, related);
-  return { reads: new Reads(access), writes: new Writes(access) };
+  const bodies = new RecordBodies(access);
+  const records = new RecordWrites(access, bodies);
+  return { reads: new Reads(access), writes: new Writes(access, bodies, records) };
 }
