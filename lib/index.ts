@@ -34,6 +34,7 @@ export { CrudController } from './crud/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/generated-controller.js';
 export type { CrudOptions, OwnerOptions, RelationThrough } from './crud/crud-options.js';
 export type { FieldPermission } from './crud/rows/field-permissions.js';
+export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { useScope } from './crud/rows/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';

@@ -116,6 +116,7 @@ const CHECKS = {
   enableRestore: flag,
   deletedRoles: check<readonly string[]>([], 'an array of role names', areNames, 'give for example ["ADMIN"]'),
   requireIfMatch: flag,
+  idempotency: flag,
   schema: check<RecordSchemas>(
     {},
     '{create, update} with Standard Schemas',

@@ -1,5 +1,6 @@
 /** The operations that change a record. */
 import { ConflictException } from '@nestjs/common';
+import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -44,8 +45,8 @@ export class Writes<T extends object> {
     this.validation = new RecordValidation(access.resource);
   }
 
-  /** @throws 400 naming every wrong field, 403, 409 */
-  async create(body: JsonObject): Promise<T> {
+  /** @param answer makes the body of the response @throws 400 naming every wrong field, 403, 409 */
+  async create<R>(body: JsonObject, answer: (record: T) => R): Promise<R> {
     const { access } = this;
     const { schema, metadata } = access.resource;
     const view = await access.view('create');
@@ -57,15 +58,17 @@ export class Writes<T extends object> {
     const entity = metadata.create() as T;
     const checked = checkNew(schema, sent, permissions, given);
     const values = await this.validation.validated(entity, checked, [...errors, ...linked.errors]);
-    return access.writing({ isScoped: view.isScoped || linked.ids.size > 0 }, async () => {
+    const isScoped = view.isScoped || linked.ids.size > 0;
+    const insert = async (): Promise<R> => {
       const write = { operation: 'create', values, permissions } as const;
       const key = await access.run(() => access.store.writer('create').insert(entity, values), write);
       if (key !== undefined) await this.relationIds.write(key, linked.ids, 'create');
       if (key !== undefined) await access.assertVisible(view, key);
       const stored = key === undefined ? undefined : await access.find(view, key);
-      if (stored) return withETag(stored, view);
+      if (stored) return answer(withETag(stored, view));
       throw new ConflictException(`${access.name} was not stored: the database ignored it, or it is deleted already`);
-    });
+    };
+    return withStoredAnswer(access, () => access.writing({ isScoped }, insert));
   }
 
   /** A full replacement; never creates. @throws 400 naming every wrong field, 403, 404, 409 */
