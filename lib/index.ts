@@ -36,6 +36,7 @@ export type { CrudOptions, OwnerOptions } from './crud/crud-options.js';
 export type { RelationThrough } from './crud/list-options.js';
 export type { GeneratedHooks, HookContext, HookValues } from './crud/generated-hooks.js';
 export type { FieldPermission } from './crud/rows/field-permissions.js';
+export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { useScope } from './crud/rows/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
 export type { OperationName } from './crud/operation-names.js';

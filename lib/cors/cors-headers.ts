@@ -9,6 +9,9 @@ export function corsHeaders(allowedOrigin: string): CorsHeaders {
     ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
     ['access-control-max-age', '600'],
     // The headers that the package itself sends.
-    ['access-control-expose-headers', 'Location, Retry-After, WWW-Authenticate'],
+    [
+      'access-control-expose-headers',
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate',
+    ],
   ]);
 }

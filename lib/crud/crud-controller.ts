@@ -1,5 +1,5 @@
 /** The class factory of generated controllers. */
-import { Controller } from '@nestjs/common';
+import { Controller, UseInterceptors } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
 import type { CrudOptions } from './crud-options.js';
 import { rememberDeclaration } from './declared-resources.js';
@@ -8,6 +8,7 @@ import { GeneratedBase, injectRepository, operationsOf } from './generated-base.
 import type { GeneratedControllerClass } from './generated-controller.js';
 import type { GeneratedHooks } from './generated-hooks.js';
 import { addRoutes } from './generated-routes.js';
+import { idempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import type { ListQuery } from './query/list-query.js';
 import { resolveCrudOptions } from './resolve-options.js';
 
@@ -51,7 +52,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async create(body: JsonObject) {
-      return envelope(`${entity.name} created`, await operationsOf(resolved, this).writes.create(body, hooksOf(this)));
+      const { writes, once } = operationsOf(resolved, this);
+      return once(async () => envelope(`${entity.name} created`, await writes.create(body, hooksOf(this))));
     }
 
     async update(id: string, body: JsonObject) {
@@ -81,6 +83,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   addRoutes(Generated.prototype, resolved);
   injectRepository(resolved, Generated.prototype);
   Controller(resolved.endpoint)(Generated);
+  if (resolved.idempotency) UseInterceptors(idempotencyInterceptor(resolved))(Generated);
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   rememberDeclaration(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;

@@ -88,6 +88,17 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   requireIfMatch?: boolean;
   /**
+   * A POST with an `Idempotency-Key` writes once: a repeated one gets the stored answer. Needs the entity `IdempotencyKey`
+   * in the data source, which `autoLoadEntities` and `CrudModule.forFeature` add.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Order, endpoint: '/api/orders', idempotency: true })
+   * ```
+   */
+  idempotency?: boolean;
+  /**
    * Standard Schemas, such as those of zod and valibot, beside the checks of columns: `create` for POST, `update` for PUT
    * and PATCH.
    *

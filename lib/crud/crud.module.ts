@@ -15,6 +15,7 @@ import { prepareController } from './controller-preparation.js';
 import { CrudController } from './crud-controller.js';
 import type { GeneratedController } from './generated-controller.js';
 import type { CrudOptions } from './crud-options.js';
+import { IdempotencyKey } from './idempotency/idempotency-key.js';
 import type { ResolvedCrudOptions } from './resolve-options.js';
 import { declarationOf } from './declared-resources.js';
 import { assertKnown } from './resource/resource.js';
@@ -94,6 +95,8 @@ function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModul
     const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
     const entities = unique.map(({ entity }) => entity);
     const feature = TypeOrmModule.forFeature(entities, name);
+    // Registers the entity for `autoLoadEntities`.
+    if (ofDataSource.some(({ idempotency }) => idempotency)) TypeOrmModule.forFeature([IdempotencyKey], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
     const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({
       ...provider,

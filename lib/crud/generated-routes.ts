@@ -19,6 +19,8 @@ interface Route {
   readonly parameters: readonly Parameter[];
   /** Where it is not Nest's own for the verb. */
   readonly status?: HttpStatus;
+  /** Whether it may be sent with an `Idempotency-Key`. */
+  readonly isRepeatable?: true;
 }
 
 const { GET, POST, PUT, PATCH, DELETE } = RequestMethod;
@@ -31,7 +33,7 @@ export const ROUTES = {
   export: { verb: GET, path: 'export', parameters: [QUERY] },
   findAll: { verb: GET, path: '/', parameters: [QUERY] },
   findById: { verb: GET, path: ':id', parameters: [ID, QUERY] },
-  create: { verb: POST, path: '/', parameters: [BODY] },
+  create: { verb: POST, path: '/', parameters: [BODY], isRepeatable: true },
   update: { verb: PUT, path: ':id', parameters: [ID, BODY] },
   patch: { verb: PATCH, path: ':id', parameters: [ID, PATCH_BODY] },
   delete: { verb: DELETE, path: ':id', parameters: [ID, QUERY] },
@@ -66,4 +68,15 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
 
 export function isGenerated(name: OperationName, options: ResolvedCrudOptions): boolean {
   return (options.operations?.includes(name) ?? true) && missingOption(name, options) === undefined;
+}
+
+const routeKey = (verb: RequestMethod, path: string): string => `${verb} ${path.replaceAll(/^\/|\/$/g, '')}`;
+const repeatable = Object.values<Route>(ROUTES).filter((route) => route.isRepeatable);
+const repeatableKeys = new Set(repeatable.map(({ verb, path }) => routeKey(verb, path)));
+
+/** Whether a handler, also one of a subclass, serves such a route. */
+export function isRepeatable(handler: object): boolean {
+  const verb = Reflect.getMetadata('method', handler) as RequestMethod;
+  const paths = [Reflect.getMetadata('path', handler) as string | string[]].flat();
+  return paths.some((path) => repeatableKeys.has(routeKey(verb, path)));
 }

@@ -124,6 +124,7 @@ const CHECKS = {
   ),
   deletedRoles: check<readonly string[]>([], 'an array of role names', areNames, 'give for example ["ADMIN"]'),
   requireIfMatch: flag,
+  idempotency: flag,
   schema: check<RecordSchemas>(
     {},
     '{create, update} with Standard Schemas',

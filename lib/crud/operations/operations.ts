@@ -1,5 +1,6 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
+import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import type { Resource } from '../resource/resource.js';
 import { Reads } from './reads.js';
 import { RecordBodies } from './record-bodies.js';
@@ -12,6 +13,8 @@ import { Writes } from './writes.js';
 export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
+  /** Runs a write whose answer is stored where the request has an `Idempotency-Key`. */
+  readonly once: <R>(write: () => Promise<R>) => Promise<R>;
 }
 
 export function operationsOn<T extends object>(
@@ -24,5 +27,9 @@ export function operationsOn<T extends object>(
   const access = new ResourceAccess(resource, repository, dataSource, related);
   const bodies = new RecordBodies(access);
   const records = new RecordWrites(access, bodies, new References(access, referenced));
-  return { reads: new Reads(access), writes: new Writes(access, bodies, records) };
+  return {
+    reads: new Reads(access),
+    writes: new Writes(access, bodies, records),
+    once: (write) => withStoredAnswer(access, write),
+  };
 }

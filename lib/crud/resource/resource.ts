@@ -3,6 +3,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
+import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -46,6 +47,7 @@ export function compileResource<T extends object>(
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
   assertColumns(options, metadata);
+  assertKeysAreStored(options, dataSource);
   return describeResource(options, dataSource, findProvider);
 }
 
@@ -131,6 +133,14 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     const got = `\`${composite.propertyName}\` with several`;
     refuse(options, 'entity', expected, got, 'refer to an entity with a single primary key');
   }
+}
+
+function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  if (!options.idempotency || dataSource.hasMetadata(IdempotencyKey)) return;
+  const advice =
+    'add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…)';
+  const expected = 'used with the entity IdempotencyKey in the data source';
+  refuse(options, 'idempotency', expected, 'a data source that does not know it', advice);
 }
 
 type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];

@@ -10,10 +10,12 @@ import type { View } from './view.js';
 
 const etags = new WeakMap<object, string>();
 
+export const rememberETag = (record: object, etag: string): unknown => etags.set(record, etag);
+
 /** Remembers the ETag of a whole record. An override that returns another object answers without it. */
 export function withETag<T extends object>(record: T, view: View): T {
   const version = versionOf(view)?.column.getEntityValue(record) as unknown;
-  if (version !== undefined && version !== null) etags.set(record, `"${String(version)}"`);
+  if (version !== undefined && version !== null) rememberETag(record, `"${String(version)}"`);
   return record;
 }
 
