@@ -3,6 +3,7 @@ import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
 import { Reads } from './reads.js';
 import type { RelatedAccesses } from './relation-views.js';
+import type { ReferencedResources } from './references.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
 
@@ -16,7 +17,8 @@ export function operationsOn<T extends object>(
   repository: Repository<T>,
   dataSource: DataSource,
   related: () => RelatedAccesses,
+  referenced: ReferencedResources,
 ): Operations<T> {
   const access = new ResourceAccess(resource, repository, dataSource, related);
-  return { reads: new Reads(access), writes: new Writes(access) };
+  return { reads: new Reads(access), writes: new Writes(access, referenced) };
 }

@@ -1,10 +1,8 @@
 /** The operations that change a record. */
 import { ConflictException } from '@nestjs/common';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
-import { isSqlite } from '../../entities/database-family.js';
 import {
   checkNew,
   checkPatch,
@@ -24,11 +22,13 @@ import { everything } from '../query/record-request.js';
 import { deletionOf } from '../resource/field-path.js';
 import { versionGuards, withETag } from '../rows/record-version.js';
 import { mayChooseDeleted, newValuesOf, type View } from '../rows/view.js';
+import { databaseDefault } from '../sql/column-default.js';
 import type { RowLock } from '../store/record-access.js';
 import { entityOf, valueOf } from '../store/entity-values.js';
 import { transactionOf } from '../store/transactions.js';
 import type { ResourceAccess, Target } from './resource-access.js';
 import { RecordValidation } from './record-validation.js';
+import { References, type ReferencedResources } from './references.js';
 import { RelationIds, type SentIds } from './relation-ids.js';
 
 type ChangeName = 'update' | 'patch' | 'delete' | 'restore';
@@ -37,8 +37,13 @@ export class Writes<T extends object> {
   private readonly readBody: ReturnType<typeof compileInput>;
   private readonly validation: RecordValidation<T>;
   private readonly relationIds: RelationIds<T>;
+  private readonly references: References<T>;
 
-  constructor(private readonly access: ResourceAccess<T>) {
+  constructor(
+    private readonly access: ResourceAccess<T>,
+    referenced: ReferencedResources,
+  ) {
+    this.references = new References(access, referenced);
     this.relationIds = new RelationIds(access);
     this.readBody = compileInput(access.resource.schema, this.relationIds.names);
     this.validation = new RecordValidation(access.resource);
@@ -57,6 +62,7 @@ export class Writes<T extends object> {
     const entity = metadata.create() as T;
     const checked = checkNew(schema, sent, permissions, given);
     const values = await this.validation.validated(entity, checked, [...errors, ...linked.errors]);
+    await this.references.assertVisible({ operation: 'create', view, sent: read.values, values });
     return access.writing({ isScoped: view.isScoped || linked.ids.size > 0 }, async () => {
       const write = { operation: 'create', values, permissions } as const;
       const key = await access.run(() => access.store.writer('create').insert(entity, values), write);
@@ -81,6 +87,7 @@ export class Writes<T extends object> {
       const entity = entityOf(access.resource.options.entity, target.key);
       const checked = this.replacement(sent, current, view);
       const values = await this.validation.validated(entity, checked, [...errors, ...linked.errors]);
+      await this.references.assertVisible({ ...target, operation: 'update', sent: read.values, values });
       return this.update(target, values, linked.ids);
     });
   }
@@ -112,6 +119,7 @@ export class Writes<T extends object> {
       const checked = checkPatch(schema, sent, { current: (field) => valueOf(field, current) }, permissions);
       const entity = entityOf(options.entity, target.key);
       const values = await this.validation.validated(entity, checked, [...errors, ...linked.errors]);
+      await this.references.assertVisible({ ...target, operation: 'update', sent: read.values, values });
       return this.update(target, values, linked.ids);
     };
     const isRead = merged.length > 0 || options.schema.update !== undefined;
@@ -216,7 +224,8 @@ export class Writes<T extends object> {
     const known: ReplacementContext = {
       current: (field) => valueOf(field, current),
       default: ({ column }) =>
-        column.getEntityValue((blank ??= metadata.create() as object)) ?? this.databaseDefault(column),
+        column.getEntityValue((blank ??= metadata.create() as object)) ??
+        databaseDefault(column, this.access.dataSource),
     };
     return checkReplacement(schema, sent, known, permissions, fixed);
   }
@@ -234,14 +243,5 @@ export class Writes<T extends object> {
       return undefined;
     });
     return { values: sent, errors: [...errors, ...wrong] };
-  }
-
-  /** SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it. */
-  private databaseDefault(column: ColumnMetadata): () => string {
-    const { dataSource } = this.access;
-    if (!isSqlite(dataSource)) return () => 'DEFAULT';
-    const { default: value } = column;
-    if (typeof value === 'string') return () => `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
-    return () => dataSource.driver.normalizeDefault(column) ?? 'NULL';
   }
 }
