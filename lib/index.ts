@@ -34,9 +34,11 @@ export { CrudController } from './crud/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/generated-controller.js';
 export type { CrudOptions, OwnerOptions } from './crud/crud-options.js';
 export type { RelationThrough } from './crud/list-options.js';
+export type { GeneratedHooks, HookContext, HookValues } from './crud/generated-hooks.js';
 export type { FieldPermission } from './crud/rows/field-permissions.js';
 export { useScope } from './crud/rows/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
+export type { OperationName } from './crud/operation-names.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/envelope.js';
 export type {

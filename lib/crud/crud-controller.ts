@@ -6,6 +6,7 @@ import { rememberDeclaration } from './declared-resources.js';
 import { envelope } from './envelope.js';
 import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
 import type { GeneratedControllerClass } from './generated-controller.js';
+import type { GeneratedHooks } from './generated-hooks.js';
 import { addRoutes } from './generated-routes.js';
 import type { ListQuery } from './query/list-query.js';
 import { resolveCrudOptions } from './resolve-options.js';
@@ -14,6 +15,8 @@ import { resolveCrudOptions } from './resolve-options.js';
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
   const { entity } = resolved;
+  // A subclass may define them.
+  const hooksOf = (controller: object): GeneratedHooks<T> => controller;
 
   class Generated extends GeneratedBase {
     async search(query: ListQuery) {
@@ -48,19 +51,25 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async create(body: JsonObject) {
-      return envelope(`${entity.name} created`, await operationsOf(resolved, this).writes.create(body));
+      return envelope(`${entity.name} created`, await operationsOf(resolved, this).writes.create(body, hooksOf(this)));
     }
 
     async update(id: string, body: JsonObject) {
-      return envelope(`${entity.name} updated`, await operationsOf(resolved, this).writes.replace(id, body));
+      return envelope(
+        `${entity.name} updated`,
+        await operationsOf(resolved, this).writes.replace(id, body, hooksOf(this)),
+      );
     }
 
     async patch(id: string, body: JsonObject) {
-      return envelope(`${entity.name} updated`, await operationsOf(resolved, this).writes.patch(id, body));
+      return envelope(
+        `${entity.name} updated`,
+        await operationsOf(resolved, this).writes.patch(id, body, hooksOf(this)),
+      );
     }
 
     async delete(id: string, query?: ListQuery) {
-      await operationsOf(resolved, this).writes.remove(id, query);
+      await operationsOf(resolved, this).writes.remove(id, query, hooksOf(this));
       return envelope(`${entity.name} deleted`, null);
     }
 

@@ -2,6 +2,7 @@
 import type { Type } from '@nestjs/common';
 import type { ListOptions } from './list-options.js';
 import type { FieldName, ManyRelationName } from './record-types.js';
+import type { OperationName } from './operation-names.js';
 import type { RecordSchemas } from './standard-schema.js';
 import type { FieldPermission } from './rows/field-permissions.js';
 import type { Scope } from './rows/scope.js';
@@ -55,6 +56,16 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * ```
    */
   enableRestore?: boolean;
+  /**
+   * The operations to generate. The others have no route, unless a subclass declares one.
+   *
+   * @default every operation, as far as it is enabled
+   * @example
+   * ```ts
+   * CrudController({ entity: Country, endpoint: '/api/countries', operations: ['findAll', 'findById'] })
+   * ```
+   */
+  operations?: readonly OperationName[];
   /**
    * Roles whose users may send `deleted=with` and `deleted=only` to lists, and `purge=true` to DELETE. Needs a
    * `@DeleteDateColumn`.

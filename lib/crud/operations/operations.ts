@@ -2,8 +2,10 @@
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
 import { Reads } from './reads.js';
+import { RecordBodies } from './record-bodies.js';
+import { RecordWrites } from './record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
-import type { ReferencedResources } from './references.js';
+import { References, type ReferencedResources } from './references.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
 
@@ -20,5 +22,7 @@ export function operationsOn<T extends object>(
   referenced: ReferencedResources,
 ): Operations<T> {
   const access = new ResourceAccess(resource, repository, dataSource, related);
-  return { reads: new Reads(access), writes: new Writes(access, referenced) };
+  const bodies = new RecordBodies(access);
+  const records = new RecordWrites(access, bodies, new References(access, referenced));
+  return { reads: new Reads(access), writes: new Writes(access, bodies, records) };
 }
