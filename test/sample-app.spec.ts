@@ -260,6 +260,8 @@ describe('the running shop', () => {
     expect(hidden.json.data).toEqual([
       expect.objectContaining({ id: 3, name: 'Cutting board', deletedAt: expect.any(String) }),
     ]);
+    const ordered = { token: customer, json: { productId: 3, quantity: 1 } };
+    expect((await running.ask('POST', '/api/orders', ordered)).status).toBe(409);
     expect((await ask('POST', '/api/products/3/restore', admin)).status).toBe(200);
     expect((await running.ask('GET', '/api/products/3')).json.data).not.toHaveProperty('deletedAt');
   });
