@@ -50,6 +50,21 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
       return envelope(`${entity.name} found`, await operationsOf(resolved, this).reads.get(id, query));
     }
 
+    async createMany(body: JsonObject, query?: ListQuery) {
+      const created = await operationsOf(resolved, this).batches.createMany(body, query, hooksOf(this));
+      return envelope(`${entity.name} batch created`, created);
+    }
+
+    async patchMany(body: JsonObject, query?: ListQuery) {
+      const updated = await operationsOf(resolved, this).batches.patchMany(body, query, hooksOf(this));
+      return envelope(`${entity.name} batch updated`, updated);
+    }
+
+    async deleteMany(query: ListQuery) {
+      const deleted = await operationsOf(resolved, this).batches.deleteMany(query, hooksOf(this));
+      return envelope(`${entity.name} batch deleted`, deleted);
+    }
+
     async create(body: JsonObject) {
       return envelope(`${entity.name} created`, await operationsOf(resolved, this).writes.create(body, hooksOf(this)));
     }

@@ -1,6 +1,7 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
+import { Batches } from './batches.js';
 import { Reads } from './reads.js';
 import { RecordBodies } from './record-bodies.js';
 import { RecordWrites } from './record-writes.js';
@@ -11,6 +12,7 @@ import { Writes } from './writes.js';
 export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
+  readonly batches: Batches<T>;
 }
 
 export function operationsOn<T extends object>(
@@ -22,5 +24,9 @@ export function operationsOn<T extends object>(
   const access = new ResourceAccess(resource, repository, dataSource, related);
   const bodies = new RecordBodies(access);
   const records = new RecordWrites(access, bodies);
-  return { reads: new Reads(access), writes: new Writes(access, bodies, records) };
+  return {
+    reads: new Reads(access),
+    writes: new Writes(access, bodies, records),
+    batches: new Batches(access, bodies, records),
+  };
 }
