@@ -40,6 +40,7 @@ export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { useScope } from './crud/rows/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
 export type { OperationName } from './crud/operation-names.js';
+export type { BatchResult } from './crud/operations/batch-items.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/envelope.js';
 export type {

@@ -51,6 +51,23 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
       return envelope(`${entity.name} found`, await operationsOf(resolved, this).reads.get(id, query));
     }
 
+    async createMany(body: JsonObject, query?: ListQuery) {
+      const { batches, once } = operationsOf(resolved, this);
+      return once(async () =>
+        envelope(`${entity.name} batch created`, await batches.createMany(body, query, hooksOf(this))),
+      );
+    }
+
+    async patchMany(body: JsonObject, query?: ListQuery) {
+      const updated = await operationsOf(resolved, this).batches.patchMany(body, query, hooksOf(this));
+      return envelope(`${entity.name} batch updated`, updated);
+    }
+
+    async deleteMany(query: ListQuery) {
+      const deleted = await operationsOf(resolved, this).batches.deleteMany(query, hooksOf(this));
+      return envelope(`${entity.name} batch deleted`, deleted);
+    }
+
     async create(body: JsonObject) {
       const { writes, once } = operationsOf(resolved, this);
       return once(async () => envelope(`${entity.name} created`, await writes.create(body, hooksOf(this))));

@@ -57,6 +57,26 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   enableRestore?: boolean;
   /**
+   * `POST {endpoint}/batch`, `PATCH {endpoint}/batch` and `DELETE {endpoint}/batch?ids=1,2`: several records at once.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true })
+   * ```
+   */
+  enableBatch?: boolean;
+  /**
+   * The maximum number of records in a batch.
+   *
+   * @default 100
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true, maxBatchSize: 500 })
+   * ```
+   */
+  maxBatchSize?: number;
+  /**
    * The operations to generate. The others have no route, unless a subclass declares one.
    *
    * @default every operation, as far as it is enabled

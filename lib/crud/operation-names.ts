@@ -7,6 +7,9 @@ export const OPERATION_NAMES = [
   'export',
   'findAll',
   'findById',
+  'createMany',
+  'patchMany',
+  'deleteMany',
   'create',
   'update',
   'patch',
@@ -27,6 +30,9 @@ const ENABLED_BY = {
   aggregate: 'aggregatableFields',
   export: 'enableExport',
   restore: 'enableRestore',
+  createMany: 'enableBatch',
+  patchMany: 'enableBatch',
+  deleteMany: 'enableBatch',
 } as const satisfies Partial<Record<OperationName, string>>;
 
 type EnablingOption = (typeof ENABLED_BY)[keyof typeof ENABLED_BY];

@@ -116,6 +116,8 @@ const CHECKS = {
     'give for example { notes: { read: ["EDITOR"], write: "never" } }',
   ),
   enableRestore: flag,
+  enableBatch: flag,
+  maxBatchSize: check(100, 'an integer from 1', isCount, 'give for example 500'),
   operations: check<readonly OperationName[] | undefined>(
     undefined,
     'an array of at least one operation',

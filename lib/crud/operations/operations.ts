@@ -2,6 +2,7 @@
 import type { DataSource, Repository } from 'typeorm';
 import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import type { Resource } from '../resource/resource.js';
+import { Batches } from './batches.js';
 import { Reads } from './reads.js';
 import { RecordBodies } from './record-bodies.js';
 import { RecordWrites } from './record-writes.js';
@@ -13,6 +14,7 @@ import { Writes } from './writes.js';
 export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
+  readonly batches: Batches<T>;
   /** Runs a write whose answer is stored where the request has an `Idempotency-Key`. */
   readonly once: <R>(write: () => Promise<R>) => Promise<R>;
 }
@@ -30,6 +32,7 @@ export function operationsOn<T extends object>(
   return {
     reads: new Reads(access),
     writes: new Writes(access, bodies, records),
+    batches: new Batches(access, bodies, records),
     once: (write) => withStoredAnswer(access, write),
   };
 }

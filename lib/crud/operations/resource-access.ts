@@ -30,7 +30,7 @@ export interface Target {
   readonly guards: readonly Guard[];
 }
 
-type ChangeName = 'update' | 'patch' | 'delete' | 'restore';
+type ChangeName = 'update' | 'patch' | 'delete' | 'restore' | 'patchMany' | 'deleteMany';
 
 /** How a single record is read. */
 export interface Reading {
