@@ -85,7 +85,7 @@ const only = ({ user }: { user?: Principal | undefined }) => ({ ownerId: Number(
 
 interface Service extends CrudService {
   /** Sends a POST with an `Idempotency-Key`. */
-  send: (user: string | undefined, key: string | undefined, json: unknown, path?: string) => Promise<Answer>;
+  postAs: (user: string | undefined, key: string | undefined, json: unknown, path?: string) => Promise<Answer>;
   orders: () => Promise<number>;
   keys: Repository<IdempotencyKey>;
 }
@@ -108,7 +108,7 @@ async function start(platform: Platform, parts: CrudParts = {}): Promise<Service
   });
   return {
     ...service,
-    send: (token, key, json, path = '/orders') =>
+    postAs: (token, key, json, path = '/orders') =>
       request(service.url, 'POST', path, {
         json,
         ...(token !== undefined && { token }),
@@ -145,13 +145,13 @@ const WHERE = DATABASES.flatMap((database) => [
 
 describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) => {
   let service: Service;
-  let send: Service['send'];
+  let send: Service['postAs'];
   let before: number;
   /** The number of orders that the test has added. */
   const added = async (): Promise<number> => (await service.orders()) - before;
   beforeAll(async () => {
     service = await start(platform, parts);
-    send = service.send;
+    send = service.postAs;
   });
   beforeEach(async () => {
     before = await service.orders();
@@ -205,6 +205,11 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
     ];
     expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual(answers.map(() => [201, false]));
     expect(await added()).toBe(answers.length);
+    for (const shopId of [1, 2]) {
+      const change = { token: ann, headers: { 'idempotency-key': 'k' }, json: { shopId } };
+      const patched = await service.send('PATCH', `/orders/${answers[0]!.json.data.id}`, change);
+      expect([patched.json.data.shopId, isReplay(patched)]).toEqual([shopId, false]);
+    }
     const replayed = await send(bob, 'k', {});
     expect([replayed.json.data.id, isReplay(replayed)]).toEqual([answers[2]!.json.data.id, true]);
   });
@@ -315,7 +320,9 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
     const services = [service, other];
     for (const number of ['two', 'apps'])
       expectOne(
-        await Promise.all(Array.from({ length: 20 }, (_, index) => services[index % 2]!.send(ann, number, { number }))),
+        await Promise.all(
+          Array.from({ length: 20 }, (_, index) => services[index % 2]!.postAs(ann, number, { number })),
+        ),
       );
     await other.close();
     expect(await added()).toBe(2);
@@ -330,7 +337,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   afterAll(() => service.close());
 
   it('[8.6] returns 409 with Retry-After while the first request is running', async () => {
-    const { send } = service;
+    const send = service.postAs;
     const before = await service.orders();
     let finish: () => void = () => {};
     override.wait = new Promise((resolve) => (finish = resolve));
@@ -349,7 +356,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('[8.6] returns 400 for a malformed or repeated key, and for an anonymous caller', async () => {
-    const { send } = service;
+    const send = service.postAs;
     const before = await service.orders();
     const malformed = failure('Idempotency-Key must be 1 to 255 visible ASCII characters');
     for (const key of ['', 'a b', 'x'.repeat(256), 'ü', 'a\tb']) {
@@ -392,8 +399,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('[8.6] applies the access rules before it replays an answer', async () => {
     const strict = await start(platform, { imports: [authModule({ defaultAccess: 'authenticated' })] });
-    expect(statusOf(await strict.send(ann, 'k', {}))).toBe(201);
-    const refused = await strict.send(undefined, 'k', {});
+    expect(statusOf(await strict.postAs(ann, 'k', {}))).toBe(201);
+    const refused = await strict.postAs(undefined, 'k', {});
     expect([refused.status, refused.json]).toEqual([401, { error: 'Authentication required' }]);
     await strict.close();
   });

@@ -25,7 +25,7 @@ export interface KeyedRequest {
 
 export type StoredAnswer = Pick<IdempotencyKey, 'status' | 'body' | 'etag'>;
 
-/** Another request has inserted the key. */
+/** A request in another process has inserted the key. Its handler may be running still. */
 export class KeyTaken extends ConflictException {}
 
 const current = new AsyncLocalStorage<KeyedRequest>();

@@ -34,7 +34,7 @@ interface Response extends HeaderWriter {
 export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestInterceptor> {
   @Injectable()
   class IdempotencyInterceptor implements NestInterceptor {
-    /** In this process. Requests of other processes wait in the database for the transaction of the first one. */
+    /** In this process. A request in another process waits in the database for the transaction of the first one. */
     private readonly running = new Set<string>();
 
     constructor(
@@ -58,22 +58,14 @@ export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestI
       this.running.add(id);
       try {
         const known = await findStoredAnswer(this.dataSource, id);
-        return known ? replay(known, keyed, context) : await this.answerFirst(keyed, context, next);
-      } finally {
-        this.running.delete(id);
-      }
-    }
-
-    private async answerFirst(keyed: KeyedRequest, context: ExecutionContext, next: CallHandler): Promise<unknown> {
-      try {
+        if (known) return replay(known, keyed, context);
         const answer: unknown = await runKeyed(keyed, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
         await finishStoredAnswer(this.dataSource, keyed, answer);
         return answer;
       } catch (error) {
-        if (!(error instanceof KeyTaken)) throw error;
-        const known = await findStoredAnswer(this.dataSource, keyed.id);
-        if (!known) throw stillRunning(context.switchToHttp().getResponse<Response>());
-        return replay(known, keyed, context);
+        throw error instanceof KeyTaken ? stillRunning(response) : error;
+      } finally {
+        this.running.delete(id);
       }
     }
   }
