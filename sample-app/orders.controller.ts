@@ -7,5 +7,6 @@ export class OrdersController extends CrudController({
   entity: Order,
   endpoint: '/api/orders',
   enablePagination: true,
+  idempotency: true,
   owner: { field: 'customerId', reads: true, except: ['ADMIN'] },
 }) {}

@@ -11,6 +11,7 @@ export class ProductsController extends CrudController({
   enableSearch: true,
   enableExists: true,
   enableExport: true,
+  enableBatch: true,
   enableRestore: true,
   deletedRoles: ['ADMIN'],
   searchableFields: ['name', 'description'],

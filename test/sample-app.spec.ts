@@ -155,6 +155,9 @@ describe('the running shop', () => {
     ['PUT', '/api/products/1', 401, 403, 400],
     ['PATCH', '/api/products/1', 401, 403, 200],
     ['DELETE', '/api/products/99', 401, 403, 404],
+    ['POST', '/api/products/batch', 401, 403, 400],
+    ['PATCH', '/api/products/batch', 401, 403, 400],
+    ['DELETE', '/api/products/batch?ids=99', 401, 403, 404],
     ['POST', '/api/products/1/restore', 401, 403, 403],
     ['POST', '/api/categories', 401, 403, 400],
     ['PATCH', '/api/categories/1', 401, 403, 200],
@@ -227,6 +230,33 @@ describe('the running shop', () => {
     expect((await running.ask('DELETE', '/api/orders/1', { token: admin })).status).toBe(200);
   });
 
+  it('[8.6] places an order once, however often the request is sent', async () => {
+    const place = (key: string, quantity: number): Promise<Answer> =>
+      running.ask('POST', '/api/orders', {
+        token: customer,
+        headers: { 'Idempotency-Key': key },
+        json: { productId: 4, quantity },
+      });
+    const count = async (): Promise<number> =>
+      (await running.ask('GET', '/api/orders', { token: customer })).json.metadata.pagination.total as number;
+    const before = await count();
+    const first = await place('checkout-1', 1);
+    expect([first.status, first.headers]).toEqual([
+      201,
+      expect.not.objectContaining({ 'idempotency-replayed': expect.anything() }),
+    ]);
+    const repeated = await place('checkout-1', 1);
+    expect([repeated.status, repeated.json, repeated.headers]).toEqual([
+      201,
+      first.json,
+      expect.objectContaining({ 'idempotency-replayed': 'true', location: first.headers['location'] }),
+    ]);
+    expect((await place('checkout-1', 2)).status).toBe(422);
+    expect(await count()).toBe(before + 1);
+    expect((await place('checkout-2', 1)).json.data.id).not.toBe(first.json.data.id);
+    expect(await count()).toBe(before + 2);
+  });
+
   it('[9.3] lets only administrators read and write the cost of a product', async () => {
     for (const token of [undefined, customer, staff]) {
       const options = token === undefined ? {} : { token };
@@ -282,6 +312,30 @@ describe('the running shop', () => {
       'Notebook,8.9',
       'Wax crayons,11.2',
     ]);
+  });
+
+  it('[8.2] changes several prices at once, or none', async () => {
+    const change = (token: string, ...items: object[]): Promise<Answer> =>
+      running.ask('PATCH', '/api/products/batch', { token, json: { items } });
+    const prices = async (): Promise<unknown[]> => {
+      const list = await running.ask('GET', '/api/products?filter[category.name]=Garden&sort=name&fields=price');
+      return list.json.data.map(({ price }: { price: number }) => price);
+    };
+    const before = await prices();
+    expect((await change(customer, { id: 9, price: 1 })).status).toBe(403);
+    const wrong = await change(staff, { id: 11, price: 5.5 }, { id: 12, price: -1 });
+    expect([wrong.status, wrong.json.errors]).toEqual([
+      400,
+      [{ field: 'items[1].price', message: expect.any(String) }],
+    ]);
+    expect(await prices()).toEqual(before);
+    const changed = await change(staff, { id: 11, price: 5.5 }, { id: 12, price: 21 });
+    expect([changed.status, changed.json.data]).toEqual([
+      200,
+      [expect.objectContaining({ id: 11, price: 5.5 }), expect.objectContaining({ id: 12, price: 21 })],
+    ]);
+    expect(changed.text).not.toMatch(/cost/);
+    expect(await prices()).toEqual([17.8, 5.5, 21, 39]);
   });
 
   it('[4.7] returns the previous price in the message of the overridden update', async () => {
