@@ -66,7 +66,10 @@ async function start(options: Partial<CrudOptions<Doc>>, where: Partial<Where> =
     endpoint: '/docs',
     enableSearch: true,
     enableExists: true,
+    enableCount: true,
+    enableExport: true,
     searchableFields: ['title', 'notes'],
+    aggregatableFields: ['title', 'notes'],
     filterableFields: true,
     sortableFields: ['title', 'notes'],
     ...options,
@@ -101,8 +104,13 @@ describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.1] a record outside of the scope does not exist for any operation', async () => {
     const { of, rows } = await start({ scope: ownTeam }, where);
     const before = await rows();
-    const { get, put, delete: del, request } = of(ann);
+    const { get, put, patch, delete: del, request } = of(ann);
     expect(titles(await get('/docs'))).toEqual(['one']);
+    expect((await get('/docs/count')).json).toMatchObject({ data: { count: 1 } });
+    expect((await get('/docs/aggregate?max=title')).json).toMatchObject({
+      data: [{ count: 1, max: { title: 'one' } }],
+    });
+    expect((await get('/docs/export?format=csv&fields=title')).text).toBe('title\r\none\r\n');
     expect(titles(await get('/docs?filter[or][0][title]=two&filter[or][1][title]=one'))).toEqual(['one']);
     expect(titles(await get('/docs/search?q=o'))).toEqual(['one']);
     expect((await get('/docs/exists/1')).json).toMatchObject({ data: { exists: true } });
@@ -110,6 +118,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const missing = failure('Doc with id 2 not found');
     expect((await get('/docs/2')).json).toEqual(missing);
     expect((await put('/docs/2', { title: 'x', teamId: 1 })).json).toEqual(missing);
+    expect((await patch('/docs/2', { teamId: 1 })).json).toEqual(missing);
     // 404 comes before what is wrong with a body.
     expect((await put('/docs/2', { colour: 1 })).json).toEqual(missing);
     expect((await del('/docs/2')).json).toEqual(missing);
@@ -122,8 +131,9 @@ describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.1] a record that would lie outside of the scope is 403, and nothing is written', async () => {
     const { of, rows } = await start({ scope: ownTeam }, where);
     const before = await rows();
-    const { post, put } = of(ann);
+    const { post, put, patch } = of(ann);
     for (const refused of [
+      await patch('/docs/1', { teamId: 2 }),
       await post('/docs', { title: 'new', teamId: 2 }),
       await post('/docs', { title: 'new' }),
       await put('/docs/1', { title: 'moved', teamId: 2 }),
@@ -171,6 +181,8 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(answer(await of(ann).put('/docs/2', { colour: 'x' }))).toEqual(refused);
     expect(answer(await of(ann).put('/docs/3', { title: 'x' }))).toEqual(refused);
     expect(answer(await of().put('/docs/3', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).patch('/docs/2', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).patch('/docs/2', { ownerId: 1 }))).toEqual(refused);
     expect(answer(await of(ann).delete('/docs/2'))).toEqual(refused);
     expect(statusOf(await of(ann).delete('/docs/77'))).toBe(404);
     expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, { error: 'Authentication required' }]);
@@ -181,6 +193,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const mine = (await of(bob).get('/docs/4')).json as { data: object };
     expect(statusOf(await of(bob).put('/docs/4', { ...mine.data, title: 'again' }))).toBe(200);
     expect(wrongFields((await of(bob).put('/docs/4', { title: 'x', ownerId: 1 })) as never)).toEqual(['ownerId']);
+    expect(wrongFields((await of(bob).patch('/docs/4', { ownerId: 1 })) as never)).toEqual(['ownerId']);
     expect((await of(bob).get('/docs/4')).json).toMatchObject({ data: { title: 'again', ownerId: 2 } });
     expect(statusOf(await of(bob).delete('/docs/4'))).toBe(200);
     expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three']);
@@ -193,6 +206,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     for (const answer of [
       await of(ann).get('/docs/2'),
       await of(ann).put('/docs/2', {}),
+      await of(ann).patch('/docs/2', { title: 'x' }),
       await of(ann).delete('/docs/2'),
     ])
       expect(answer.json).toEqual(failure('Doc with id 2 not found'));
@@ -222,6 +236,11 @@ describe.each(PATHS)('on $database, $path', (where) => {
       '/docs?fields=notes',
       '/docs/1?fields=notes',
       '/docs/search?notes=n1',
+      '/docs/aggregate?max=notes',
+      '/docs/aggregate?groupBy=notes',
+      '/docs/count?filter[notes]=n1',
+      '/docs/export?format=csv&fields=notes',
+      '/docs/export?format=csv&sort=notes',
     ]) {
       const answer = await get(path);
       expect(answer.status).toBe(400);
@@ -248,7 +267,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
       },
       where,
     );
-    const { post, put, get } = of(ann);
+    const { post, put, patch, get } = of(ann);
     expect(wrongFields((await post('/docs', { title: 'a', notes: 'x', rank: 1, ownerId: 1 })) as never)).toEqual([
       'notes',
       'ownerId',
@@ -262,8 +281,15 @@ describe.each(PATHS)('on $database, $path', (where) => {
       'rank',
       'slug',
     ]);
+    expect(wrongFields((await patch('/docs/4', { slug: 'twice', notes: 'x', rank: 2, ownerId: 1 })) as never)).toEqual([
+      'notes',
+      'ownerId',
+      'rank',
+      'slug',
+    ]);
     const one = (await get('/docs/1')).json as { data: object };
     expect(statusOf(await put('/docs/1', { ...one.data, title: 'one!' }))).toBe(200);
+    expect(statusOf(await patch('/docs/1', one.data))).toBe(200);
     expect(statusOf(await put('/docs/1', { title: 'one!' }))).toBe(200);
     expect((await get('/docs/1')).json).toMatchObject({ data: { notes: 'n1', rank: 1, slug: null } });
     expect(statusOf(await of(editor).put('/docs/1', { title: 'one', notes: 'x' }))).toBe(200);
