@@ -353,6 +353,6 @@ describe.each(WHERE)('on $database and $platform, $path', ({ database, platform,
       // The requests reach what they are meant to reach.
       expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404, 409, 412]));
     },
-    60_000 + REQUESTS * 30,
+    60_000 + REQUESTS * 200,
   );
 });
