@@ -86,6 +86,7 @@ class Steps {
       () => this.list(),
       () => this.createMany(),
       () => this.patchMany(),
+      () => this.removeMany(),
     ])();
   }
 
@@ -198,8 +199,26 @@ class Steps {
     };
   }
 
+  private removeMany(): Step {
+    const ids = this.ids();
+    return {
+      request: ['DELETE', `/items/batch?ids=${ids.join()}`],
+      expect: (model) => {
+        const { status } = model.batch(
+          ids.map((id) => (each) => each.remove(id)),
+          200,
+        );
+        return status === 200 ? { status, data: null } : { status };
+      },
+    };
+  }
+
+  private ids(): number[] {
+    return [...new Set(Array.from({ length: 1 + this.random.below(3) }, () => this.id()))];
+  }
+
   private patchMany(): Step {
-    const ids = [...new Set(Array.from({ length: 1 + this.random.below(3) }, () => this.id()))];
+    const ids = this.ids();
     const items = ids.map((id) => ({ id, ...this.body(false) }));
     return {
       request: ['PATCH', '/items/batch', { items }],

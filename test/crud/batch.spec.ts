@@ -1,6 +1,13 @@
 /** Batches of new, changed and deleted records. */
 import { ConflictException, Post } from '@nestjs/common';
-import { CrudController, type CrudResource, type HookContext, type HookValues, type JsonObject } from 'declarest';
+import {
+  AccessReport,
+  CrudController,
+  type CrudResource,
+  type HookContext,
+  type HookValues,
+  type JsonObject,
+} from 'declarest';
 import { as, type TestUser } from 'declarest/testing';
 import {
   Column,
@@ -13,7 +20,7 @@ import {
   PrimaryGeneratedColumn,
   VersionColumn,
 } from 'typeorm';
-import { authModule } from '../access/ruled-app.js';
+import { authModule, securityConfig } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
@@ -423,6 +430,33 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     const prices = new Set((await products()).filter(({ id }) => ids.includes(id)).map(({ price }) => price));
     expect([prices.size, (await names()).length]).toEqual([1, 14]);
   });
+});
+
+it.each(PLATFORMS)('[8.2] rules for the endpoint with /** govern its batches on %s', async (platform) => {
+  const service = await startCrud(platform, {
+    entities: [Product, Plain, Tag],
+    resources: RESOURCES.slice(0, 1),
+    imports: [authModule()],
+    providers: [securityConfig(({ requireRole }) => requireRole('EDITOR', 'POST,PUT,PATCH,DELETE /products/**'))],
+  });
+  const rows = service.app.get(AccessReport, { strict: false }).rows.filter(({ path }) => path === '/products/batch');
+  expect(rows.map(({ method, access }) => [method, access]).toSorted()).toEqual([
+    ['DELETE', 'EDITOR'],
+    ['PATCH', 'EDITOR'],
+    ['POST', 'EDITOR'],
+  ]);
+  const statuses = async (roles: string[]) => {
+    const client = as(service.app, { roles });
+    const answers = [
+      await client.post('/products/batch', { items: [{ name: 'a' }] }),
+      await client.patch('/products/batch', { items: [{ id: 1, price: 1 }] }),
+      await client.delete('/products/batch?ids=1'),
+    ];
+    return answers.map(({ status }) => status);
+  };
+  expect(await statuses(['USER'])).toEqual([403, 403, 403]);
+  expect(await statuses(['EDITOR'])).toEqual([201, 200, 200]);
+  await service.close();
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
