@@ -32,11 +32,14 @@ export { CrudModule } from './crud/crud.module.js';
 export type { CrudResource } from './crud/crud.module.js';
 export { CrudController } from './crud/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/generated-controller.js';
+export type { GeneratedHooks, HookContext, HookValues } from './crud/generated-hooks.js';
 export type { CrudOptions, OwnerOptions, RelationThrough } from './crud/crud-options.js';
 export type { FieldPermission } from './crud/rows/field-permissions.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { useScope } from './crud/rows/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
+export type { OperationName } from './crud/operation-names.js';
+export type { BatchResult } from './crud/operations/batch-items.js';
 export { CrudOverride, overrideDescription } from './crud/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/envelope.js';
 export type {

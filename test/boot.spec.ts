@@ -624,6 +624,19 @@ describe('wrong options of a resource', () => {
     ],
     ['[4.2]', 'maxListSize 0', { maxListSize: 0 }, { path: crud('maxListSize'), says: /got 0/ }],
     ['[4.2]', 'maxListSize 1.5', { maxListSize: 1.5 }, { path: crud('maxListSize') }],
+    ['[8.9]', 'no operations', { operations: [] }, { path: crud('operations'), says: /at least one.*an array of 0/ }],
+    [
+      '[8.9]',
+      'an unknown operation',
+      { operations: ['findAll', anything('list')] },
+      { path: crud('operations'), says: /findAll, findById.*got "list"/ },
+    ],
+    [
+      '[8.9]',
+      'an operation that is not enabled',
+      { operations: ['findAll', 'count'] },
+      { path: crud('operations'), says: /got "count"\. Set enableCount/i },
+    ],
   ])('%s %s', async (_section, _what, options, sentence) => {
     expectSentence(await shopError(platform, { products: options, overridden: false }), sentence);
   });

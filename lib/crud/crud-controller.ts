@@ -6,15 +6,19 @@ import { rememberDeclaration } from './declared-resources.js';
 import { envelope } from './envelope.js';
 import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
 import type { GeneratedControllerClass } from './generated-controller.js';
+import type { GeneratedHooks } from './generated-hooks.js';
 import { addRoutes } from './generated-routes.js';
 import { idempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import type { ListQuery } from './query/list-query.js';
+import type { BatchResult } from './operations/batch-items.js';
 import { resolveCrudOptions } from './resolve-options.js';
 
 /** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
   const { entity } = resolved;
+  // A subclass may define them.
+  const hooksOf = (controller: object): GeneratedHooks<T> => controller;
 
   class Generated extends GeneratedBase {
     async search(query: ListQuery) {
@@ -48,21 +52,42 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
       return envelope(`${entity.name} found`, await operationsOf(resolved, this).reads.get(id, query));
     }
 
+    async createMany(body: JsonObject, query?: ListQuery) {
+      const answer = (created: T[] | BatchResult[]) => envelope(`${entity.name} batch created`, created);
+      return operationsOf(resolved, this).batches.createMany(body, query, hooksOf(this), answer);
+    }
+
+    async patchMany(body: JsonObject, query?: ListQuery) {
+      const updated = await operationsOf(resolved, this).batches.patchMany(body, query, hooksOf(this));
+      return envelope(`${entity.name} batch updated`, updated);
+    }
+
+    async deleteMany(query: ListQuery) {
+      const deleted = await operationsOf(resolved, this).batches.deleteMany(query, hooksOf(this));
+      return envelope(`${entity.name} batch deleted`, deleted);
+    }
+
     async create(body: JsonObject) {
-      const answer = (record: T) => envelope(`${entity.name} created`, record);
-      return operationsOf(resolved, this).writes.create(body, answer);
+      const answer = (created: T) => envelope(`${entity.name} created`, created);
+      return operationsOf(resolved, this).writes.create(body, hooksOf(this), answer);
     }
 
     async update(id: string, body: JsonObject) {
-      return envelope(`${entity.name} updated`, await operationsOf(resolved, this).writes.replace(id, body));
+      return envelope(
+        `${entity.name} updated`,
+        await operationsOf(resolved, this).writes.replace(id, body, hooksOf(this)),
+      );
     }
 
     async patch(id: string, body: JsonObject) {
-      return envelope(`${entity.name} updated`, await operationsOf(resolved, this).writes.patch(id, body));
+      return envelope(
+        `${entity.name} updated`,
+        await operationsOf(resolved, this).writes.patch(id, body, hooksOf(this)),
+      );
     }
 
     async delete(id: string, query?: ListQuery) {
-      await operationsOf(resolved, this).writes.remove(id, query);
+      await operationsOf(resolved, this).writes.remove(id, query, hooksOf(this));
       return envelope(`${entity.name} deleted`, null);
     }
 

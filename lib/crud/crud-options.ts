@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { GeneratedController } from './generated-controller.js';
 import type { FieldName, FilterableName, ManyRelationName, RelationPath } from './record-types.js';
+import type { OperationName } from './operation-names.js';
 import type { RecordSchemas } from './standard-schema.js';
 import type { FieldPermission } from './rows/field-permissions.js';
 import type { Scope } from './rows/scope.js';
@@ -156,6 +157,36 @@ export interface CrudOptions<T extends object = any> {
    * ```
    */
   enableRestore?: boolean;
+  /**
+   * `POST {endpoint}/batch`, `PATCH {endpoint}/batch` and `DELETE {endpoint}/batch?ids=1,2`: several records at once.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true })
+   * ```
+   */
+  enableBatch?: boolean;
+  /**
+   * The maximum number of records in a batch.
+   *
+   * @default 100
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true, maxBatchSize: 500 })
+   * ```
+   */
+  maxBatchSize?: number;
+  /**
+   * The operations to generate. The others have no route, unless a subclass declares one.
+   *
+   * @default every operation, as far as it is enabled
+   * @example
+   * ```ts
+   * CrudController({ entity: Country, endpoint: '/api/countries', operations: ['findAll', 'findById'] })
+   * ```
+   */
+  operations?: readonly OperationName[];
   /**
    * Roles whose users may send `deleted=with` and `deleted=only` to lists, and `purge=true` to DELETE. Needs a
    * `@DeleteDateColumn`.

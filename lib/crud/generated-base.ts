@@ -11,6 +11,7 @@ import { etagInterceptor } from './etag.interceptor.js';
 import { describeParameters } from './generated-routes.js';
 import type { Operations } from './operations/operations.js';
 import { DATA_SOURCE, REPOSITORY, type InjectedMembers } from './injected-members.js';
+import { multiStatusInterceptor } from './multi-status.interceptor.js';
 import { requestContextInterceptor } from './request-context.js';
 import { checkDeclarations, prepareAdapter, registryOf, reportControllers } from './startup.js';
 
@@ -22,7 +23,7 @@ const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
  * own. The hooks start all generated controllers of the application, also without `CrudModule`.
  */
 @UseGuards(UnreadableBodyGuard)
-@UseInterceptors(requestContextInterceptor, etagInterceptor)
+@UseInterceptors(requestContextInterceptor, etagInterceptor, multiStatusInterceptor)
 @UseFilters(failureFilter(failureEnvelope))
 export abstract class GeneratedBase implements InjectedMembers {
   declare readonly [DATA_SOURCE]: DataSource;

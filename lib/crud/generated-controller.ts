@@ -2,6 +2,8 @@
 import type { StreamableFile } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
 import type { Envelope } from './envelope.js';
+import type { GeneratedBatches } from './generated-batches.js';
+import type { GeneratedHooks } from './generated-hooks.js';
 import type { AggregateRow } from './record-types.js';
 import type { ListQuery } from './query/list-query.js';
 
@@ -9,7 +11,7 @@ import type { ListQuery } from './query/list-query.js';
  * The operations of a generated controller. A subclass overrides those that it wants to change, and calls `super` for
  * the rest. An override may answer another shape: two signatures let TypeScript accept any result.
  */
-export interface GeneratedController<T extends object> {
+export interface GeneratedController<T extends object> extends GeneratedBatches<T>, GeneratedHooks<T> {
   /**
    * `GET {endpoint}`: records in the order of the primary key.
    *

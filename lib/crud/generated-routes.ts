@@ -2,7 +2,7 @@
 import { HttpCode, HttpStatus, Param, RequestMapping, RequestMethod } from '@nestjs/common';
 import { JsonBody, MergePatchBody } from '../http/json-body.js';
 import type { ResolvedCrudOptions } from './resolve-options.js';
-import { OPERATION_NAMES, type OperationName } from './operation-names.js';
+import { missingOption, OPERATION_NAMES, type OperationName } from './operation-names.js';
 import { RawQuery } from './query/list-query.js';
 
 /** Its decorator, and its type, which pipes read. */
@@ -17,9 +17,6 @@ interface Route {
   readonly verb: RequestMethod;
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** The option without which the route does not exist. */
-  readonly enabledBy?:
-    'enableSearch' | 'enableExists' | 'enableCount' | 'aggregatableFields' | 'enableExport' | 'enableRestore';
   /** Where it is not Nest's own for the verb. */
   readonly status?: HttpStatus;
   /** Whether it may be sent with an `Idempotency-Key`. */
@@ -29,13 +26,16 @@ interface Route {
 const { GET, POST, PUT, PATCH, DELETE } = RequestMethod;
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const ROUTES = {
-  search: { verb: GET, path: 'search', parameters: [QUERY], enabledBy: 'enableSearch' },
-  exists: { verb: GET, path: 'exists/:id', parameters: [ID], enabledBy: 'enableExists' },
-  count: { verb: GET, path: 'count', parameters: [QUERY], enabledBy: 'enableCount' },
-  aggregate: { verb: GET, path: 'aggregate', parameters: [QUERY], enabledBy: 'aggregatableFields' },
-  export: { verb: GET, path: 'export', parameters: [QUERY], enabledBy: 'enableExport' },
+  search: { verb: GET, path: 'search', parameters: [QUERY] },
+  exists: { verb: GET, path: 'exists/:id', parameters: [ID] },
+  count: { verb: GET, path: 'count', parameters: [QUERY] },
+  aggregate: { verb: GET, path: 'aggregate', parameters: [QUERY] },
+  export: { verb: GET, path: 'export', parameters: [QUERY] },
   findAll: { verb: GET, path: '/', parameters: [QUERY] },
   findById: { verb: GET, path: ':id', parameters: [ID, QUERY] },
+  createMany: { verb: POST, path: 'batch', parameters: [BODY, QUERY], isRepeatable: true },
+  patchMany: { verb: PATCH, path: 'batch', parameters: [BODY, QUERY] },
+  deleteMany: { verb: DELETE, path: 'batch', parameters: [QUERY] },
   create: { verb: POST, path: '/', parameters: [BODY], isRepeatable: true },
   update: { verb: PUT, path: ':id', parameters: [ID, BODY] },
   patch: { verb: PATCH, path: ':id', parameters: [ID, PATCH_BODY] },
@@ -44,7 +44,6 @@ export const ROUTES = {
     verb: POST,
     path: ':id/restore',
     parameters: [ID],
-    enabledBy: 'enableRestore',
     status: HttpStatus.OK,
   },
 } as const satisfies Record<OperationName, Route>;
@@ -62,8 +61,8 @@ export function describeParameters(prototype: object): void {
 
 export function addRoutes(prototype: object, options: ResolvedCrudOptions): void {
   for (const name of OPERATION_NAMES) {
-    const { path, verb, enabledBy, status }: Route = ROUTES[name];
-    if (enabledBy && !isOn(options[enabledBy])) continue;
+    if (!isGenerated(name, options)) continue;
+    const { path, verb, status }: Route = ROUTES[name];
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
     RequestMapping({ path, method: verb })(prototype, name, descriptor);
     if (status) HttpCode(status)(prototype, name, descriptor);
@@ -81,5 +80,6 @@ export function isRepeatable(handler: object): boolean {
   return paths.some((path) => repeatableKeys.has(routeKey(verb, path)));
 }
 
-const isOn = (option: boolean | readonly string[]): boolean =>
-  typeof option === 'boolean' ? option : option.length > 0;
+export function isGenerated(name: OperationName, options: ResolvedCrudOptions): boolean {
+  return (options.operations?.includes(name) ?? true) && missingOption(name, options) === undefined;
+}

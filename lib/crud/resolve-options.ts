@@ -4,6 +4,7 @@ import { describe, expectKnownNames, InvalidOptionError, isClass } from '../opti
 import { plainPath } from '../options/plain-path.js';
 import { hasPrimaryKey, isEntity } from '../entities/declared-entities.js';
 import type { CrudOptions, RelationThrough } from './crud-options.js';
+import { missingOption, OPERATION_NAMES, type OperationName } from './operation-names.js';
 import type { FieldPermission } from './rows/field-permissions.js';
 import { ScopeReference } from './rows/scope.js';
 import { areRecordSchemas, type RecordSchemas } from './standard-schema.js';
@@ -114,6 +115,14 @@ const CHECKS = {
     'give for example { notes: { read: ["EDITOR"], write: "never" } }',
   ),
   enableRestore: flag,
+  enableBatch: flag,
+  maxBatchSize: check(100, 'an integer from 1', isCount, 'give for example 500'),
+  operations: check<readonly OperationName[] | undefined>(
+    undefined,
+    'an array of at least one operation',
+    optional((value) => areNames(value) && (value as string[]).length > 0),
+    'give for example ["findAll", "findById"]',
+  ),
   deletedRoles: check<readonly string[]>([], 'an array of role names', areNames, 'give for example ["ADMIN"]'),
   requireIfMatch: flag,
   idempotency: flag,
@@ -178,6 +187,14 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     );
   if (checked.searchIndex && !checked.enableSearch)
     throw new InvalidOptionError(at('searchIndex'), 'used together with enableSearch', 'no search', 'set enableSearch');
+  for (const name of checked.operations ?? []) {
+    if (!OPERATION_NAMES.includes(name))
+      refuse('operations', `names of operations: ${OPERATION_NAMES.join(', ')}`, name, 'correct the name');
+    const missing = missingOption(name, checked);
+    if (missing === undefined) continue;
+    const advice = `set ${missing} or leave the operation out`;
+    throw new InvalidOptionError(at('operations'), 'operations that the other options enable', `"${name}"`, advice);
+  }
   return Object.freeze({ entity, ...checked, endpoint: normaliseEndpoint(endpoint, at('endpoint')) });
 }
 

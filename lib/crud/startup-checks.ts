@@ -4,7 +4,7 @@ import { isRouted, isWithdrawn, pathsOf, prototypesOf, type CrudControllerClass 
 import type { ResolvedCrudOptions } from './resolve-options.js';
 import { overrideDescription } from './crud-override.js';
 import { declarationOf } from './declared-resources.js';
-import { ROUTES } from './generated-routes.js';
+import { isGenerated, ROUTES } from './generated-routes.js';
 import { OPERATION_NAMES, type OperationName } from './operation-names.js';
 
 /** Overridden operations with their methods. */
@@ -54,7 +54,10 @@ function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
 }
 
 const isUnbounded = (options: ResolvedCrudOptions | undefined): boolean =>
-  options !== undefined && !options.enablePagination && options.maxListSize === undefined;
+  options !== undefined &&
+  !options.enablePagination &&
+  options.maxListSize === undefined &&
+  (isGenerated('findAll', options) || isGenerated('search', options));
 
 /** `undefined` where every list is paged or bounded. */
 export function findUnpaginatedWarning(controllers: readonly CrudControllerClass[]): string | undefined {

@@ -9,8 +9,8 @@ export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
   readonly schema: EntityDescription;
   readonly manager: EntityManager;
-  /** The written values; none for a delete. */
-  readonly values?: Values;
+  /** The values of each written record; none for a delete. */
+  readonly rows?: readonly Values[];
   /** Of the client, to whom other fields must not be named. */
   readonly permissions?: Permissions;
 }
@@ -115,17 +115,19 @@ const namesOf = (
 async function findMissingReference({
   schema,
   manager,
-  values = [],
+  rows = [],
   permissions,
 }: FailedWrite): Promise<string | undefined> {
   const { foreignKeys } = schema.id.column.entityMetadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
-    const value = values[schema.fields.findIndex(({ column }) => column === columns[0])];
+    const place = schema.fields.findIndex(({ column }) => column === columns[0]);
     const property = referencedColumns[0]?.propertyName;
-    if (value == null || typeof value === 'function' || property === undefined) continue;
     const referenced = manager.getRepository(referencedEntityMetadata.target);
-    if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
-      return namesOf(columns, schema, permissions)[0];
+    for (const value of new Set(rows.map((values) => values[place]))) {
+      if (value == null || typeof value === 'function' || property === undefined) continue;
+      if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
+        return namesOf(columns, schema, permissions)[0];
+    }
   }
   return undefined;
 }

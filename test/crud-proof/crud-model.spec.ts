@@ -48,7 +48,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   title: [null, 5, 'x'.repeat(13)],
   note: [5, {}],
-  size: [1.5, 'one', 3_000_000_000],
+  size: [1.5, 'one', 2 ** 60],
   big: ['nine', 1.5],
   done: [null, 'true'],
   at: ['yesterday', 5],

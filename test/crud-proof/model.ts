@@ -26,11 +26,11 @@ const orNull = (accepts: (value: unknown) => boolean) => (value: unknown) => val
 export const COLUMNS: Readonly<Record<string, ColumnModel>> = {
   title: { kind: 'text', accepts: text(12) },
   note: { kind: 'text', fallback: null, accepts: orNull(text(1_000)) },
-  size: { kind: 'number', fallback: null, accepts: orNull((value) => Number.isInteger(value)) },
+  size: { kind: 'number', fallback: null, accepts: orNull((value) => Number.isSafeInteger(value)) },
   big: {
     kind: 'digits',
     fallback: null,
-    accepts: orNull((value) => typeof value === 'string' || Number.isSafeInteger(value)),
+    accepts: orNull((value) => (typeof value === 'string' ? /^-?\d+$/.test(value) : Number.isSafeInteger(value))),
   },
   done: { kind: 'text', fallback: false, accepts: (value) => typeof value === 'boolean' },
   at: {
@@ -128,8 +128,8 @@ export class ItemModel {
     if (!failed) return { status, data: results.map(({ data }) => data) };
     this.stored.clear();
     for (const [id, stored] of before) this.stored.set(id, stored);
-    // Wrong fields of all items come first.
-    return results.some((each) => each.status === 400) ? { status: 400 } : { status: failed.status };
+    // A missing record comes before the wrong fields of all items, as for a single record.
+    return { status: results.some((each) => each.status === 404) ? 404 : failed.status };
   }
 
   get(id: number): Expected {
@@ -192,7 +192,7 @@ const filled = (body: Json): Json =>
   );
 
 const wireOf = (name: string, value: unknown): unknown =>
-  name === 'at' && typeof value === 'string' ? new Date(value).toISOString() : value;
+  name === 'at' && typeof value === 'string' && COLUMNS[name]?.accepts(value) ? new Date(value).toISOString() : value;
 
 /** RFC 7396, section 2. */
 export function merged(target: unknown, patch: unknown): unknown {

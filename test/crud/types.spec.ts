@@ -5,8 +5,11 @@ import {
   CrudController,
   CrudModule,
   type CrudOptions,
+  type CrudRecord,
   type Envelope,
   type FieldName,
+  type HookContext,
+  type HookValues,
   type JsonObject,
   type ListQuery,
 } from 'declarest';
@@ -152,4 +155,40 @@ it('[1] types the relations of options by the entity', () => {
   types(() => CrudController({ entity: Author, endpoint: '/b', linkableRelations: ['articles'] }));
   // @ts-expect-error a to-one relation
   types(() => CrudController({ ...article, linkableRelations: ['author'] }));
+});
+
+it('[8.9] types the operations, and hooks by the entity', () => {
+  types(() => CrudController({ ...base, operations: ['findAll', 'patch'] }));
+  // @ts-expect-error a misspelt operation
+  types(() => CrudController({ ...base, operations: ['findall'] }));
+  class Hooked extends CrudController(base) {
+    override async beforeCreate(values: HookValues<Article>, { manager, user, request }: HookContext) {
+      isTrue<Equal<typeof values.publishedAt, Date | undefined>>();
+      isTrue<Equal<typeof values.authorId, number | undefined>>();
+      types(() => [manager.transaction, user?.roles, request?.headers]);
+      // @ts-expect-error a misspelt field
+      types(() => values.titel);
+      return { ...values, publishedAt: new Date() };
+    }
+    override beforeUpdate(id: number): void {
+      types(() => id.toFixed());
+    }
+    override async afterDelete(id: number): Promise<void> {
+      types(() => id.toFixed());
+    }
+    override afterCreate(record: CrudRecord<Article>): void {
+      types(() => record.editorId?.toFixed());
+    }
+  }
+  class Mistyped extends CrudController(base) {
+    // @ts-expect-error the id is a number
+    override beforeDelete(id: string): void {
+      types(() => id.length);
+    }
+    // @ts-expect-error a value of another type
+    override beforeCreate() {
+      return { title: 5 };
+    }
+  }
+  expect([Hooked, Mistyped]).toBeDefined();
 });

@@ -1,7 +1,10 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
 import type { Resource } from '../resource/resource.js';
+import { Batches } from './batches.js';
 import { Reads } from './reads.js';
+import { RecordBodies } from './record-bodies.js';
+import { RecordWrites } from './record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
@@ -9,6 +12,7 @@ import { Writes } from './writes.js';
 export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
+  readonly batches: Batches<T>;
 }
 
 export function operationsOn<T extends object>(
@@ -18,5 +22,11 @@ export function operationsOn<T extends object>(
   related: () => RelatedAccesses,
 ): Operations<T> {
   const access = new ResourceAccess(resource, repository, dataSource, related);
-  return { reads: new Reads(access), writes: new Writes(access) };
+  const bodies = new RecordBodies(access);
+  const records = new RecordWrites(access, bodies);
+  return {
+    reads: new Reads(access),
+    writes: new Writes(access, bodies, records),
+    batches: new Batches(access, bodies, records),
+  };
 }

@@ -3,6 +3,7 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import type { DataSource, Repository } from 'typeorm';
 import { describeConflict, type FailedWrite } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { ListOperation, OperationName } from '../operation-names.js';
 import { and, compare, type Condition } from '../query/condition.js';
@@ -11,9 +12,11 @@ import type { ListQuery } from '../query/list-query.js';
 import { everything, selectedFields, type RecordRequest } from '../query/record-request.js';
 import type { Resource } from '../resource/resource.js';
 import type { Guard } from '../rows/guard.js';
+import { versionGuards } from '../rows/record-version.js';
 import { deletedIn, relatedViewOf, viewOf, type View } from '../rows/view.js';
 import type { RowLock } from '../store/record-access.js';
 import { RecordStore } from '../store/record-store.js';
+import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
 import { inTransaction, outsideTransactions } from '../store/transactions.js';
 import { RelationViews, type RelatedAccess, type RelatedAccesses } from './relation-views.js';
 
@@ -27,6 +30,8 @@ export interface Target {
   readonly guards: readonly Guard[];
 }
 
+type ChangeName = 'update' | 'patch' | 'delete' | 'restore' | 'patchMany' | 'deleteMany';
+
 /** How a single record is read. */
 export interface Reading {
   /** Everything that the caller may read, where it is absent. */
@@ -36,7 +41,7 @@ export interface Reading {
 }
 
 /** What a statement writes, for the message where it conflicts with another record. */
-export type Write = Pick<FailedWrite, 'operation' | 'values' | 'permissions'>;
+export type Write = Pick<FailedWrite, 'operation' | 'rows' | 'permissions'>;
 
 export class ResourceAccess<T extends object> {
   readonly store: RecordStore<T>;
@@ -90,6 +95,16 @@ export class ResourceAccess<T extends object> {
     });
   }
 
+  /** @throws 400 for a malformed id */
+  async target(id: string, operation: ChangeName, deleted?: Deleted): Promise<Target> {
+    const key = this.readId(id);
+    return this.targetIn(await this.view(operation, deleted), key, id, operation);
+  }
+
+  targetIn(view: View, key: unknown, id: string, operation: ChangeName): Target {
+    return { key, id, view, guards: [...view.guards, ...versionGuards(view, this.resource, id, operation)] };
+  }
+
   /** The record with a key, if the caller may see it. */
   keyed({ visible }: View, key: unknown): Condition {
     return and(compare(this.resource.schema.id, 'eq', key), visible);
@@ -104,6 +119,33 @@ export class ResourceAccess<T extends object> {
     const record = await this.run(() => this.store.reader.findOne(this.keyed(view, key), fields, lock));
     if (record) await (relations ?? (await this.relationViews(view))).complete([record], request);
     return record;
+  }
+
+  /** In the order of the keys; `undefined` where the caller does not see one. */
+  async findAll(view: View, keys: readonly unknown[], reading?: Reading): Promise<(T | undefined)[]> {
+    if (keys.length === 1) return [await this.find(view, keys[0], reading)];
+    const { id } = this.resource.schema;
+    const { request = everything(view.list), relations, lock } = reading ?? {};
+    const fields = request.fields.includes(id) ? request.fields : [id, ...request.fields];
+    const records: T[] = [];
+    for (const chunk of chunksOf(new Set(keys.map((key) => id.type.write(key))), id)) {
+      const condition = and(compare(id, 'in', ...chunk), view.visible);
+      // In the order of the key, so that two batches do not wait for each other.
+      const selection = { condition, fields, sort: [{ field: id, descending: false }], lock };
+      records.push(...(await this.run(() => this.store.reader.find(selection))));
+    }
+    const byKey = new Map(records.map((record) => [identityOf(keyOf(record, id)), record]));
+    await (relations ?? (await this.relationViews(view))).complete(records, { ...request, fields });
+    if (fields !== request.fields) for (const record of records) delete (record as Record<string, unknown>)[id.name];
+    return keys.map((key) => byKey.get(identityOf(id.type.write(key))));
+  }
+
+  /** As the caller sees it, with further fields. @throws 404 */
+  current({ view, key, id }: Target, more: readonly Field[] = [], lock?: RowLock): Promise<T> {
+    const read = this.resource.schema.fields.filter(
+      (field) => view.list.readable.includes(field) || more.includes(field),
+    );
+    return this.record(view, key, id, { request: { fields: read, linked: [], includes: [] }, lock });
   }
 
   /** @param id as sent, for the message @throws 404 */
@@ -139,9 +181,17 @@ export class ResourceAccess<T extends object> {
     if (!(await this.exists(this.changeable(target)))) throw await this.refusalOf(target);
   }
 
-  /** In a transaction where a written record has to be checked afterwards. */
-  writing<R>({ isScoped }: Pick<View, 'isScoped'>, work: () => Promise<R>): Promise<R> {
-    return isScoped ? this.transacted(work) : work();
+  /** Keeps the record as it is until the end of the transaction. @throws 404, or what the first guard that fails says */
+  async lockChangeable(target: Target): Promise<void> {
+    const { id } = this.resource.schema;
+    const condition = this.changeable(target);
+    const found = await this.run(() => this.store.reader.findOne(condition, [id], 'for update'));
+    if (!found) throw await this.refusalOf(target);
+  }
+
+  /** @param isChecked whether something besides the one statement has to hold, which needs a transaction */
+  writing<R>(isChecked: boolean, work: () => Promise<R>): Promise<R> {
+    return isChecked ? this.transacted(work) : work();
   }
 
   /** Not inside `run`: on SQLite it would wait for itself. */

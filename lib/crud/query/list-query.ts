@@ -125,10 +125,20 @@ export function parseRecordQuery(query: ListQuery, list: ListParameters): Record
 /** Whether a DELETE removes the row of a record that it would hide. @throws 400 */
 export function parseDeleteQuery(query: ListQuery, mayPurge: boolean): boolean {
   const errors = new QueryErrors();
-  const purge = readParameters(query, mayPurge ? ['purge'] : [], undefined, errors).get('purge') ?? 'false';
-  if (purge !== 'true' && purge !== 'false') errors.add('purge', 'must be true or false');
+  const purges = readFlag('purge', false, readParameters(query, mayPurge ? ['purge'] : [], undefined, errors), errors);
   errors.throwIfAny();
-  return purge === 'true';
+  return purges;
+}
+
+export function readFlag(
+  name: string,
+  fallback: boolean,
+  parameters: ReadonlyMap<string, string>,
+  errors: QueryErrors,
+): boolean {
+  const text = parameters.get(name) ?? String(fallback);
+  if (text !== 'true' && text !== 'false') errors.add(name, 'must be true or false');
+  return text === 'true';
 }
 
 export function readParameters(

@@ -28,7 +28,8 @@ export const matchesWeakly = (header: string, etag: string): boolean =>
 
 /** Where `If-Match` counts: in requests that change one record. */
 const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
-const OPERATIONS: readonly OperationName[] = ['update', 'patch', 'delete'];
+const BATCHES: readonly OperationName[] = ['patchMany', 'deleteMany'];
+const OPERATIONS: readonly OperationName[] = ['update', 'patch', 'delete', ...BATCHES];
 
 /** What `If-Match` of the request asks of the record that it changes. */
 export function versionGuards<T extends object>(
@@ -40,20 +41,21 @@ export function versionGuards<T extends object>(
   const request = currentRequest();
   if (!request || !METHODS.includes(request.method) || !OPERATIONS.includes(operation)) return [];
   const header = request.headers['if-match'];
-  if (header === undefined) return requireIfMatch ? [{ condition: NOTHING, refuse: () => required(name, id) }] : [];
+  // No ETag names the records of a batch: of a batch, only `*` matches.
+  const isBatch = BATCHES.includes(operation);
+  const tag = isBatch ? '*' : 'the ETag that GET returned';
+  if (header === undefined)
+    return requireIfMatch ? [{ condition: NOTHING, refuse: () => required(name, id, tag) }] : [];
   if (isAny(header)) return [];
   const refuse = (): Error =>
     new PreconditionFailedException(
       `${name} with id ${id} does not match If-Match: read it again and repeat the change`,
     );
-  return [{ condition: matching(versionOf(view), tagsIn(header)), refuse }];
+  return [{ condition: matching(isBatch ? undefined : versionOf(view), tagsIn(header)), refuse }];
 }
 
-const required = (name: string, id: string): Error =>
-  new HttpException(
-    `Changing ${name} with id ${id} requires If-Match: send the ETag that GET returned`,
-    HttpStatus.PRECONDITION_REQUIRED,
-  );
+const required = (name: string, id: string, tag: string): Error =>
+  new HttpException(`Changing ${name} with id ${id} requires If-Match: send ${tag}`, HttpStatus.PRECONDITION_REQUIRED);
 
 /** The comparison is strong. A weak tag begins with `W/`, so that it has no version between its quotes. */
 function matching(version: Field | undefined, tags: readonly string[]): Condition {

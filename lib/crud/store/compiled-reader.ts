@@ -33,7 +33,8 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   ) {}
 
   async find(selection: Selection): Promise<T[]> {
-    const { rows, recordOf } = await this.select(selection);
+    const lock = selection.lock && activeLock(this.dataSource);
+    const { rows, recordOf } = await this.select({ ...selection, lock });
     return rows.map(recordOf);
   }
 
@@ -45,7 +46,7 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    const [record] = await this.find({ condition, fields, sort: [], lock: lock && activeLock(this.dataSource) });
+    const [record] = await this.find({ condition, fields, sort: [], lock });
     return record;
   }
 

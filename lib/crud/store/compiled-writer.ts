@@ -10,9 +10,12 @@ import type { Values } from '../../entities/record-input.js';
 import type { Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import type { RecordWriter } from './record-access.js';
+import type { NewRow, RecordWriter } from './record-access.js';
 import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from './statement.js';
 import { StatementCache } from './statement-cache.js';
+
+/** Of one statement, below the limits of all databases. */
+const MAX_PARAMETERS = 30_000;
 
 /** A column that a client may send a value for. */
 interface Target {
@@ -27,6 +30,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly inserted: readonly Target[];
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
+  private readonly returnsKeys: boolean;
   private readonly statements = new StatementCache<Statement>();
 
   constructor(
@@ -42,34 +46,50 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = targets.filter(({ place }) => fields[place]?.updatable);
+    this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)
       .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
-  async insert(entity: T, sent: Values): Promise<unknown> {
-    for (const column of this.generated)
-      if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
+  async insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+    // Without RETURNING, the database tells the key of one row only.
+    const size = this.returnsKeys ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
+    const keys: unknown[] = [];
+    for (let start = 0; start < rows.length; start += size)
+      keys.push(...(await this.insertTogether(rows.slice(start, start + size))));
+    return keys;
+  }
+
+  /** By one statement. */
+  private async insertTogether(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
     const { driver } = this.dataSource;
-    const columns: ColumnMetadata[] = [];
     const values: unknown[] = [];
-    let shape = 'insert';
-    for (const { column, place } of this.inserted) {
-      const given: unknown = sent[place] === undefined ? column.getEntityValue(entity) : sent[place];
-      const value: unknown = driver.preparePersistentValue(given, column);
-      if (value === undefined) continue;
-      columns.push(column);
-      values.push(value);
-      shape += ` ${column.databaseName}`;
-    }
-    const statement = this.statements.get(shape, () => this.insertion(columns));
-    const { rows, affected, insertedKey } = await statement(values);
-    const [row] = rows;
-    // The database ignored the statement: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
-    if (!row && affected === 0) return undefined;
-    const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
-    return this.resource.schema.id.readsAsText ? this.resource.schema.id.type.write(key) : key;
+    const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
+      for (const column of this.generated)
+        if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
+      return this.inserted.flatMap(({ column, place }) => {
+        const given: unknown = sent[place] === undefined ? column.getEntityValue(entity) : sent[place];
+        const value: unknown = driver.preparePersistentValue(given, column);
+        if (value === undefined) return [];
+        values.push(value);
+        return [column];
+      });
+    };
+    const columns = rows.map(columnsOf);
+    const shape = columns.map((each) => each.map(({ databaseName }) => databaseName).join(' ')).join(', ');
+    const statement = this.statements.get(`insert ${shape}`, () => this.insertion(columns));
+    const { rows: returned, affected, insertedKey } = await statement(values);
+    // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
+    const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
+    return rows.map(({ entity }, index) => {
+      if (isIgnored) return undefined;
+      const { id } = this.resource.schema;
+      const key: unknown =
+        this.idColumn.getEntityValue(entity) ?? returned[index]?.[this.idColumn.databaseName] ?? insertedKey;
+      return id.readsAsText ? id.type.write(key) : key;
+    });
   }
 
   async update(_key: unknown, condition: Condition, sent: Values): Promise<boolean> {
@@ -109,18 +129,22 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return boundValues(condition, this.dataSource);
   }
 
-  private insertion(columns: readonly ColumnMetadata[]): Statement {
+  /** @param rows the columns of each row; its other ones get their defaults */
+  private insertion(rows: readonly (readonly ColumnMetadata[])[]): Statement {
+    let parameters = 0;
+    const values = rows.map((columns) => {
+      parameters += columns.length;
+      return placeholders(columns, parameters - columns.length);
+    });
     const query = this.repository
       .createQueryBuilder()
       .insert()
-      .values(placeholders(columns) as never)
+      .values(values as never)
       .updateEntity(false)
-      .setParameters(namedParameters(columns.length));
-    const { driver } = this.dataSource;
-    if (!isSqlite(this.dataSource))
-      return this.statement(driver.isReturningSqlSupported('insert') ? query.returning(['id']) : query);
+      .setParameters(namedParameters(parameters));
+    if (!isSqlite(this.dataSource)) return this.statement(this.returnsKeys ? query.returning(['id']) : query);
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
-    const key = driver.escape(this.idColumn.databaseName);
+    const key = this.dataSource.driver.escape(this.idColumn.databaseName);
     const selected = this.resource.schema.id.readsAsText ? `CAST(${key} AS TEXT) AS ${key}` : key;
     return this.statement(query, () => ` RETURNING ${selected}`);
   }
@@ -149,9 +173,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
 type SoftDeleteQueryBuilder<T extends object> = ReturnType<QueryBuilder<T>['softDelete']>;
 type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBuilder<T> | DeleteQueryBuilder<T>;
 
-/** SQL instead of values: the query builder writes it in the place of each value. */
-const placeholders = (columns: readonly ColumnMetadata[]): Record<string, () => string> =>
-  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(place)}`]));
+/**
+ * SQL instead of values: the query builder writes it in the place of each value.
+ *
+ * @param first the number of the first parameter
+ */
+const placeholders = (columns: readonly ColumnMetadata[], first = 0): Record<string, () => string> =>
+  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(first + place)}`]));
 
 /** The query builder knows a reference by the name of its relation. */
 const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>

@@ -62,12 +62,15 @@ export interface RecordReader<T> {
   aggregate?(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
 }
 
+export interface NewRow<T> {
+  /** A new one, which the values are put into. */
+  readonly entity: T;
+  readonly values: Values;
+}
+
 export interface RecordWriter<T> {
-  /**
-   * @param entity a new one, which the values are put into
-   * @returns the key of the new record; `undefined` where the database ignored the statement
-   */
-  insert(entity: T, values: Values): Promise<unknown>;
+  /** @returns the keys of the new records; `undefined` where the database ignored one */
+  insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]>;
   /**
    * One statement, so that of two concurrent updates one stays whole. A function is SQL instead of a value.
    *

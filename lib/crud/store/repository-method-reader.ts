@@ -32,12 +32,13 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
     return joined(this.injected, this.dataSource);
   }
 
-  async find({ condition, fields, sort, range }: Selection): Promise<T[]> {
+  async find({ condition, fields, sort, range, lock }: Selection): Promise<T[]> {
     const entities = await this.repository.find({
       ...this.matching(condition),
       order: this.order(sort),
       loadRelationIds: this.loadRelationIds,
       ...(range && { take: range.limit, skip: range.offset }),
+      ...this.locked(lock),
     });
     return entities.map((entity) => this.projection.recordOf({ entity, raw: {} }, fields));
   }
@@ -55,7 +56,7 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
     const entity = await this.repository.findOne({
       ...this.matching(condition),
       loadRelationIds,
-      ...(lock && activeLock(this.dataSource) && { lock: { mode: LOCK_MODE } }),
+      ...this.locked(lock),
     });
     return entity ? this.projection.recordOf({ entity, raw: {} }, fields) : undefined;
   }
@@ -91,6 +92,10 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
 
   exists(condition: Condition): Promise<boolean> {
     return this.repository.exists(this.matching(condition));
+  }
+
+  private locked(lock: RowLock | undefined): Pick<FindManyOptions<T>, 'lock'> {
+    return lock && activeLock(this.dataSource) ? { lock: { mode: LOCK_MODE } } : {};
   }
 
   private matching(condition: Condition): FindManyOptions<T> {

@@ -33,7 +33,8 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   }
 
   async find(selection: Selection): Promise<T[]> {
-    const rows = await this.rows(this.sorted(selection));
+    const lock = selection.lock && activeLock(this.dataSource);
+    const rows = await this.rows(this.sorted({ ...selection, lock }));
     return rows.map((row) => this.projection.recordOf(row, selection.fields));
   }
 
@@ -50,7 +51,7 @@ export class RepositoryReader<T extends object> implements RecordReader<T> {
   }
 
   async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    const [record] = await this.find({ condition, fields, sort: [], lock: lock && activeLock(this.dataSource) });
+    const [record] = await this.find({ condition, fields, sort: [], lock });
     return record;
   }
 

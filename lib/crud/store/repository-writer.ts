@@ -5,7 +5,7 @@ import type { Condition } from '../query/condition.js';
 import type { Resource } from '../resource/resource.js';
 import { entityOf, fill } from './entity-values.js';
 import { whereOf } from './query-parts.js';
-import type { RecordReader, RecordWriter } from './record-access.js';
+import type { NewRow, RecordReader, RecordWriter } from './record-access.js';
 import { joined } from './transactions.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
@@ -20,9 +20,13 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return joined(this.injected, this.dataSource);
   }
 
-  async insert(entity: T, values: Values): Promise<unknown> {
-    const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
-    return this.exactKey(identifiers[0]?.['id']);
+  async insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+    const keys: unknown[] = [];
+    for (const { entity, values } of rows) {
+      const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
+      keys.push(await this.exactKey(identifiers[0]?.['id']));
+    }
+    return keys;
   }
 
   async update(key: unknown, condition: Condition, values: Values): Promise<boolean> {

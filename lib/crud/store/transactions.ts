@@ -7,7 +7,14 @@ import { Repository, type DataSource, type EntityManager, type ObjectLiteral } f
 import { isSqlite } from '../../entities/database-family.js';
 import { ConnectionLock } from './connection-lock.js';
 
-const current = new AsyncLocalStorage<{ readonly dataSource: DataSource; readonly manager: EntityManager }>();
+interface Transaction {
+  readonly dataSource: DataSource;
+  readonly manager: EntityManager;
+  /** Runs after the commit, in this order. */
+  readonly afterCommit: (() => Promise<void>)[];
+}
+
+const current = new AsyncLocalStorage<Transaction>();
 
 /** The manager of the transaction that the caller runs in. */
 export function transactionOf(dataSource: DataSource): EntityManager | undefined {
@@ -18,8 +25,19 @@ export function transactionOf(dataSource: DataSource): EntityManager | undefined
 /** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
 export async function inTransaction<R>(dataSource: DataSource, work: () => Promise<R>): Promise<R> {
   if (transactionOf(dataSource)) return work();
-  const run = (): Promise<R> => dataSource.transaction((manager) => current.run({ dataSource, manager }, work));
-  return isSqlite(dataSource) ? lockOf(dataSource).exclusive(run) : run();
+  const afterCommit: Transaction['afterCommit'] = [];
+  const run = (): Promise<R> =>
+    dataSource.transaction((manager) => current.run({ dataSource, manager, afterCommit }, work));
+  const result = await (isSqlite(dataSource) ? lockOf(dataSource).exclusive(run) : run());
+  for (const each of afterCommit) await each();
+  return result;
+}
+
+/** Runs work after the commit of the transaction that the caller runs in; at once where there is none. */
+export async function afterCommit(dataSource: DataSource, work: () => Promise<void>): Promise<void> {
+  const transaction = current.getStore();
+  if (transaction?.dataSource === dataSource) transaction.afterCommit.push(work);
+  else await work();
 }
 
 /** Runs statements that belong to no transaction. SQLite has one connection: they wait for an open transaction. */

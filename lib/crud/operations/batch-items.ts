@@ -1,0 +1,78 @@
+/** What the items of a batch have in common: the names of their errors, and results of their own with `atomic=false`. */
+import { BadRequestException } from '@nestjs/common';
+import { failureOf, type FieldError } from '../../http/failure.js';
+
+/** The result of one item with `atomic=false`: what the operation for a single record would answer. */
+export type BatchResult<D = unknown> =
+  | { readonly status: number; readonly data: D }
+  | { readonly status: number; readonly message: string; readonly errors?: readonly FieldError[] };
+
+/** The name of an item in errors. */
+export type NameItem = (index: number) => string;
+
+export const inBatch: NameItem = (index) => `items[${index}]`;
+
+/** For an item with a result of its own, which has its errors. */
+export const alone: NameItem = () => '';
+
+const separate = new WeakSet<object>();
+
+/** Whether each item has a result of its own. */
+export const hasSeparateResults = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && separate.has(data);
+
+/** Writes each item by itself. @param status of a success */
+export async function writeSeparately<I, D>(
+  items: readonly I[],
+  status: number,
+  write: (item: I) => Promise<D>,
+): Promise<BatchResult<D>[]> {
+  const results: BatchResult<D>[] = [];
+  for (const item of items)
+    try {
+      results.push({ status, data: await write(item) });
+    } catch (error) {
+      results.push(failureOf(error));
+    }
+  separate.add(results);
+  return results;
+}
+
+/** Calls a check for each item. @throws 400 with the wrong fields of all items */
+export async function checkItems<I, R>(
+  items: readonly I[],
+  nameOf: NameItem,
+  check: (item: I, index: number) => R | Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const errors: FieldError[] = [];
+  let message = '';
+  for (const [index, item] of items.entries())
+    try {
+      results.push(await check(item, index));
+    } catch (error) {
+      const wrong = wrongFieldsOf(error);
+      if (!wrong) throw error;
+      ({ message } = error as BadRequestException);
+      const name = nameOf(index);
+      for (const { field, ...rest } of wrong)
+        errors.push({ field: name && field ? `${name}.${field}` : name || field, ...rest });
+    }
+  if (errors.length > 0) throw new BadRequestException({ message, errors });
+  return results;
+}
+
+/** Runs the work for one item. @throws 400 with the name of the item before its wrong fields */
+export async function forItem<R>(name: string, work: () => Promise<R>): Promise<R> {
+  const [result] = await checkItems(
+    [work],
+    () => name,
+    (each) => each(),
+  );
+  return result as R;
+}
+
+function wrongFieldsOf(error: unknown): readonly FieldError[] | undefined {
+  if (!(error instanceof BadRequestException)) return undefined;
+  return (error.getResponse() as { readonly errors?: readonly FieldError[] }).errors;
+}
