@@ -7,7 +7,8 @@ import { copyData } from './data.mjs';
 import { onServerCore } from './load.mjs';
 
 const TICKS_PER_SECOND = 100;
-const START_LIMIT_MS = 60_000;
+/** The search index of a million rows is created at the start. */
+const START_LIMIT_MS = 300_000;
 
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
