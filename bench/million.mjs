@@ -14,11 +14,9 @@ const RARE = 'zyzzyva';
 const MIB = 2 ** 20;
 
 prepare();
-const { makeData } = await import('./data.mjs');
 const { startServer } = await import('./server-process.mjs');
 const { default: pg } = await import('pg');
 
-makeData();
 const url = new URL(SERVER);
 url.pathname = DATABASE;
 await query(SERVER, `DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`);
@@ -48,7 +46,7 @@ async function query(address, sql) {
 }
 
 function start(environment) {
-  const contestant = { name: 'million', file: 'million.js', platform: 'fastify' };
+  const contestant = { name: 'million', file: 'million.js', platform: 'fastify', hasOwnData: true };
   return startServer(contestant, { BENCH_POSTGRES_URL: url.href, ...environment });
 }
 

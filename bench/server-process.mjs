@@ -16,7 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 /** Resolves when the contestant listens. */
 export async function startServer(contestant, { setting = 'deployed', ...env } = {}) {
-  const database = copyData(`${contestant.name}-${setting}-${Object.values(env).join('-')}`);
+  const name = `${contestant.name}-${setting}-${Object.values(env).join('-')}`;
+  const database = contestant.hasOwnData ? '' : copyData(name);
   const start = performance.now();
   const [command, ...args] = onServerCore([process.execPath, join(import.meta.dirname, 'dist', contestant.file)]);
   const child = spawn(command, args, {
