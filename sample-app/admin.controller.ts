@@ -1,5 +1,5 @@
-import { Controller, Get } from '@nestjs/common';
-import { CurrentUser, type Principal } from 'declarest';
+import { Controller, Get, Param, Put } from '@nestjs/common';
+import { CurrentUser, type Principal, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 
 import { Order } from './order.js';
@@ -9,7 +9,10 @@ import { User } from './user.js';
 /** A controller written by hand. The rules of `ShopSecurity` apply to it as to the generated ones. */
 @Controller('/api/admin')
 export class AdminController {
-  constructor(private readonly database: DataSource) {}
+  constructor(
+    private readonly database: DataSource,
+    private readonly accounts: UserAccounts,
+  ) {}
 
   @Get('overview')
   async overview(@CurrentUser() user: Principal) {
@@ -17,5 +20,12 @@ export class AdminController {
       [User, Product, Order].map((entity) => this.database.getRepository(entity).count()),
     );
     return { administrator: user.email, users, products, orders };
+  }
+
+  /** Makes a customer a member of the staff, from the next login on. */
+  @Put('staff/:id')
+  async hire(@Param('id') id: string) {
+    const { email, role } = await this.accounts.setRole(id, 'STAFF');
+    return { email, role };
   }
 }

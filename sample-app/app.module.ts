@@ -7,8 +7,9 @@ import { Category } from './category.js';
 import { CONFIG, type Config } from './config.js';
 import { databaseOptions } from './database.js';
 import { FirstStart } from './first-start.js';
-import { Order } from './order.js';
+import { OrdersController } from './orders.controller.js';
 import { ProductsController } from './products.controller.js';
+import { ReviewsController } from './reviews.controller.js';
 import { ShopSecurity } from './shop-security.js';
 import { User } from './user.js';
 
@@ -24,12 +25,13 @@ export class AppModule implements NestModule {
           loginMethod: LoginMethod.EMAIL,
           jwtSecret: config.jwtSecret,
           jwtExpirationHours: 24,
+          roleHierarchy: { ADMIN: ['STAFF'] },
         }),
-        CrudModule.forFeature(
-          ProductsController,
-          { entity: Category, endpoint: '/api/categories', enablePagination: true },
-          { entity: Order, endpoint: '/api/orders', enablePagination: true },
-        ),
+        CrudModule.forFeature(ProductsController, ReviewsController, OrdersController, {
+          entity: Category,
+          endpoint: '/api/categories',
+          enablePagination: true,
+        }),
       ],
       controllers: [AdminController],
       providers: [ShopSecurity, FirstStart, { provide: CONFIG, useValue: config }],
@@ -40,8 +42,8 @@ export class AppModule implements NestModule {
 
   /** Browsers at the origin of the shop may call everything except the admin area. */
   configure(consumer: MiddlewareConsumer): void {
-    const catalogue = [...routesOf(ProductsController), '/api/categories', '/api/categories/*path'];
-    const checkout = ['/api/auth/*path', '/api/orders', '/api/orders/*path'];
-    consumer.apply(cors(this.config.shopOrigin)).forRoutes(...catalogue, ...checkout);
+    const generated = [ProductsController, ReviewsController, OrdersController].flatMap((each) => routesOf(each));
+    const others = ['/api/categories', '/api/categories/*path', '/api/auth/*path'];
+    consumer.apply(cors(this.config.shopOrigin)).forRoutes(...generated, ...others);
   }
 }

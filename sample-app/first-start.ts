@@ -33,10 +33,11 @@ export class FirstStart implements OnApplicationBootstrap {
     return this.database.transaction(async (manager) => {
       for (const [name, articles] of Object.entries(CATALOGUE)) {
         const category = await manager.save(Category, { name });
-        const products = articles.map(([name, description, price, stock]) => ({
+        const products = articles.map(([name, description, price, cost, stock]) => ({
           name,
           description,
           price,
+          cost,
           stock,
           category,
         }));

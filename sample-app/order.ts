@@ -2,6 +2,7 @@ import { Min } from 'class-validator';
 import { Column, CreateDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 
 import { Product } from './product.js';
+import { User } from './user.js';
 
 /** An order of one product, which requests and responses name by `productId`. */
 @Entity('orders')
@@ -15,6 +16,9 @@ export class Order {
   @Column('integer')
   @Min(1)
   quantity!: number;
+
+  @ManyToOne(() => User, { nullable: false })
+  customer!: User;
 
   @CreateDateColumn()
   placedAt!: Date;

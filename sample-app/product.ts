@@ -1,7 +1,8 @@
-import { IsNotEmpty, Min } from 'class-validator';
-import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { IsNotEmpty, IsOptional, Min } from 'class-validator';
+import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 
 import { Category } from './category.js';
+import { Review } from './review.js';
 
 /** A product, whose category requests and responses name by `categoryId`. */
 @Entity('products')
@@ -20,10 +21,23 @@ export class Product {
   @Min(0)
   price!: number;
 
+  /** What the shop pays. Only administrators read and write it. */
+  @Column({ type: 'float', nullable: true })
+  @IsOptional()
+  @Min(0)
+  cost!: number | null;
+
   @Column('integer')
   @Min(0)
   stock!: number;
 
   @ManyToOne(() => Category, { nullable: true })
   category!: Category | null;
+
+  @OneToMany(() => Review, ({ product }) => product)
+  reviews!: Review[];
+
+  /** DELETE sets it and keeps the row, so that an administrator can restore the product. */
+  @DeleteDateColumn()
+  deletedAt!: Date | null;
 }

@@ -1,18 +1,24 @@
-import { Put } from '@nestjs/common';
-import { CrudController, CrudOverride } from 'declarest';
+import { HttpCode, Post, Put } from '@nestjs/common';
+import { CrudController, CrudOverride, Roles } from 'declarest';
 
 import { Product } from './product.js';
 
-/** The generated operations of products, with `update` overridden. */
+/** The generated operations of products, with two of them overridden. */
 export class ProductsController extends CrudController({
   entity: Product,
   endpoint: '/api/products',
   enablePagination: true,
   enableSearch: true,
   enableExists: true,
+  enableExport: true,
+  enableBatch: true,
+  enableRestore: true,
+  deletedRoles: ['ADMIN'],
   searchableFields: ['name', 'description'],
-  filterableFields: ['name', 'price', 'stock', 'categoryId', 'category.name'],
-  sortableFields: ['name', 'price'],
+  filterableFields: ['name', 'price', 'cost', 'stock', 'categoryId', 'category.name'],
+  sortableFields: ['name', 'price', 'cost'],
+  includableRelations: ['category', 'reviews'],
+  fields: { cost: { read: ['ADMIN'], write: ['ADMIN'] } },
 }) {
   @Put(':id')
   @CrudOverride('Returns the previous price in the message')
@@ -21,5 +27,13 @@ export class ProductsController extends CrudController({
     const updated = await super.update(id, fields);
     if (before.price === updated.data.price) return updated;
     return { ...updated, message: `Product updated, price changed from ${before.price} to ${updated.data.price}` };
+  }
+
+  /** A pattern would match the reviews below a product too, so the handler has a decorator of its own. */
+  @Post(':id/restore')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  override restore(id: string) {
+    return super.restore(id);
   }
 }

@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { SecurityConfig } from 'declarest';
 
-/** Products and categories are public to read. All else needs a login, and deleting and the admin area need ADMIN. */
+/**
+ * The catalogue is public to read, and only the staff writes it. All else needs a login; the admin area and deleting
+ * orders need ADMIN.
+ */
 @Injectable()
 export class ShopSecurity extends SecurityConfig {
   configure(): void {
     this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**');
     this.requireAuth('/api/**');
-    this.requireRole('ADMIN', '/api/admin/**', 'DELETE /api/**');
+    for (const catalogue of ['/api/products', '/api/categories'])
+      this.requireRole('STAFF', `POST ${catalogue}`, `POST,PUT,PATCH,DELETE ${catalogue}/*`);
+    this.requireRole('ADMIN', '/api/admin/**', 'DELETE /api/orders/*');
   }
 }

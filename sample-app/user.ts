@@ -1,6 +1,6 @@
 import { AuthUser } from 'declarest';
 import { Entity } from 'typeorm';
 
-/** A customer, or an administrator by role. */
+/** A customer, or by role a member of the staff or an administrator. */
 @Entity('users')
 export class User extends AuthUser {}

@@ -569,7 +569,7 @@ describe('wrong options of a resource', () => {
       '[4.2]',
       'enablePagination as text',
       { enablePagination: anything('yes') },
-      { path: crud('enablePagination'), says: /true or false, got "yes"/ },
+      { path: crud('enablePagination'), says: /true, false, 'cursor' or 'both', got "yes"/ },
     ],
     ['[4.2]', 'enableSearch as text', { enableSearch: anything('false') }, { path: crud('enableSearch') }],
     [

@@ -15,7 +15,7 @@ for (const rest = process.argv.slice(2); rest.length > 0;) {
     headers[name] = value.join(': ');
   }
   else if (word === '-i') head = true;
-  else if (word !== '-s') url = word;
+  else if (word !== '-s' && word !== '-g') url = word;
 }
 fetch(url, { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, body }).then(async (answer) => {
   if (head) process.stdout.write(['HTTP/1.1 ' + answer.status, ...[...answer.headers].map((pair) => pair.join(': '))].join('\\n') + '\\n\\n');

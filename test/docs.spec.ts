@@ -196,9 +196,15 @@ describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ pa
       const database = join(folder, `${path.replaceAll(/\W/g, '-')}.db`);
       shop = start('sample-app/main.ts', { PORT: '0', DATABASE: database, ...ADMIN });
       [, url = ''] = await shop.says(/(http:\/\/localhost:\d+)/);
-      const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = ADMIN;
-      const login = await request(url, 'POST', '/api/auth/login', { json: { email, password } });
-      token = login.json.data.token as string;
+      // The examples write the catalogue, so their token is that of a member of the staff.
+      const send = async (method: string, target: string, json: object, bearer?: string) =>
+        (await request(url, method, target, { json, ...(bearer !== undefined && { token: bearer }) })).json.data;
+      const admin = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
+      const staff = { email: 'staff@shop.example', password: 'the staff of the shop' };
+      const { user } = await send('POST', '/api/auth/register', staff);
+      const { token: ofAdmin } = await send('POST', '/api/auth/login', admin);
+      await send('PUT', `/api/admin/staff/${user.id}`, {}, ofAdmin as string);
+      token = (await send('POST', '/api/auth/login', staff)).token as string;
     });
     afterAll(() => {
       shop?.signal('SIGINT');

@@ -64,26 +64,34 @@ async function start(env: Environment): Promise<Shop> {
 const database = (name: string): string => join(folder, `${name}.db`);
 
 describe('the first start', () => {
-  it('prints an administrator with a generated password and four requests that work as printed', async () => {
+  it('prints an administrator with a generated password and five requests that work as printed', async () => {
     // Without DATABASE, in data/shop.db.
     const running = await start({});
     const [printed, email = '', password = ''] = await running.child.says(
       /The shop is up at [\s\S]*\nAdministrator: (\S+)\nPassword: +(\S+) \(generated; it is not shown again\)\s+$/,
     );
     const lines = printed.split('\n').filter((line) => /\bcurl /.test(line));
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
     const { stdout } = await shell(lines.join(`; printf '\\n'\n`), {
       cwd: folder,
       env: { PATH: pathWithCurl(folder) },
     });
-    const [list = '', register = '', token = '', create = ''] = stdout.split('\n').filter((line) => line !== '');
-    expect(JSON.parse(list).data).toHaveLength(12);
-    expect(JSON.parse(register)).toMatchObject({ success: true, data: { user: { role: 'USER', active: true } } });
+    const [filtered = '', token = '', review, patched = '', included = ''] = stdout
+      .split('\n')
+      .filter((line) => line !== '');
+    expect(JSON.parse(filtered).data.map(({ name }: { name: string }) => name)).toEqual([
+      'Pepper mill',
+      'Bread knife',
+      'Cutting board',
+    ]);
     expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    expect(JSON.parse(create)).toMatchObject({ message: 'Product created', data: { id: 13, categoryId: 1 } });
+    expect(review).toBe('1');
+    const changed = { id: 1, stars: 4, text: 'It drips', productId: 1, authorId: 2 };
+    expect(JSON.parse(patched)).toMatchObject({ message: 'Review updated', data: changed });
+    expect(JSON.parse(included).data).toMatchObject({ category: { name: 'Kitchen' }, reviews: [changed] });
 
     const overview = await running.ask('GET', '/api/admin/overview', { token: await running.login(email, password) });
-    expect(overview.json).toEqual({ administrator: email, users: 2, products: 13, orders: 0 });
+    expect(overview.json).toEqual({ administrator: email, users: 2, products: 12, orders: 0 });
     const end = await running.end();
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(end.stdout.split(password)).toHaveLength(2);
@@ -118,55 +126,221 @@ describe('the first start', () => {
 describe('the running shop', () => {
   let running: Shop;
   let admin: string;
+  let staff: string;
   let customer: string;
 
   beforeAll(async () => {
     running = await start({ DATABASE: database('rules'), SHOP_ORIGIN: 'https://front.example', ...ADMIN });
     admin = await running.login('boss@shop.example', ADMIN.ADMIN_PASSWORD);
-    const registered = await running.ask('POST', '/api/auth/register', {
-      json: { email: 'ann@shop.example', password: 'correct horse battery' },
-    });
-    customer = registered.json.data.token as string;
+    const register = async (email: string) =>
+      (await running.ask('POST', '/api/auth/register', { json: { email, password: 'correct horse battery' } })).json
+        .data;
+    customer = (await register('ann@shop.example')).token as string;
+    const { user } = await register('sam@shop.example');
+    const hired = await running.ask('PUT', `/api/admin/staff/${user.id}`, { token: admin });
+    expect(hired.json).toEqual({ email: 'sam@shop.example', role: 'STAFF' });
+    staff = await running.login('sam@shop.example', 'correct horse battery');
   });
   afterAll(() => running.end());
 
-  it.each<[method: string, path: string, anonymous: number, asCustomer: number]>([
-    ['GET', '/api/products', 200, 200],
-    ['GET', '/api/products/1', 200, 200],
-    ['GET', '/api/products/search?q=TEA', 200, 200],
-    ['GET', '/api/products/exists/1', 200, 200],
-    ['GET', '/api/categories/1', 200, 200],
-    ['PUT', '/api/products/1', 401, 400],
-    ['POST', '/api/categories', 401, 400],
-    ['GET', '/api/orders', 401, 200],
-    ['DELETE', '/api/products/1', 401, 403],
-    ['DELETE', '/api/orders/1', 401, 403],
-    ['GET', '/api/admin/overview', 401, 403],
+  it.each<[method: string, path: string, anonymous: number, asCustomer: number, asStaff: number]>([
+    ['GET', '/api/products', 200, 200, 200],
+    ['GET', '/api/products/1', 200, 200, 200],
+    ['GET', '/api/products/search?q=TEA', 200, 200, 200],
+    ['GET', '/api/products/exists/1', 200, 200, 200],
+    ['GET', '/api/products/export?format=csv', 200, 200, 200],
+    ['GET', '/api/products/1/reviews', 200, 200, 200],
+    ['GET', '/api/categories/1', 200, 200, 200],
+    ['POST', '/api/products', 401, 403, 400],
+    ['PUT', '/api/products/1', 401, 403, 400],
+    ['PATCH', '/api/products/1', 401, 403, 200],
+    ['DELETE', '/api/products/99', 401, 403, 404],
+    ['POST', '/api/products/batch', 401, 403, 400],
+    ['PATCH', '/api/products/batch', 401, 403, 400],
+    ['DELETE', '/api/products/batch?ids=99', 401, 403, 404],
+    ['POST', '/api/products/1/restore', 401, 403, 403],
+    ['POST', '/api/categories', 401, 403, 400],
+    ['PATCH', '/api/categories/1', 401, 403, 200],
+    ['DELETE', '/api/categories/99', 401, 403, 404],
+    ['POST', '/api/products/1/reviews', 401, 400, 400],
+    ['GET', '/api/orders', 401, 200, 200],
+    ['POST', '/api/orders', 401, 400, 400],
+    ['DELETE', '/api/orders/1', 401, 403, 403],
+    ['GET', '/api/admin/overview', 401, 403, 403],
+    ['PUT', '/api/admin/staff/1', 401, 403, 403],
   ])(
-    '[3.2] answers %s %s with %i without a token and with %i as a customer',
-    async (method, path, anonymous, asCustomer) => {
+    '[3.2] answers %s %s with %i without a token, with %i as a customer and with %i as staff',
+    async (method, path, anonymous, asCustomer, asStaff) => {
       const json = method === 'GET' || method === 'DELETE' ? {} : { json: {} };
       expect((await running.ask(method, path, json)).status).toBe(anonymous);
       expect((await running.ask(method, path, { ...json, token: customer })).status).toBe(asCustomer);
+      expect((await running.ask(method, path, { ...json, token: staff })).status).toBe(asStaff);
     },
   );
 
-  it('[4.1] lets an administrator delete, and answers 409 while an order refers to the product', async () => {
-    const order = await running.ask('POST', '/api/orders', { token: customer, json: { productId: 3, quantity: 2 } });
-    expect(order.status).toBe(201);
-    expect(order.json.data).toEqual({ id: 1, productId: 3, quantity: 2, placedAt: expect.any(String) });
-    expect((await running.ask('DELETE', '/api/products/3', { token: admin })).status).toBe(409);
-    expect((await running.ask('DELETE', '/api/orders/1', { token: admin })).status).toBe(200);
-    expect((await running.ask('DELETE', '/api/products/3', { token: admin })).json).toMatchObject({
-      success: true,
-      data: null,
+  it('[7.1] filters products by price range and category, and sorts them', async () => {
+    const list = await running.ask(
+      'GET',
+      '/api/products?filter[category.name]=Garden&filter[price][between]=4.9,20&sort=-price&fields=name,price',
+    );
+    expect(list.json.data).toEqual([
+      { name: 'Seed box', price: 19.9 },
+      { name: 'Hand trowel', price: 17.8 },
+      { name: 'Hemp twine', price: 4.9 },
+    ]);
+  });
+
+  it('[8.7] nests reviews below their product, and only their author or the staff changes them', async () => {
+    const reviews = '/api/products/2/reviews';
+    const { status, json } = await running.ask('POST', reviews, { token: staff, json: { stars: 5, text: 'Sharp' } });
+    const review = { id: json.data.id as number, stars: 5, text: 'Sharp', productId: 2, authorId: 3 };
+    expect([status, json.data]).toEqual([201, review]);
+    const path = `${reviews}/${review.id}`;
+    const refused = await running.ask('PATCH', path, { token: customer, json: { stars: 1 } });
+    expect([refused.status, refused.json]).toEqual([403, { error: 'Owner access required' }]);
+    expect((await running.ask('GET', `/api/products/3/reviews/${review.id}`)).status).toBe(404);
+    const own = await running.ask('POST', reviews, { token: customer, json: { stars: 2, text: 'Blunt' } });
+    const corrected = await running.ask('PATCH', own.headers['location']!, { token: customer, json: { stars: 3 } });
+    expect(corrected.json.data).toMatchObject({ stars: 3, text: 'Blunt', authorId: 2 });
+    const product = await running.ask('GET', '/api/products/2?include=category,reviews');
+    expect(product.json.data).toMatchObject({
+      category: { id: 1, name: 'Kitchen' },
+      reviews: [review, corrected.json.data],
     });
-    expect((await running.ask('GET', '/api/products/3')).status).toBe(404);
+    expect((await running.ask('DELETE', own.headers['location']!, { token: staff })).status).toBe(200);
+  });
+
+  it('[9.2] shows orders to their customer and to administrators only', async () => {
+    const order = { productId: 2, quantity: 2 };
+    const placed = await running.ask('POST', '/api/orders', { token: customer, json: order });
+    expect([placed.status, placed.json.data]).toEqual([
+      201,
+      { ...order, id: 1, customerId: 2, placedAt: expect.any(String) },
+    ]);
+    const seenBy = async (token: string): Promise<unknown[]> => [
+      (await running.ask('GET', '/api/orders', { token })).json.metadata.pagination.total,
+      (await running.ask('GET', '/api/orders/1', { token })).status,
+      (await running.ask('PATCH', '/api/orders/1', { token, json: { quantity: 3 } })).status,
+    ];
+    expect(await seenBy(customer)).toEqual([1, 200, 200]);
+    expect(await seenBy(staff)).toEqual([0, 404, 404]);
+    expect(await seenBy(admin)).toEqual([1, 200, 200]);
+    const forged = await running.ask('POST', '/api/orders', { token: staff, json: { ...order, customerId: 2 } });
+    expect(forged.status).toBe(400);
+    expect((await running.ask('DELETE', '/api/orders/1', { token: admin })).status).toBe(200);
+  });
+
+  it('[8.6] places an order once, however often the request is sent', async () => {
+    const place = (key: string, quantity: number): Promise<Answer> =>
+      running.ask('POST', '/api/orders', {
+        token: customer,
+        headers: { 'Idempotency-Key': key },
+        json: { productId: 4, quantity },
+      });
+    const count = async (): Promise<number> =>
+      (await running.ask('GET', '/api/orders', { token: customer })).json.metadata.pagination.total as number;
+    const before = await count();
+    const first = await place('checkout-1', 1);
+    expect([first.status, first.headers]).toEqual([
+      201,
+      expect.not.objectContaining({ 'idempotency-replayed': expect.anything() }),
+    ]);
+    const repeated = await place('checkout-1', 1);
+    expect([repeated.status, repeated.json, repeated.headers]).toEqual([
+      201,
+      first.json,
+      expect.objectContaining({ 'idempotency-replayed': 'true', location: first.headers['location'] }),
+    ]);
+    expect((await place('checkout-1', 2)).status).toBe(422);
+    expect(await count()).toBe(before + 1);
+    expect((await place('checkout-2', 1)).json.data.id).not.toBe(first.json.data.id);
+    expect(await count()).toBe(before + 2);
+  });
+
+  it('[9.3] lets only administrators read and write the cost of a product', async () => {
+    for (const token of [undefined, customer, staff]) {
+      const options = token === undefined ? {} : { token };
+      const paths = [
+        '/api/products',
+        '/api/products/4',
+        '/api/products/export?format=ndjson',
+        '/api/products/search?q=a',
+      ];
+      for (const path of paths) expect((await running.ask('GET', path, options)).text).not.toMatch(/cost/);
+      for (const query of ['filter[cost][gt]=1', 'sort=cost', 'fields=cost'])
+        expect((await running.ask('GET', `/api/products?${query}`, options)).status).toBe(400);
+    }
+    expect((await running.ask('PATCH', '/api/products/4', { token: staff, json: { cost: 1 } })).status).toBe(400);
+    expect((await running.ask('GET', '/api/products/4', { token: admin })).json.data.cost).toBe(16.4);
+    const changed = await running.ask('PATCH', '/api/products/4', { token: admin, json: { cost: 17 } });
+    expect(changed.json.data.cost).toBe(17);
+    const dear = await running.ask('GET', '/api/products?filter[cost][gte]=17&sort=cost', { token: admin });
+    expect(dear.json.data.map(({ name }: { name: string }) => name)).toEqual(['Pepper mill', 'Watering can']);
+    const { data } = (await running.ask('GET', '/api/products/4')).json;
+    expect((await running.ask('PUT', '/api/products/4', { token: staff, json: data })).status).toBe(200);
+    expect((await running.ask('GET', '/api/products/4', { token: admin })).json.data.cost).toBe(17);
+  });
+
+  it('[8.4] hides a deleted product, which an administrator restores', async () => {
+    const ask = (method: string, path: string, token: string): Promise<Answer> => running.ask(method, path, { token });
+    expect((await ask('DELETE', '/api/products/3', staff)).json).toMatchObject({ success: true, data: null });
+    expect((await ask('GET', '/api/products/3', admin)).status).toBe(404);
+    expect((await ask('GET', '/api/products?deleted=only', staff)).status).toBe(400);
+    const hidden = await ask('GET', '/api/products?deleted=only', admin);
+    expect(hidden.json.data).toEqual([
+      expect.objectContaining({ id: 3, name: 'Cutting board', deletedAt: expect.any(String) }),
+    ]);
+    const ordered = { token: customer, json: { productId: 3, quantity: 1 } };
+    expect((await running.ask('POST', '/api/orders', ordered)).status).toBe(409);
+    expect((await ask('POST', '/api/products/3/restore', admin)).status).toBe(200);
+    expect((await running.ask('GET', '/api/products/3')).json.data).not.toHaveProperty('deletedAt');
+  });
+
+  it('[7.8] exports the price list', async () => {
+    const list = await running.ask(
+      'GET',
+      '/api/products/export?format=csv&fields=name,price&filter[category.name]=Stationery&sort=name',
+    );
+    expect(list.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^text\/csv/),
+      'content-disposition': 'attachment; filename="products.csv"',
+    });
+    expect(list.text.trim().split(/\r?\n/)).toEqual([
+      'name,price',
+      'Blue ink,6.5',
+      'Fountain pen,24',
+      'Notebook,8.9',
+      'Wax crayons,11.2',
+    ]);
+  });
+
+  it('[8.2] changes several prices at once, or none', async () => {
+    const change = (token: string, ...items: object[]): Promise<Answer> =>
+      running.ask('PATCH', '/api/products/batch', { token, json: { items } });
+    const prices = async (): Promise<unknown[]> => {
+      const list = await running.ask('GET', '/api/products?filter[category.name]=Garden&sort=name&fields=price');
+      return list.json.data.map(({ price }: { price: number }) => price);
+    };
+    const before = await prices();
+    expect((await change(customer, { id: 9, price: 1 })).status).toBe(403);
+    const wrong = await change(staff, { id: 11, price: 5.5 }, { id: 12, price: -1 });
+    expect([wrong.status, wrong.json.errors]).toEqual([
+      400,
+      [{ field: 'items[1].price', message: expect.any(String) }],
+    ]);
+    expect(await prices()).toEqual(before);
+    const changed = await change(staff, { id: 11, price: 5.5 }, { id: 12, price: 21 });
+    expect([changed.status, changed.json.data]).toEqual([
+      200,
+      [expect.objectContaining({ id: 11, price: 5.5 }), expect.objectContaining({ id: 12, price: 21 })],
+    ]);
+    expect(changed.text).not.toMatch(/cost/);
+    expect(await prices()).toEqual([17.8, 5.5, 21, 39]);
   });
 
   it('[4.7] returns the previous price in the message of the overridden update', async () => {
     const { data: product } = (await running.ask('GET', '/api/products/1')).json;
-    const put = (json: object): Promise<Answer> => running.ask('PUT', '/api/products/1', { token: customer, json });
+    const put = (json: object): Promise<Answer> => running.ask('PUT', '/api/products/1', { token: staff, json });
     expect((await put({ ...product, stock: 5 })).json.message).toBe('Product updated');
     expect((await put({ ...product, price: 36 })).json).toMatchObject({
       message: 'Product updated, price changed from 34.5 to 36',
@@ -175,7 +349,7 @@ describe('the running shop', () => {
     expect((await put({ ...product, price: -1 })).status).toBe(400);
   });
 
-  it.each(['/api/products/1', '/api/categories', '/api/orders/1', '/api/auth/login'])(
+  it.each(['/api/products/1', '/api/categories', '/api/products/1/reviews', '/api/orders/1', '/api/auth/login'])(
     '[5] answers the preflight of the configured shop front for %s',
     async (path) => {
       const headers = { Origin: 'https://front.example', 'Access-Control-Request-Method': 'POST' };

@@ -53,8 +53,10 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async createMany(body: JsonObject, query?: ListQuery) {
-      const answer = (created: T[] | BatchResult[]) => envelope(`${entity.name} batch created`, created);
-      return operationsOf(resolved, this).batches.createMany(body, query, hooksOf(this), answer);
+      const { batches, once } = operationsOf(resolved, this);
+      return once(async () =>
+        envelope(`${entity.name} batch created`, await batches.createMany(body, query, hooksOf(this))),
+      );
     }
 
     async patchMany(body: JsonObject, query?: ListQuery) {
@@ -68,8 +70,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async create(body: JsonObject) {
-      const answer = (created: T) => envelope(`${entity.name} created`, created);
-      return operationsOf(resolved, this).writes.create(body, hooksOf(this), answer);
+      const { writes, once } = operationsOf(resolved, this);
+      return once(async () => envelope(`${entity.name} created`, await writes.create(body, hooksOf(this))));
     }
 
     async update(id: string, body: JsonObject) {

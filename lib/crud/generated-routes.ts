@@ -69,6 +69,10 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
   }
 }
 
+export function isGenerated(name: OperationName, options: ResolvedCrudOptions): boolean {
+  return (options.operations?.includes(name) ?? true) && missingOption(name, options) === undefined;
+}
+
 const routeKey = (verb: RequestMethod, path: string): string => `${verb} ${path.replaceAll(/^\/|\/$/g, '')}`;
 const repeatable = Object.values<Route>(ROUTES).filter((route) => route.isRepeatable);
 const repeatableKeys = new Set(repeatable.map(({ verb, path }) => routeKey(verb, path)));
@@ -78,8 +82,4 @@ export function isRepeatable(handler: object): boolean {
   const verb = Reflect.getMetadata('method', handler) as RequestMethod;
   const paths = [Reflect.getMetadata('path', handler) as string | string[]].flat();
   return paths.some((path) => repeatableKeys.has(routeKey(verb, path)));
-}
-
-export function isGenerated(name: OperationName, options: ResolvedCrudOptions): boolean {
-  return (options.operations?.includes(name) ?? true) && missingOption(name, options) === undefined;
 }

@@ -40,7 +40,9 @@ export class ResourceRegistry {
     const known = own.get(options) as Operations<T> | undefined;
     if (known) return known;
     const resource = resourceFor(options, dataSource, this.moduleRef);
-    const made = operationsOn(resource, repository, dataSource, () => this.relatedTo(options, dataSource));
+    const related = (): RelatedAccesses => this.relatedTo(options, dataSource);
+    const referenced = (relation: Relation): RelatedAccess[] => this.referencedBy(options, relation, dataSource);
+    const made = operationsOn(resource, repository, dataSource, related, referenced);
     own.set(options, made);
     return made;
   }
@@ -66,25 +68,44 @@ export class ResourceRegistry {
     return accesses;
   }
 
+  /** Other than through an include, several resources may apply. */
+  private referencedBy(options: ResolvedCrudOptions, relation: Relation, dataSource: DataSource): RelatedAccess[] {
+    const { candidates } = this.resourcesOf(options, relation.propertyPath, relation, dataSource);
+    if (candidates.length === 0) return [this.accessToEntity(relation.inverseEntityMetadata, dataSource)];
+    return candidates.map((each) => this.accessTo(each));
+  }
+
+  /** Those that serve the related entity, or the one that the declaration names. */
+  private resourcesOf(
+    options: ResolvedCrudOptions,
+    path: string,
+    { inverseEntityMetadata: { target } }: Relation,
+    dataSource: DataSource,
+  ) {
+    const through = includedRelations(options).find(({ relation, as }) => as && relation === path)?.as;
+    const candidates = this.registered.filter(
+      (each) =>
+        each.options.entity === target &&
+        each.dataSource === dataSource &&
+        (!through || each.options === declarationOf(through)),
+    );
+    return { through, candidates };
+  }
+
   /** `undefined` where no resource serves the related entity. */
   private resourceOf(
     options: ResolvedCrudOptions,
     path: string,
-    { inverseEntityMetadata }: Relation,
+    relation: Relation,
     option: RelationOption,
     dataSource: DataSource,
   ): RegisteredResource | undefined {
-    const { target, name } = inverseEntityMetadata;
+    const { name } = relation.inverseEntityMetadata;
     const refuse = (expected: string, got: string, advice: string): never => {
       throw new InvalidOptionError(`CRUD option \`${option}\` of ${options.entity.name}`, expected, got, advice);
     };
-    const candidates = this.registered.filter(
-      (each) => each.options.entity === target && each.dataSource === dataSource,
-    );
-    const through = includedRelations(options).find(({ relation, as }) => as && relation === path)?.as;
-    const [first, ...others] = through
-      ? candidates.filter((each) => each.options === declarationOf(through))
-      : candidates;
+    const { through, candidates } = this.resourcesOf(options, path, relation, dataSource);
+    const [first, ...others] = candidates;
     if (through && !first)
       refuse(`relations through registered controllers of ${name}`, describe(through), 'name one of them in `as`');
     if (others.length > 0) {
@@ -101,7 +122,7 @@ export class ResourceRegistry {
       const related = (): RelatedAccesses => this.relatedTo(options, dataSource);
       return new ResourceAccess(
         resourceFor(options, dataSource, this.moduleRef),
-        repository as Repository<object>,
+        repository ?? dataSource.getRepository<object>(options.entity),
         dataSource,
         related,
       );

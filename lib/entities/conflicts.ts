@@ -1,7 +1,7 @@
 /** Which unique or foreign-key constraint a write violated, in the names that clients know. */
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from './column-types.js';
-import type { EntityDescription } from './entity-schema.js';
+import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
 import type { Values } from './record-input.js';
 
@@ -48,8 +48,17 @@ async function reasonOf(violation: Violation, write: FailedWrite): Promise<strin
   const relation = isUnnamed ? await findMissingReference(write) : names[0];
   // Otherwise the constraint belongs to another table: a column that other records refer to was changed.
   const isOwn = columns.length > 0 || relation !== undefined || operation === 'create';
-  return isOwn ? `${relation ?? 'it'} refers to a record that does not exist` : REFERENCED;
+  return isOwn ? missing(relation) : REFERENCED;
 }
+
+/** The same sentence where a check before the write finds out. */
+export const describeMissingReference = (
+  { schema, operation, permissions = UNRESTRICTED }: Omit<FailedWrite, 'manager' | 'values'>,
+  field: Field,
+): string =>
+  `${schema.name} cannot be ${operation}d: ${missing(isKnownTo(field, permissions) ? field.name : undefined)}`;
+
+const missing = (name = 'it'): string => `${name} refers to a record that does not exist`;
 
 const REFERENCED = 'other records refer to it';
 

@@ -91,7 +91,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
   });
 
   it.each([
-    ['PATCH', '/api/products/1'],
+    ['PATCH', '/api/products'],
     ['DELETE', '/api/products'],
     ['GET', '/api/auth/login'],
     ['POST', '/api/auth/me'],

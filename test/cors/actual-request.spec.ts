@@ -169,8 +169,8 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
   });
 
   it('[5] has the CORS headers for a method without a route', async () => {
-    // The preflight has allowed POST: without the headers the page would see a network error instead of the 404.
-    const answer = await request(app.url, 'POST', '/api/gadgets/1', { token: USER });
+    // The preflight has allowed PATCH: without the headers the page would see a network error instead of the 404.
+    const answer = await request(app.url, 'PATCH', '/api/gadgets', { token: USER });
     expect([answer.status, corsHeadersOf(answer)]).toEqual([404, allCorsHeaders(ORIGIN)]);
   });
 

@@ -148,7 +148,7 @@ describe('CORS in Chromium', () => {
       ['a missing token', 401, '/api/gadgets/1', { method: 'PUT', headers: JSON_TYPE, body: '{"name":"x"}' }],
       ['a missing role', 403, '/api/gadgets/1', { method: 'DELETE', headers: USER }],
       ['a missing record', 404, '/api/gadgets/4711', {}],
-      ['a method without a route', 404, '/api/gadgets/1', { method: 'PATCH', headers: USER }],
+      ['a method without a route', 404, '/api/gadgets', { method: 'PATCH', headers: USER }],
       ['a taken value', 409, '/api/gadgets', { method: 'POST', headers: JSON_TYPE, body: '{"name":"created"}' }],
       [
         'too large a body',

@@ -3,7 +3,7 @@ import { BeforeInsert, Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, Pri
 import type { Type } from '@nestjs/common';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { crudError, type CrudService, type DataPath, startCrud } from './service.js';
+import { crudError, type CrudService, type DataPath, startCrud, wrongFields } from './service.js';
 
 @Entity()
 class NoKey {
@@ -342,6 +342,54 @@ describe.each(PLATFORMS)('@Exclude() of class-transformer on %s', (platform) => 
     const query = `SELECT secret, "teamId" FROM account WHERE name = 'c'`;
     expect(await service.dataSource.query(query)).toEqual([{ secret: 'own', teamId: 1 }]);
   });
+
+  it('[9.3] has no excluded column among the names of a query', async () => {
+    const reads = await startCrud(platform, {
+      entities: [Account, Team],
+      resources: [
+        {
+          entity: Account,
+          endpoint: '/account',
+          filterableFields: true,
+          sortableFields: ['name'],
+          enableExport: true,
+          aggregatableFields: ['name'],
+          includableRelations: [],
+        },
+      ],
+    });
+    await reads.dataSource.getRepository(Team).insert({});
+    await reads.post('/account', { name: 'a', teamId: 1, secret: 'canary' });
+    for (const query of [
+      '?filter[secret]=canary',
+      '?filter[not][address.hint]=x',
+      '?filter[teamId]=1',
+      '?fields=secret',
+      '?fields=address.hint',
+      '/1?fields=teamId',
+      '?sort=secret',
+      '/aggregate?groupBy=secret',
+      '/export?format=csv&fields=secret',
+    ]) {
+      const answer = await reads.get(`/account${query}`);
+      expect(wrongFields(answer)).toHaveLength(1);
+      expect(answer.text.replaceAll(/"field":"[^"]*"|\\"[^"]*\\"/g, '')).not.toMatch(/secret|hint|teamId/);
+    }
+    const { text } = await reads.get('/account/export?format=csv');
+    expect(text).toBe('id,name,input,transformed,address.city\r\n1,a,sent,sent,Ulm\r\n');
+    await reads.close();
+  });
+
+  it.each(['filterableFields', 'sortableFields', 'aggregatableFields'])(
+    '[9.3] refuses to start with an excluded column in %s',
+    async (option) => {
+      const resource = { entity: Account, endpoint: '/account', [option]: ['secret' as never] };
+      const { message } = await crudError(platform, { entities: [Account, Team], resources: [resource] });
+      expect(message).toMatch(
+        new RegExp(`^CRUD option \`${option}\` of Account must be fields among .+, got "secret"`),
+      );
+    },
+  );
 
   it('[4.5] refuses to start with an excluded column in searchableFields', async () => {
     const resource = {

@@ -9,10 +9,11 @@ import {
   PrimaryGeneratedColumn,
   type Relation,
 } from 'typeorm';
+import type { CrudOptions } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { inOrder, type Kind, MATCHES } from './filter-model.js';
-import { startCrud, success, wrongFields } from './service.js';
+import { crudError, startCrud, success, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
 @Entity()
@@ -303,11 +304,24 @@ describe.each(DATABASES)('on %s', (database) => {
     ['a double negation', { 'filter[not][not][pages]': '10' }, ({ pages }) => pages === 10],
     ['a to-one relation', { 'filter[writer.name]': 'Ann' }, ({ writerId }) => writerId === 1],
     ['a to-one relation unequal', { 'filter[writer.name][ne]': 'Ann' }, ({ writerId }) => writerId === 2],
+    ['a to-one relation in a list', { 'filter[writer.name][nin]': 'Ann,x' }, ({ writerId }) => writerId === 2],
+    ['no value of a to-one relation', { 'filter[writer.name][isNull]': 'true' }, () => false],
+    ['any value of a to-one relation', { 'filter[writer.name][isNull]': 'false' }, ({ writerId }) => writerId !== null],
     ['a to-many relation', { 'filter[labels.word]': 'big' }, ({ id }) => LABELS[id]?.includes('big') === true],
     [
       'no related record that matches',
       { 'filter[not][labels.word]': 'big' },
       ({ id }) => LABELS[id]?.includes('big') !== true,
+    ],
+    [
+      'three groups inside each other',
+      { 'filter[or][0][and][0][not][pages]': '10', 'filter[or][1][pages]': '10' },
+      () => true,
+    ],
+    [
+      'a hundred values',
+      { 'filter[pages][in]': Array.from({ length: 100 }, (_, at) => at + 1).join() },
+      ({ pages }) => pages === 10,
     ],
     ['a relation of a relation', { 'filter[writer.texts.title]': 'zeta' }, ({ writerId }) => writerId === 2],
   ])('[7.1] filters by %s', async (_what, parameters, matches) => {
@@ -402,7 +416,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['fields=title&fields=id', ['fields']],
     ['Filter[title]=1', ['Filter[title]']],
     [`filter[pages][in]=${'1,'.repeat(100)}1`, ['filter[pages][in]']],
-    [`sort=${'title,'.repeat(8)}title`, ['sort']],
   ])('[7.9] refuses %s', async (sent, fields) => {
     const service = await start();
     try {
@@ -435,6 +448,56 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     } finally {
       await service.close();
     }
+  });
+
+  it('[7.9] names the operators of a column, and takes at most 8 sort keys', async () => {
+    const service = await startCrud(platform, {
+      entities: [Text, Writer, Label],
+      resources: [
+        {
+          entity: Text,
+          endpoint: '/api/texts',
+          filterableFields: true,
+          sortableFields: ['title', 'note', 'pages', 'weight', 'price', 'serial', 'free', 'stage', 'day'],
+        },
+      ],
+    });
+    try {
+      const { json } = await service.get('/api/texts?filter[free][gt]=true&filter[extra]=1');
+      expect(json.errors).toEqual([
+        { field: 'filter[free][gt]', message: 'unknown operator; known ones are eq, ne, in, nin, isNull' },
+        {
+          field: 'filter[extra]',
+          message:
+            'unknown field; known ones are id, title, note, pages, weight, price, serial, free, stage, readAt, day, writerId',
+        },
+      ]);
+      const keys = ['title', 'note', 'pages', 'weight', 'price', 'serial', 'free', 'stage', 'day'];
+      expect((await service.get(`/api/texts?sort=${keys.slice(0, 8).join()}`)).status).toBe(200);
+      expect((await service.get(`/api/texts?sort=${keys.join()}`)).json.errors).toEqual([
+        { field: 'sort', message: 'must name at most 8 fields, got 9' },
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.each<[string, Partial<CrudOptions<Text>>, string]>([
+    ['a misspelt field to filter by', { filterableFields: ['titel' as 'title'] }, '`filterableFields` of Text'],
+    ['a JSON column to filter by', { filterableFields: ['extra'] }, '`filterableFields` of Text'],
+    ['a relation to filter by', { filterableFields: ['writer' as 'title'] }, '`filterableFields` of Text'],
+    ['a misspelt field of a relation', { filterableFields: ['writer.nme' as 'title'] }, '`filterableFields` of Text'],
+    ['a misspelt field to sort by', { sortableFields: ['titel' as 'title'] }, '`sortableFields` of Text'],
+    ['a JSON column to sort by', { sortableFields: ['extra'] }, '`sortableFields` of Text'],
+    ['a misspelt field in the default order', { defaultSort: '-titel' }, '`defaultSort` of Text'],
+    ['an empty default order', { defaultSort: '' }, '`defaultSort` of Text'],
+    ['one text as fields to filter by', { filterableFields: 'title' as never }, '`filterableFields` of Text'],
+  ])('[7.1] [7.2] refuses to boot with %s', async (_what, options, path) => {
+    const { message } = await crudError(platform, {
+      entities: [Text, Writer, Label],
+      resources: () => [{ entity: Text, endpoint: '/api/texts', ...options }],
+    });
+    expect(message).toMatch(new RegExp(`^CRUD option ${path} must be .+, got .+\\. .+\\.$`));
   });
 
   it('[7.2] has a default order', async () => {

@@ -175,7 +175,8 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
       '"1"',
       false,
     ]);
-    await service.send('PATCH', `/off/${id}`, { json: { note: 'changed since' } });
+    const changed = await request(service.url, 'PATCH', `/off/${id}`, { json: { note: 'changed since' } });
+    expect(changed.status).toBe(200);
     for (const body of [
       { number: 'n1', lines: { a: 1, b: [{ c: 2, d: 3 }] } },
       { lines: { b: [{ d: 3, c: 2 }], a: 1 }, number: 'n1' },
@@ -218,6 +219,19 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
     }
     const replayed = await send(bob, 'k', {});
     expect([replayed.json.data.id, isReplay(replayed)]).toEqual([answers[2]!.json.data.id, true]);
+  });
+
+  it('[8.2] [8.6] gives the first answer to a batch again, and refuses a key with atomic=false', async () => {
+    const items = [{ number: 'b1' }, { number: 'b2' }];
+    const first = await send(ann, 'batch', { items }, '/orders/batch');
+    const again = await send(ann, 'batch', { items }, '/orders/batch');
+    expect([first.status, bytesOf(again), isReplay(again)]).toEqual([201, bytesOf(first), true]);
+    const separate = await send(ann, 'separate', { items: [{}] }, '/orders/batch?atomic=false');
+    expect([separate.status, separate.json]).toEqual([
+      400,
+      failure('atomic=false cannot be combined with Idempotency-Key or another transaction'),
+    ]);
+    expect(await added()).toBe(2);
   });
 
   it('[8.6] keeps no refused request', async () => {

@@ -139,6 +139,42 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
     expect((await twins.put('/articles/1', { title: 'b' })).json.data).toMatchObject({ tagsIds: [], marksIds: [] });
   });
 
+  it('are kept by PATCH where they are absent, and replaced where they are sent', async () => {
+    await twins.post('/articles', { title: 'a', tagsIds: [1, 2], marksIds: [MARKS[0]] });
+    const patch = async (json: object): Promise<unknown> =>
+      (await twins.send('PATCH', '/articles/1', { json })).json.data as unknown;
+    const data = { id: 1, title: 'b', version: 2, tagsIds: [1, 2], marksIds: [MARKS[0]] };
+    expect(await patch({ title: 'b' })).toEqual(data);
+    expect(await patch({ tagsIds: [3] })).toEqual({ ...data, version: 3, tagsIds: [3] });
+    expect(await patch({ tagsIds: [], title: 'c' })).toEqual({ ...data, version: 4, title: 'c', tagsIds: [] });
+    const refused = await twins.send('PATCH', '/articles/1', { json: { title: 'd', marksIds: [], tagsIds: [1, 99] } });
+    expect([refused.status, refused.json.message]).toEqual([409, expect.stringContaining('do not exist: 99')]);
+    const stale = { headers: { 'if-match': '"3"' }, json: { tagsIds: [1] } };
+    expect((await twins.send('PATCH', '/articles/1', stale)).status).toBe(412);
+    expect((await twins.get('/articles/1')).json.data).toEqual({ ...data, version: 4, title: 'c', tagsIds: [] });
+    expect(wrongFields(await twins.send('PATCH', '/articles/1', { json: { tagsIds: null } }))).toEqual(['tagsIds']);
+  });
+
+  it('[8.5] are part of the whole record, and an answer with includes has no ETag', async () => {
+    const { headers } = await twins.post('/articles', { title: 'a', tagsIds: [1] });
+    expect(headers['etag']).toBe('"1"');
+    expect((await twins.get('/articles/1')).headers['etag']).toBe('"1"');
+    for (const query of ['include=tags', 'fields=id,title,version,tagsIds,marksIds', 'include=tags&fields=id'])
+      expect((await twins.get(`/articles/1?${query}`)).headers['etag']).not.toMatch(/^"/);
+  });
+
+  it('are at most 100 of a request', async () => {
+    const ids = Array.from({ length: 101 }, (_, index) => index + 1_000);
+    await twins.query(
+      `INSERT INTO tag (id, word, hidden) VALUES ${ids.map((id) => `(${id}, 'w', ${BOOLEANS[database][0]})`).join()}`,
+    );
+    const made = await twins.post('/articles', { title: 'a', tagsIds: ids.slice(1) });
+    expect([made.status, made.json.data.tagsIds]).toEqual([201, ids.slice(1)]);
+    expect((await twins.post('/articles', { title: 'a', tagsIds: ids })).json.errors).toEqual([
+      { field: 'tagsIds', message: 'must have at most 100 ids, got 101' },
+    ]);
+  });
+
   it('work from the inverse side too', async () => {
     await twins.post('/articles', { title: 'a' });
     await twins.post('/articles', { title: 'b' });

@@ -127,6 +127,51 @@ describe.each(DATABASES)('on %s', (database) => {
   });
 });
 
+it.each(PLATFORMS)('[7.9] on %s, every operation takes a query string of at most 4,096 bytes', async (platform) => {
+  const resource = {
+    entity: Row,
+    endpoint: '/rows',
+    enableSearch: true,
+    searchableFields: ['name'],
+    filterableFields: ['name'],
+    sortableFields: ['name'],
+    aggregatableFields: ['id'],
+    enablePagination: 'both',
+    enableCount: true,
+    enableExport: true,
+  } as const;
+  const service = await startCrud(platform, { entities: [Row], resources: [resource] });
+  await service.post('/rows', { name: 'a' });
+  const filter = 'filter[name][ne]=';
+  const text = (bytes: number): string => `${filter}${'x'.repeat(bytes - filter.length)}`;
+  for (const path of ['/rows', '/rows/count', '/rows/aggregate']) {
+    expect([path, (await service.get(`${path}?${text(4_096)}`)).status]).toEqual([path, 200]);
+    expect([path, (await service.get(`${path}?${text(4_097)}`)).status]).toEqual([path, 400]);
+  }
+  const inputs = [
+    'x',
+    'filter[name]',
+    'filter',
+    'sort',
+    'after',
+    'fields',
+    'include',
+    'sum',
+    'q',
+    'filter[or][0][name][in]',
+  ];
+  for (const path of ['/rows', '/rows/1', '/rows/search', '/rows/count', '/rows/aggregate', '/rows/export'])
+    for (const input of inputs) {
+      const started = performance.now();
+      const { status, json } = await service.get(`${path}?${input}=${',['.repeat(4_000)}`);
+      expect([path, status, json.message]).toEqual([path, 400, naming('must be at most 4096 bytes long')]);
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }
+  expect((await service.del(`/rows/1?${'x'.repeat(4_097)}`)).status).toBe(400);
+  expect((await service.get('/rows/1')).status).toBe(200);
+  await service.close();
+});
+
 it('[4.4] answers a wrong query with 400, naming at most 20 parameters', async () => {
   const service = await startCrud('express', { entities: [Row], resources: [{ entity: Row, endpoint: '/rows' }] });
   const names = Array.from({ length: 30 }, (_, index) => `p${index}`);

@@ -18,6 +18,7 @@ import {
   PrimaryGeneratedColumn,
   Raw,
   type Relation,
+  VersionColumn,
 } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
@@ -42,6 +43,8 @@ class Doc {
   @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) slug!: string | null;
   @ManyToOne(() => Team, ({ docs }) => docs, { nullable: true }) team!: Team | null;
   @Column({ type: 'int', nullable: true }) ownerId!: number | null;
+  @VersionColumn() version!: number;
+  @DeleteDateColumn() deletedAt!: Date | null;
 }
 
 const ann: TestUser = { sub: 1, roles: ['USER'] };
@@ -69,6 +72,10 @@ async function start(options: Partial<CrudOptions<Doc>>, where: Partial<Where> =
     searchableFields: ['title', 'notes'],
     filterableFields: true,
     sortableFields: ['title', 'notes'],
+    aggregatableFields: ['rank', 'notes'],
+    enableCount: true,
+    enableExport: true,
+    enableRestore: true,
     ...options,
   } satisfies CrudOptions<Doc>;
   const service = await startCrud('express', {
@@ -87,7 +94,10 @@ async function start(options: Partial<CrudOptions<Doc>>, where: Partial<Where> =
     { title: 'three', rank: null, notes: null, team: null, ownerId: null },
   ]);
   const rows = (): Promise<unknown[]> => service.dataSource.query('SELECT * FROM doc ORDER BY id');
-  return { service, rows, of: (user?: TestUser) => as(service.app, user) };
+  const of = (user?: TestUser) => as(service.app, user);
+  const exported = async (user: TestUser, fields = 'title', endpoint = '/docs'): Promise<string> =>
+    (await of(user).get(`${endpoint}/export?format=csv&fields=${fields}`)).text;
+  return { service, rows, of, exported };
 }
 
 const titles = ({ json }: { json: unknown }): string[] =>
@@ -99,9 +109,9 @@ const ownTeam = ({ user }: ScopeContext) =>
 
 describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.1] a record outside of the scope does not exist for any operation', async () => {
-    const { of, rows } = await start({ scope: ownTeam }, where);
+    const { of, rows, exported } = await start({ scope: ownTeam }, where);
     const before = await rows();
-    const { get, put, delete: del, request } = of(ann);
+    const { get, post, put, patch, delete: del, request } = of(ann);
     expect(titles(await get('/docs'))).toEqual(['one']);
     expect(titles(await get('/docs?filter[or][0][title]=two&filter[or][1][title]=one'))).toEqual(['one']);
     expect(titles(await get('/docs/search?q=o'))).toEqual(['one']);
@@ -112,9 +122,17 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect((await put('/docs/2', { title: 'x', teamId: 1 })).json).toEqual(missing);
     // 404 comes before what is wrong with a body.
     expect((await put('/docs/2', { colour: 1 })).json).toEqual(missing);
+    expect((await patch('/docs/2', { title: 'x' })).json).toEqual(missing);
+    expect((await patch('/docs/2', { colour: 1 })).json).toEqual(missing);
     expect((await del('/docs/2')).json).toEqual(missing);
+    expect((await post('/docs/2/restore')).json).toEqual(missing);
     expect(statusOf(await request('HEAD', '/docs/2'))).toBe(404);
+    expect((await get('/docs/count')).json).toMatchObject({ data: { count: 1 } });
+    expect((await get('/docs/aggregate?sum=rank')).json).toMatchObject({ data: [{ count: 1, sum: { rank: 1 } }] });
+    expect((await get('/docs/aggregate?groupBy=rank')).json).toMatchObject({ data: [{ groupBy: { rank: 1 } }] });
+    expect(await exported(ann)).toBe('title\r\none\r\n');
     expect(await rows()).toEqual(before);
+    expect(await exported(admin)).toBe('title\r\none\r\ntwo\r\nthree\r\n');
     expect(titles(await of(admin).get('/docs'))).toEqual(['one', 'two', 'three']);
     expect(titles(await of().get('/docs'))).toEqual([]);
   });
@@ -122,8 +140,10 @@ describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.1] a record that would lie outside of the scope is 403, and nothing is written', async () => {
     const { of, rows } = await start({ scope: ownTeam }, where);
     const before = await rows();
-    const { post, put } = of(ann);
+    const { post, put, patch } = of(ann);
     for (const refused of [
+      await patch('/docs/1', { teamId: 2 }),
+      await patch('/docs/1', { teamId: null, title: 'moved' }),
       await post('/docs', { title: 'new', teamId: 2 }),
       await post('/docs', { title: 'new' }),
       await put('/docs/1', { title: 'moved', teamId: 2 }),
@@ -133,6 +153,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(await rows()).toEqual(before);
     expect(statusOf(await post('/docs', { title: 'new', teamId: 1 }))).toBe(201);
     expect(statusOf(await put('/docs/1', { title: 'kept', teamId: 1 }))).toBe(200);
+    expect(statusOf(await patch('/docs/1', { title: 'patched' }))).toBe(200);
   });
 
   it.each<[string, NonNullable<CrudOptions<Doc>['scope']>, string[]]>([
@@ -171,7 +192,16 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(answer(await of(ann).put('/docs/2', { colour: 'x' }))).toEqual(refused);
     expect(answer(await of(ann).put('/docs/3', { title: 'x' }))).toEqual(refused);
     expect(answer(await of().put('/docs/3', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).patch('/docs/2', { title: 'x' }))).toEqual(refused);
+    expect(answer(await of(ann).patch('/docs/2', {}))).toEqual(refused);
     expect(answer(await of(ann).delete('/docs/2'))).toEqual(refused);
+    expect(answer(await of(ann).post('/docs/2/restore'))).toEqual(refused);
+    // 403 comes before 412, and 412 before what is wrong with a body.
+    const stale = { headers: { 'if-match': '"9"' }, json: { colour: 'x' } };
+    expect(statusOf(await of(ann).request('PATCH', '/docs/2', stale))).toBe(403);
+    expect(statusOf(await of(bob).request('PATCH', '/docs/2', stale))).toBe(412);
+    expect(statusOf(await of(ann).request('PATCH', '/docs/77', stale))).toBe(404);
+    expect(statusOf(await of(ann).request('PATCH', '/docs/x', stale))).toBe(400);
     expect(statusOf(await of(ann).delete('/docs/77'))).toBe(404);
     expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, { error: 'Authentication required' }]);
     expect(answer(await of().post('/docs', { colour: 'x' }))[0]).toBe(401);
@@ -182,8 +212,14 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(statusOf(await of(bob).put('/docs/4', { ...mine.data, title: 'again' }))).toBe(200);
     expect(wrongFields((await of(bob).put('/docs/4', { title: 'x', ownerId: 1 })) as never)).toEqual(['ownerId']);
     expect((await of(bob).get('/docs/4')).json).toMatchObject({ data: { title: 'again', ownerId: 2 } });
+    expect(wrongFields((await of(bob).patch('/docs/4', { ownerId: 1 })) as never)).toEqual(['ownerId']);
+    expect((await of(bob).patch('/docs/4', { title: 'once more' })).json).toMatchObject({ data: { ownerId: 2 } });
     expect(statusOf(await of(bob).delete('/docs/4'))).toBe(200);
     expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three']);
+    expect(answer(await of(ann).post('/docs/4/restore'))).toEqual(refused);
+    expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three']);
+    expect(statusOf(await of(bob).post('/docs/4/restore'))).toBe(200);
+    expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three', 'once more']);
   });
 
   it('[9.2] with reads, others do not see the record, and excepted roles are not bound', async () => {
@@ -193,9 +229,13 @@ describe.each(PATHS)('on $database, $path', (where) => {
     for (const answer of [
       await of(ann).get('/docs/2'),
       await of(ann).put('/docs/2', {}),
+      await of(ann).patch('/docs/2', {}),
       await of(ann).delete('/docs/2'),
+      await of(ann).post('/docs/2/restore'),
     ])
       expect(answer.json).toEqual(failure('Doc with id 2 not found'));
+    expect((await of(ann).get('/docs/exists/2')).json).toMatchObject({ data: { exists: false } });
+    expect((await of(ann).get('/docs/count')).json).toMatchObject({ data: { count: 1 } });
     // ADMIN includes EDITOR.
     expect(titles(await of(admin).get('/docs'))).toEqual(['one', 'two', 'three']);
     expect(statusOf(await of(admin).put('/docs/2', { title: 'x', ownerId: 1 }))).toBe(200);
@@ -205,7 +245,10 @@ describe.each(PATHS)('on $database, $path', (where) => {
   });
 
   it('[9.3] what a caller may not read is an unknown name everywhere', async () => {
-    const { of } = await start({ fields: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' }, where);
+    const { of, service, exported } = await start(
+      { fields: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' },
+      where,
+    );
     const { get, post, put } = of(ann);
     for (const answer of [
       await get('/docs'),
@@ -222,11 +265,20 @@ describe.each(PATHS)('on $database, $path', (where) => {
       '/docs?fields=notes',
       '/docs/1?fields=notes',
       '/docs/search?notes=n1',
+      '/docs/count?filter[notes]=n1',
+      '/docs/aggregate?groupBy=notes',
+      '/docs/aggregate?min=notes',
+      '/docs/export?format=csv&fields=notes',
+      '/docs/export?format=csv&sort=notes',
     ]) {
       const answer = await get(path);
       expect(answer.status).toBe(400);
       expect(JSON.stringify(answer.json).replaceAll(/"field":"[^"]*"|\\"notes\\"/g, '')).not.toContain('notes');
     }
+    expect(await exported(ann, 'id,title,rank')).toMatch(/^id,title,rank\r\n/);
+    expect((await service.send('GET', '/docs/export?format=csv')).text.split('\r\n')[0]).not.toContain('notes');
+    // The order of an export is the default one, without what the caller may not read.
+    expect(await exported(ann)).toBe('title\r\na\r\none\r\nthree\r\ntwo\r\n');
     expect(titles(await get('/docs'))).toEqual(['a', 'one', 'three', 'two']);
     expect(titles(await get('/docs/search?q=n1'))).toEqual([]);
     expect(titles(await of(editor).get('/docs'))).toEqual(['three', 'a', 'two', 'one']);
@@ -281,8 +333,8 @@ describe.each(PATHS)('on $database, $path', (where) => {
   });
 
   it('[8.7] a path parameter filters every operation, and fills what is written', async () => {
-    const { of, service } = await start({ endpoint: '/teams/:teamId/docs' }, where);
-    const { get, post, put, delete: del } = of(ann);
+    const { of, service, exported } = await start({ endpoint: '/teams/:teamId/docs' }, where);
+    const { get, post, put, patch, delete: del } = of(ann);
     expect(titles(await get('/teams/1/docs'))).toEqual(['one']);
     expect(titles(await get('/teams/77/docs'))).toEqual([]);
     expect(titles(await get('/teams/2/docs/search?q=o'))).toEqual(['two']);
@@ -290,7 +342,14 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const missing = failure('Doc with id 2 not found');
     expect((await get('/teams/1/docs/2')).json).toEqual(missing);
     expect((await put('/teams/1/docs/2', { title: 'x' })).json).toEqual(missing);
+    expect((await patch('/teams/1/docs/2', { title: 'x' })).json).toEqual(missing);
     expect((await del('/teams/1/docs/2')).json).toEqual(missing);
+    expect((await post('/teams/1/docs/2/restore')).json).toEqual(missing);
+    expect((await get('/teams/1/docs/count')).json).toMatchObject({ data: { count: 1 } });
+    expect((await get('/teams/2/docs/aggregate?sum=rank')).json).toMatchObject({
+      data: [{ count: 1, sum: { rank: 2 } }],
+    });
+    expect(await exported(ann, 'title', '/teams/2/docs')).toBe('title\r\ntwo\r\n');
     for (const path of ['/teams/x/docs', '/teams/1.5/docs/1', '/teams/%20/docs'])
       expect((await get(path)).json).toEqual(failure('No Doc exists at this path'));
     const created = await service.send('POST', '/teams/1/docs', { json: { title: 'new' } });
@@ -301,6 +360,9 @@ describe.each(PATHS)('on $database, $path', (where) => {
     });
     expect(wrongFields((await put('/teams/1/docs/4', { title: 'x', teamId: null })) as never)).toEqual(['teamId']);
     expect((await put('/teams/1/docs/4', { title: 'put' })).json).toMatchObject({ data: { title: 'put', teamId: 1 } });
+    expect((await patch('/teams/1/docs/4', { title: 'p', teamId: 1 })).json).toMatchObject({ data: { teamId: 1 } });
+    expect(wrongFields((await patch('/teams/1/docs/4', { teamId: 2 })) as never)).toEqual(['teamId']);
+    expect(statusOf(await post('/teams/77/docs', { title: 'x' }))).toBe(409);
     expect((await post('/teams/77/docs', { title: 'x' })).json).toEqual(
       failure('Doc cannot be created: teamId refers to a record that does not exist'),
     );

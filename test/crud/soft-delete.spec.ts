@@ -124,6 +124,9 @@ describe.each(DATABASES)('on %s', (database) => {
           filterableFields: ['title', 'shelf.name', 'displays.name', 'shelf.books.title', 'deletedAt'],
           sortableFields: ['deletedAt'],
           deletedRoles: ['ADMIN'],
+          enableCount: true,
+          enableExport: true,
+          aggregatableFields: ['version'],
         },
         { entity: Shelf, endpoint: '/api/shelves', filterableFields: ['books.title'] },
       ],
@@ -190,6 +193,24 @@ describe.each(DATABASES)('on %s', (database) => {
     expect(
       await ids('/api/books?fields=id&filter[deletedAt][isNull]=false&deleted=with&sort=-deletedAt', ADMIN),
     ).toEqual([2]);
+  });
+
+  it('[8.4] [7.7] [7.8] hides deleted records from counts, aggregates and exports, unless deleted is sent', async () => {
+    const read = async (query: string, options?: object): Promise<unknown[]> => [
+      (await twins.send('GET', `/api/books/count?${query}`, options)).json.data.count,
+      (await twins.send('GET', `/api/books/aggregate?${query}`, options)).json.data[0].count,
+      (await twins.send('GET', `/api/books/export?format=csv&fields=id&${query}`, options)).text,
+    ];
+    expect(await read('')).toEqual([2, 2, 'id\r\n1\r\n3\r\n']);
+    expect(await read('', ADMIN)).toEqual([2, 2, 'id\r\n1\r\n3\r\n']);
+    expect(await read('deleted=with', ADMIN)).toEqual([3, 3, 'id\r\n1\r\n2\r\n3\r\n']);
+    expect(await read('deleted=only', ADMIN)).toEqual([1, 1, 'id\r\n2\r\n']);
+    for (const path of ['count?', 'aggregate?', 'export?format=csv&'])
+      for (const [sent, options] of [
+        ['deleted=with', EDITOR],
+        ['deleted=all', ADMIN],
+      ] as const)
+        expect(wrongFields(await twins.send('GET', `/api/books/${path}${sent}`, options))).toEqual(['deleted']);
   });
 
   it('[8.4] never sends the date where deleted is not sent', async () => {

@@ -92,6 +92,19 @@ it('[1] types the fields of options by the entity', () => {
   types(() => CrudController({ entity: Article, endpoint: '/a', searchableFields: ['shout'] }));
 });
 
+it('[7.1] [7.2] types the fields of filters and sorts by the entity', () => {
+  const article = { entity: Article, endpoint: '/a' } as const;
+  types(() => CrudController({ ...article, filterableFields: ['title', 'authorId', 'author.id', 'address.city'] }));
+  types(() => CrudController({ ...article, filterableFields: ['author.articles.title'] }));
+  types(() => CrudController({ ...article, filterableFields: true, sortableFields: ['publishedAt', 'id'] }));
+  // @ts-expect-error a misspelt field
+  types(() => CrudController({ ...article, filterableFields: ['titel'] }));
+  // @ts-expect-error a misspelt field of a related entity
+  types(() => CrudController({ ...article, filterableFields: ['author.nme'] }));
+  // @ts-expect-error a misspelt field
+  types(() => CrudModule.forFeature({ ...article, sortableFields: ['titel'] }));
+});
+
 it('[1] leaves out the methods that an entity inherits', () => {
   type UserField = 'id' | 'email' | 'username' | 'password' | 'role' | 'firstName' | 'lastName' | 'active';
   abstract class User extends AuthUser {

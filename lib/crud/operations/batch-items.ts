@@ -1,6 +1,8 @@
 /** What the items of a batch have in common: the names of their errors, and results of their own with `atomic=false`. */
 import { BadRequestException } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
 import { failureOf, type FieldError } from '../../http/failure.js';
+import { transactionOf } from '../store/transactions.js';
 
 /** The result of one item with `atomic=false`: what the operation for a single record would answer. */
 export type BatchResult<D = unknown> =
@@ -21,12 +23,16 @@ const separate = new WeakSet<object>();
 export const hasSeparateResults = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && separate.has(data);
 
-/** Writes each item by itself. @param status of a success */
+/** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
+  dataSource: DataSource,
   items: readonly I[],
   status: number,
   write: (item: I) => Promise<D>,
 ): Promise<BatchResult<D>[]> {
+  // An Idempotency-Key has opened one. A failed statement ends it on PostgreSQL, for the other items too.
+  if (transactionOf(dataSource))
+    throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
   for (const item of items)
     try {

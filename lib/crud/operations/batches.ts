@@ -68,13 +68,15 @@ export class Batches<T extends object> {
     const { targets, isAtomic, purges } = parseBatchDeletion(query, schema.id, limits);
     return isAtomic
       ? this.remove(targets, purges, hooks)
-      : writeSeparately(targets, 200, (target) => this.remove([target], purges, hooks));
+      : writeSeparately(this.access.dataSource, targets, 200, (target) => this.remove([target], purges, hooks));
   }
 
   /** @throws 400 */
   private sent(body: JsonObject, query: ListQuery): { readonly items: readonly unknown[]; readonly isAtomic: boolean } {
     const isAtomic = parseBatchQuery(query);
-    return { items: readItems(body, this.access.resource.options.maxBatchSize), isAtomic };
+    const items = readItems(body, this.access.resource.options.maxBatchSize);
+    if (isAtomic) return write(items, inBatch);
+    return writeSeparately(this.access.dataSource, items, status, async (item) => (await write([item], alone))[0]);
   }
 
   private async create<R>(
@@ -133,7 +135,8 @@ export class Batches<T extends object> {
     const removed = targets.map(({ key, id }) => access.targetIn(view, key, id, 'deleteMany'));
     return access.transacted(async () => {
       await this.locked(removed, []);
-      for (const target of removed) await this.records.remove(target, purges, hooks);
+      for (const target of removed)
+        if (!(await this.records.remove(target, purges, hooks))) throw await access.refusalOf(target);
       return null;
     });
   }

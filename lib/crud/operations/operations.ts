@@ -1,11 +1,13 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
+import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import type { Resource } from '../resource/resource.js';
 import { Batches } from './batches.js';
 import { Reads } from './reads.js';
 import { RecordBodies } from './record-bodies.js';
 import { RecordWrites } from './record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
+import { References, type ReferencedResources } from './references.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
 
@@ -13,6 +15,8 @@ export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
   readonly batches: Batches<T>;
+  /** Runs a write whose answer is stored where the request has an `Idempotency-Key`. */
+  readonly once: <R>(write: () => Promise<R>) => Promise<R>;
 }
 
 export function operationsOn<T extends object>(
@@ -20,13 +24,15 @@ export function operationsOn<T extends object>(
   repository: Repository<T>,
   dataSource: DataSource,
   related: () => RelatedAccesses,
+  referenced: ReferencedResources,
 ): Operations<T> {
   const access = new ResourceAccess(resource, repository, dataSource, related);
   const bodies = new RecordBodies(access);
-  const records = new RecordWrites(access, bodies);
+  const records = new RecordWrites(access, bodies, new References(access, referenced));
   return {
     reads: new Reads(access),
     writes: new Writes(access, bodies, records),
     batches: new Batches(access, bodies, records),
+    once: (write) => withStoredAnswer(access, write),
   };
 }

@@ -1,6 +1,4 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
-import { isSqlite } from '../../entities/database-family.js';
-import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
@@ -18,6 +16,7 @@ import {
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { newValuesOf, type View } from '../rows/view.js';
+import { databaseDefault } from '../sql/column-default.js';
 import { place } from '../store/entity-projection.js';
 import { entityOf, valueOf } from '../store/entity-values.js';
 import { RecordValidation } from './record-validation.js';
@@ -41,6 +40,8 @@ export interface Sent extends CheckResult {
 /** What a write sets. */
 export interface Change<T> {
   readonly kind: BodyKind;
+  /** What a client has sent of the values. */
+  readonly sent: Values;
   /** For the values. */
   readonly entity: T;
   readonly values: Values;
@@ -145,27 +146,20 @@ export class RecordBodies<T extends object> {
     const known: ReplacementContext = {
       current: (field) => valueOf(field, current),
       default: ({ column }) =>
-        column.getEntityValue((blank ??= metadata.create() as object)) ?? this.databaseDefault(column),
+        column.getEntityValue((blank ??= metadata.create() as object)) ??
+        databaseDefault(column, this.access.dataSource),
     };
     return checkReplacement(schema, values, known, sent.permissions, fixed);
   }
 
   private async validated(
     entity: T,
-    { kind, ids, idErrors }: Sent,
+    { kind, source, values: sent, ids, idErrors }: Sent,
     checked: CheckResult,
     errors: readonly FieldError[],
   ): Promise<Change<T>> {
-    return { kind, entity, values: await this.validation.validated(entity, checked, [...errors, ...idErrors]), ids };
-  }
-
-  /** SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it. */
-  private databaseDefault(column: ColumnMetadata): () => string {
-    const { dataSource } = this.access;
-    if (!isSqlite(dataSource)) return () => 'DEFAULT';
-    const { default: value } = column;
-    if (typeof value === 'string') return () => `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
-    return () => dataSource.driver.normalizeDefault(column) ?? 'NULL';
+    const values = await this.validation.validated(entity, checked, [...errors, ...idErrors]);
+    return { kind, sent: source === 'client' ? sent : [], entity, values, ids };
   }
 }
 

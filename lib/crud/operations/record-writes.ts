@@ -5,6 +5,7 @@ import type { GeneratedHooks } from '../generated-hooks.js';
 import type { View } from '../rows/view.js';
 import { HookCalls } from './hooks.js';
 import type { Change, RecordBodies } from './record-bodies.js';
+import type { References } from './references.js';
 import type { ResourceAccess, Target } from './resource-access.js';
 
 export class RecordWrites<T extends object> {
@@ -13,6 +14,7 @@ export class RecordWrites<T extends object> {
   constructor(
     private readonly access: ResourceAccess<T>,
     private readonly bodies: RecordBodies<T>,
+    private readonly references: References<T>,
   ) {
     this.hooks = new HookCalls(access, bodies);
   }
@@ -21,7 +23,10 @@ export class RecordWrites<T extends object> {
   async insert(view: View, changes: readonly Change<T>[], hooks: GeneratedHooks<T>): Promise<readonly unknown[]> {
     const { access } = this;
     const rows: Change<T>[] = [];
-    for (const change of changes) rows.push(await this.hooks.beforeCreate(hooks, change, view));
+    for (const change of changes) {
+      await this.references.assertVisible({ ...change, operation: 'create', view });
+      rows.push(await this.hooks.beforeCreate(hooks, change, view));
+    }
     const write = {
       operation: 'create',
       rows: rows.map(({ values }) => values),
@@ -53,8 +58,9 @@ export class RecordWrites<T extends object> {
   /** @throws 400 for what a hook returns, 403, 404, 409 */
   async update(target: Target, change: Change<T>, hooks: GeneratedHooks<T>): Promise<void> {
     const { access } = this;
-    const { values, ids } = await this.hooks.beforeUpdate(hooks, change, target);
     const { key, view } = target;
+    await this.references.assertVisible({ ...change, operation: 'update', view, key });
+    const { values, ids } = await this.hooks.beforeUpdate(hooks, change, target);
     const { versionColumn, updateDateColumn } = access.resource.metadata;
     const condition = access.changeable(target);
     // Other links make another version of the record.
@@ -69,13 +75,19 @@ export class RecordWrites<T extends object> {
     await this.bodies.relationIds.write(key, ids, 'update');
   }
 
-  /** @throws 403, 404, 409 */
-  async remove(target: Target, purges: boolean, hooks: GeneratedHooks<T>): Promise<void> {
+  /**
+   * @returns whether the record was there; a transaction may see an old state, so that it cannot say why not
+   * @throws what a hook throws, 409
+   */
+  async remove(target: Target, purges: boolean, hooks: GeneratedHooks<T>): Promise<boolean> {
     const { access } = this;
     await this.hooks.beforeDelete(hooks, target);
     const condition = access.changeable(target);
     const remove = (): Promise<boolean> => access.store.writer('delete').remove(target.key, condition, purges);
-    if (!(await access.run(remove, { operation: 'delete' }))) throw await access.refusalOf(target);
-    await this.hooks.afterDelete(hooks, target);
+    const isRemoved = await access.run(remove, { operation: 'delete' });
+    if (isRemoved) await this.hooks.afterDelete(hooks, target);
+    // What the hook wrote has to be rolled back. Before it ran, the record was locked.
+    else if (hooks.beforeDelete) throw await access.refusalOf(target);
+    return isRemoved;
   }
 }

@@ -1,7 +1,6 @@
 /** The operations that change one record. */
 import type { JsonObject } from '../../http/json-body.js';
 import type { GeneratedHooks } from '../generated-hooks.js';
-import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import { and, compare, NOTHING } from '../query/condition.js';
 import { parseDeleteQuery, type ListQuery } from '../query/list-query.js';
 import { everything } from '../query/record-request.js';
@@ -21,8 +20,8 @@ export class Writes<T extends object> {
     private readonly records: RecordWrites<T>,
   ) {}
 
-  /** @param answer makes the body of the response @throws 400 naming every wrong field, 403, 409 */
-  async create<R>(body: JsonObject, hooks: GeneratedHooks<T>, answer: (created: T) => R): Promise<R> {
+  /** @throws 400 naming every wrong field, 403, 409 */
+  async create(body: JsonObject, hooks: GeneratedHooks<T> = {}): Promise<T> {
     const { access, records } = this;
     const view = await access.view('create');
     const change = await this.bodies.checkCreated(this.bodies.read(body, 'create', view), view);
@@ -30,9 +29,9 @@ export class Writes<T extends object> {
     const insert = async (): Promise<T> => {
       const [created] = await records.created(view, await records.insert(view, [change], hooks));
       await records.hooks.afterCreate(hooks, created as T);
-      return withETag(created as T, view);
-    };
-    return withStoredAnswer(access, answer, () => access.writing(isChecked, insert));
+      return created as T;
+    });
+    return withETag(record, view);
   }
 
   /** A full replacement; never creates. @throws 400 naming every wrong field, 403, 404, 409 */
@@ -76,8 +75,8 @@ export class Writes<T extends object> {
     const target = await access.target(id, 'delete', purges ? 'with' : 'without');
     // A listener is called with a record that is read first: the transaction keeps it as it is.
     const readsFirst = hooks.beforeDelete !== undefined || access.store.callsListeners('delete');
-    const remove = (): Promise<void> => this.records.remove(target, purges, hooks);
-    await this.explained(target, () => access.writing(readsFirst, remove));
+    const isRemoved = await access.writing(readsFirst, () => this.records.remove(target, purges, hooks));
+    if (!isRemoved) throw await access.refusalOf(target);
   }
 
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 404, 409 */

@@ -2,7 +2,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import type { EntityDescription } from '../../entities/entity-schema.js';
-import type { RelationThrough } from '../crud-options.js';
+import type { RelationThrough } from '../list-options.js';
 import type { Relation } from '../query/condition.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable, LinkedIds } from '../query/record-request.js';

@@ -1,0 +1,135 @@
+/** The options of a resource that lists and other reads depend on. */
+import type { Type } from '@nestjs/common';
+import type { GeneratedController } from './generated-controller.js';
+import type { FieldName, FilterableName, RelationPath } from './record-types.js';
+
+/** A relation, and the resource whose scope and fields apply to its records, where several resources have the entity. */
+export interface RelationThrough<P extends string = string> {
+  readonly relation: P;
+  /** The registered controller of the related entity. */
+  // A resource of any entity.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly as: Type<GeneratedController<any>>;
+}
+
+/** What clients can ask of lists. */
+export interface ListOptions<T extends object> {
+  /**
+   * Lists and searches are paged: `true` by number (`?page=2&size=20`), `'cursor'` by cursor (`?after=<next>`), and
+   * `'both'` by number unless a client sends `pagination=cursor` or `after`.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enablePagination: 'both' })
+   * ```
+   */
+  enablePagination?: boolean | 'cursor' | 'both';
+  /**
+   * `GET {endpoint}/search?<field>=<text>`; needs `searchableFields`.
+   * @default false
+   */
+  enableSearch?: boolean;
+  /**
+   * Searches for three characters and more use an index: `pg_trgm` on PostgreSQL, FTS5 on SQLite. It is created at
+   * startup where `synchronize` is on; else `npx declarest schema <app module>` prints the statements for a migration.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'], searchIndex: true })
+   * ```
+   */
+  searchIndex?: boolean;
+  /**
+   * `GET {endpoint}/count?filter[…]=…` answers how many records there are.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableCount: true, filterableFields: ['status'] })
+   * ```
+   */
+  enableCount?: boolean;
+  /**
+   * `GET {endpoint}/export?format=csv` answers the list as a file, `csv` or `ndjson`.
+   *
+   * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableExport: true })
+   * ```
+   */
+  enableExport?: boolean;
+  /**
+   * Fields that `GET {endpoint}/aggregate?sum=price&groupBy=categoryId` can name.
+   *
+   * @default [] there is no such endpoint
+   * @example
+   * ```ts
+   * CrudController({ entity: Order, endpoint: '/api/orders', aggregatableFields: ['total', 'customerId'] })
+   * ```
+   */
+  aggregatableFields?: readonly FieldName<NoInfer<T>>[];
+  /**
+   * Fields of the entity that can be searched: readable text or number columns.
+   * @default []
+   */
+  searchableFields?: readonly FieldName<NoInfer<T>>[];
+  /**
+   * Fields that lists and searches can be filtered by: `?filter[price][gte]=10`. `true` stands for every readable column
+   * that can be compared. A path such as `author.name` names a column of a related entity.
+   *
+   * @default [] `filter` is an unknown parameter
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', filterableFields: ['status', 'author.name'] })
+   * ```
+   */
+  filterableFields?: true | readonly FilterableName<NoInfer<T>>[];
+  /**
+   * Fields that lists and searches can be sorted by: `?sort=-publishedAt,title`.
+   *
+   * @default [] `sort` is an unknown parameter
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', sortableFields: ['publishedAt', 'title'] })
+   * ```
+   */
+  sortableFields?: readonly FieldName<NoInfer<T>>[];
+  /**
+   * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
+   *
+   * @default the order of the primary key
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', defaultSort: '-publishedAt' })
+   * ```
+   */
+  defaultSort?: string;
+  /**
+   * Relations that `include` may name: `?include=author,comments.author`, up to three deep.
+   *
+   * @default [] `include` is an unknown parameter
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', includableRelations: ['author', 'comments.author'] })
+   * ```
+   */
+  includableRelations?: readonly (RelationPath<NoInfer<T>> | RelationThrough<RelationPath<NoInfer<T>>>)[];
+  /**
+   * The maximum number of records in an included to-many relation of one record.
+   *
+   * @default 100
+   * @example
+   * ```ts
+   * CrudController({ entity: Author, endpoint: '/api/authors', includableRelations: ['articles'], maxIncluded: 10 })
+   * ```
+   */
+  maxIncluded?: number;
+  /**
+   * The maximum length of an unpaged list. `metadata.truncated` says whether there were more records.
+   * @default none
+   */
+  maxListSize?: number;
+}

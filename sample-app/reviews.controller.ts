@@ -1,0 +1,12 @@
+import { CrudController } from 'declarest';
+
+import { Review } from './review.js';
+
+/** The reviews of one product. Their authors change and delete them, and the staff does too. */
+export class ReviewsController extends CrudController({
+  entity: Review,
+  endpoint: '/api/products/:productId/reviews',
+  enablePagination: true,
+  sortableFields: ['stars'],
+  owner: { field: 'authorId', except: ['STAFF'] },
+}) {}

@@ -1,0 +1,54 @@
+/** The newsroom: authors write, editors publish, everyone reads what is published. */
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { AuthModule, CrudModule, type CrudOptions, SecurityConfig } from 'declarest';
+import { Article, Author, Tag, User } from './entities.js';
+
+const owner = { field: 'ownerId', except: ['EDITOR'] } as const;
+
+const articles: CrudOptions<Article> = {
+  entity: Article,
+  endpoint: '/api/articles',
+  enablePagination: true,
+  enableSearch: true,
+  searchableFields: ['title', 'body'],
+  filterableFields: ['status', 'publishedAt', 'words', 'author.name', 'tags.word'],
+  sortableFields: ['publishedAt', 'title', 'words'],
+  defaultSort: '-publishedAt',
+  includableRelations: ['author', 'tags'],
+  linkableRelations: ['tags'],
+  aggregatableFields: ['status', 'authorId', 'words'],
+  enableCount: true,
+  enableRestore: true,
+  deletedRoles: ['EDITOR'],
+  scope: ({ user }) =>
+    user?.roles.includes('EDITOR') || [{ status: 'published' }, { owner: { id: Number(user?.id ?? 0) } }],
+  owner,
+  fields: {
+    slug: { write: 'once' },
+    status: { write: ['EDITOR'] },
+    publishedAt: { write: ['EDITOR'] },
+    editorNotes: { read: ['EDITOR'], write: ['EDITOR'] },
+  },
+};
+
+class NewsroomSecurity extends SecurityConfig {
+  configure(): void {
+    this.requireAuth('/api/**');
+    this.publicEndpoints('GET /api/articles/**', 'GET /api/authors/**', 'GET /api/tags/**');
+    this.requireRole('EDITOR', 'GET /api/articles/aggregate', 'POST,PUT,PATCH,DELETE /api/tags/**');
+  }
+}
+
+@Module({ providers: [NewsroomSecurity] })
+export class Newsroom {
+  static with(database: TypeOrmModuleOptions): DynamicModule {
+    const auth = AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] });
+    const crud = CrudModule.forFeature(
+      articles,
+      { entity: Author, endpoint: '/api/authors', enablePagination: true, owner },
+      { entity: Tag, endpoint: '/api/tags', enablePagination: true },
+    );
+    return { module: Newsroom, imports: [TypeOrmModule.forRoot(database), auth, crud] };
+  }
+}
