@@ -10,7 +10,6 @@ import type { GeneratedHooks } from './generated-hooks.js';
 import { addRoutes } from './generated-routes.js';
 import { idempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import type { ListQuery } from './query/list-query.js';
-import type { BatchResult } from './operations/batch-items.js';
 import { resolveCrudOptions } from './resolve-options.js';
 
 /** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */

@@ -46,12 +46,6 @@ class CustomController extends CrudController({ entity: Order, endpoint: '/custo
   }
 }
 
-class HookedController extends CrudController({ entity: Order, endpoint: '/hooked', idempotency: true }) {
-  override afterCreate(): void {
-    override.calls += 1;
-  }
-}
-
 class OtherController extends CrudController({ entity: Order, endpoint: '/other', idempotency: true }) {}
 
 /** Serves the generated route by a method of another name, and writes three times, first to another resource. */
@@ -105,7 +99,6 @@ async function start(platform: Platform, parts: CrudParts = {}): Promise<Service
       { entity: Order, endpoint: '/shops/:shopId/orders', idempotency: true },
       { entity: Order, endpoint: '/off' },
       CustomController,
-      HookedController,
       OtherController,
       RenamedController,
     ],
@@ -299,26 +292,6 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
     expect([repeated.status, isReplay(repeated)]).toEqual([201, true]);
     expect(repeated.json).toEqual(success('Order created', expect.objectContaining({ number: 'p' })));
     expect(await added()).toBe(6);
-  });
-
-  it('[8.6] replays a batch, and calls no hook for it', async () => {
-    const items = [{ number: 'b1' }, { number: 'b2' }];
-    const first = await send(ann, 'b', { items }, '/orders/batch');
-    expect([first.status, first.json.data.length, isReplay(first)]).toEqual([201, 2, false]);
-    const again = await send(ann, 'b', { items }, '/orders/batch');
-    expect([bytesOf(again), isReplay(again)]).toEqual([bytesOf(first), true]);
-    expect((await send(ann, 'b', { items: items.toReversed() }, '/orders/batch')).json).toEqual(OTHER);
-    expect(statusOf(await send(ann, 'c', { items: [{}, { number: 'b1' }] }, '/orders/batch'))).toBe(409);
-    const separate = await send(ann, 'c', { items: [{}] }, '/orders/batch?atomic=false');
-    expect([separate.status, separate.json]).toEqual([
-      400,
-      failure('Idempotency-Key must not be sent together with atomic=false'),
-    ]);
-    expect(statusOf(await send(ann, undefined, { items: [{}] }, '/orders/batch?atomic=false'))).toBe(207);
-    expect(await added()).toBe(3);
-    const hooked = await send(ann, 'h', {}, '/hooked');
-    expect([hooked.status, override.calls]).toEqual([201, 1]);
-    expect([bytesOf(await send(ann, 'h', {}, '/hooked')), override.calls]).toEqual([bytesOf(hooked), 1]);
   });
 
   it('[8.6] replays a body of more than 64 kB', async () => {

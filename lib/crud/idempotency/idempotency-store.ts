@@ -1,6 +1,6 @@
 /** Stores what a request with an `Idempotency-Key` is answered, in the transaction of its write. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { BadRequestException, ConflictException } from '@nestjs/common';
+import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type DataSource, type EntityManager } from 'typeorm';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
 import type { ResolvedCrudOptions } from '../resolve-options.js';
@@ -39,40 +39,31 @@ interface WriteAccess {
   transacted<R>(work: () => Promise<R>): Promise<R>;
 }
 
-/** Records that are written one by one have no common transaction, in which their answer could be stored. @throws 400 */
-export function refuseKey(): void {
-  if (current.getStore()) throw new BadRequestException('Idempotency-Key must not be sent together with atomic=false');
-}
-
 /**
  * Runs a write. Where the request has a key, its row is part of the same transaction. It is inserted first: a concurrent
  * request with the same key waits for it, and fails before it writes anything.
  *
- * @param answer makes the body of the response from what was written
+ * @param write returns the body of the answer
  * @throws KeyTaken
  */
-export async function withStoredAnswer<W, R>(
-  access: WriteAccess,
-  answer: (written: W) => R,
-  write: () => Promise<W>,
-): Promise<R> {
+export async function withStoredAnswer<R>(access: WriteAccess, write: () => Promise<R>): Promise<R> {
   const request = current.getStore();
   // An override may write several times, and to other resources.
-  if (!request || request.stored || request.options !== access.resource.options) return answer(await write());
+  if (!request || request.stored || request.options !== access.resource.options) return write();
   const { id, fingerprint } = request;
-  const { body, stored } = await access.transacted(async () => {
+  const { answer, stored } = await access.transacted(async () => {
     const manager = transactionOf(access.dataSource) as EntityManager;
     const row = { id, request: fingerprint, expiresAt: Date.now() + KEPT_MS };
     await manager.insert(IdempotencyKey, row).catch((error: unknown) => {
       throw databaseFailureOf(error) === 'conflict' ? new KeyTaken() : error;
     });
-    const body = answer(await write());
-    const stored = storedAnswerOf(body, request.statusOf());
+    const answer = await write();
+    const stored = storedAnswerOf(answer, request.statusOf());
     await manager.update(IdempotencyKey, { id }, stored);
-    return { body, stored };
+    return { answer, stored };
   });
   request.stored = stored;
-  return body;
+  return answer;
 }
 
 function storedAnswerOf(answer: unknown, status: number): StoredAnswer {

@@ -26,7 +26,7 @@ export class Writes<T extends object> {
     const view = await access.view('create');
     const change = await this.bodies.checkCreated(this.bodies.read(body, 'create', view), view);
     const isChecked = view.isScoped || change.ids.size > 0 || hooks.beforeCreate !== undefined;
-    const insert = async (): Promise<T> => {
+    const record = await access.writing(isChecked, async () => {
       const [created] = await records.created(view, await records.insert(view, [change], hooks));
       await records.hooks.afterCreate(hooks, created as T);
       return created as T;
