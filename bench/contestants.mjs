@@ -5,7 +5,15 @@ export const BASE = 'nest-express';
 
 const NEST = { file: 'nest.js', platform: 'express', base: BASE };
 const COMPILED = { file: 'compiled.js', platform: 'own-express' };
-const DECLAREST = { file: 'declarest.js', platform: 'express', base: BASE };
+const DECLAREST = {
+  file: 'declarest.js',
+  platform: 'express',
+  base: BASE,
+  routes: {
+    filtered: (author) =>
+      `/api/articles?filter[authorId]=${author}&filter[status]=published&filter[views][gte]=20&sort=-publishedAt&page=1&size=20`,
+  },
+};
 const FASTIFY = { platform: 'fastify', base: 'nest-fastify' };
 
 const ROUTES = {
@@ -13,6 +21,8 @@ const ROUTES = {
   updateMethod: 'PUT',
   page: (page, size) => `/api/products?page=${page}&size=${size}`,
   search: (word) => `/api/products/search?name=${word}&page=1&size=20`,
+  filtered: (author) =>
+    `/api/articles?authorId=${author}&status=published&minViews=20&sort=-publishedAt&page=1&size=20`,
 };
 
 const DATAUI_ROUTES = {

@@ -1,4 +1,7 @@
-/** The data of every run: a SQLite database with 100,000 products, made once and kept; each contestant gets a copy. */
+/**
+ * The data of every run: a SQLite database with 100,000 products and 20,000 articles, made once and kept; each contestant
+ * gets a copy.
+ */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +11,12 @@ export const ROWS = 100_000;
 /** One name of 200 contains it. */
 export const SEARCHED_WORD = 'walnut';
 const MOST_FURTHER_RESOURCES = 499;
+export const ARTICLES = 20_000;
+export const AUTHORS = 200;
+export const COMMENTS_OF_EACH = 3;
 
 const folder = join(import.meta.dirname, 'data');
-const template = join(folder, 'products.sqlite');
+const template = join(folder, 'template.sqlite');
 const copies = mkdtempSync(join(tmpdir(), 'declarest-bench-data-'));
 process.on('exit', () => rmSync(copies, { recursive: true, force: true }));
 
@@ -27,6 +33,42 @@ function makeTable(database, name, rows) {
   }
 }
 
+const MINUTE = 60_000;
+const FIRST_DAY = Date.parse('2020-01-01T00:00:00Z');
+const sqlTime = (minutes) => new Date(FIRST_DAY + minutes * MINUTE).toISOString().replace('T', ' ').replace('Z', '');
+
+/** One author of 200 wrote an article, every second one is published, and all belong to user 1. */
+function makeArticles(database) {
+  database.exec(`
+    CREATE TABLE "authors" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "name" varchar(80) NOT NULL);
+    CREATE TABLE "articles" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "title" varchar(120) NOT NULL,
+      "status" varchar(20) NOT NULL, "views" integer NOT NULL, "publishedAt" datetime NOT NULL, "ownerId" integer NOT NULL,
+      "authorId" integer NOT NULL REFERENCES "authors" ("id"));
+    CREATE TABLE "comments" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "text" varchar(200) NOT NULL,
+      "articleId" integer NOT NULL REFERENCES "articles" ("id"));
+    CREATE INDEX "articles_author" ON "articles" ("authorId");
+    CREATE INDEX "articles_owner" ON "articles" ("ownerId");
+    CREATE INDEX "comments_article" ON "comments" ("articleId");`);
+  const [author, article, comment] = [2, 7, 3].map((count, index) =>
+    database.prepare(`INSERT INTO "${['authors', 'articles', 'comments'][index]}" VALUES (${Array(count).fill('?')})`),
+  );
+  for (let id = 1; id <= AUTHORS; id += 1) author.run(id, `Author no. ${id}`);
+  for (let id = 1; id <= ARTICLES; id += 1) {
+    const written = Math.floor(id / AUTHORS);
+    article.run(
+      id,
+      `Article no. ${id}`,
+      written % 2 ? 'draft' : 'published',
+      written,
+      sqlTime(id),
+      1,
+      1 + (id % AUTHORS),
+    );
+    for (let index = 1; index <= COMMENTS_OF_EACH; index += 1)
+      comment.run(id * COMMENTS_OF_EACH + index, `Comment ${index} on article ${id}`, id);
+  }
+}
+
 export function makeData() {
   if (existsSync(template)) return;
   mkdirSync(folder, { recursive: true });
@@ -35,6 +77,7 @@ export function makeData() {
   const database = new Database(file);
   database.transaction(() => {
     makeTable(database, 'products', ROWS);
+    makeArticles(database);
     for (let index = 1; index <= MOST_FURTHER_RESOURCES; index += 1) makeTable(database, `items_${index}`, 1);
   })();
   database.close();

@@ -32,10 +32,10 @@ export const describeMachine = () =>
   (canPin ? `server on core ${SERVER_CORE}, wrk on core ${LOAD_CORE}` : 'processes not bound to cores');
 
 /** @returns requests, seconds, refused (status 400 and more), broken (no response), p50 and p99 in milliseconds */
-export async function load(origin, requests, seconds) {
+export async function load(origin, requests, seconds, connections = CONNECTIONS) {
   const file = join(folder, 'requests');
   writeFileSync(file, requests.map((request) => `${toText(request)}\n--next--\n`).join(''));
-  const settings = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '10s'];
+  const settings = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s'];
   const script = ['-s', join(import.meta.dirname, 'replay.lua'), origin, '--', file];
   const [command, ...args] = pin(LOAD_CORE, ['wrk', ...settings, ...script]);
   const { stdout } = await run(command, args);

@@ -1,6 +1,7 @@
 /** The parts of a run: operations in both settings, the number of rules, and the start of many resources. */
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
+import { ARTICLE_OPERATIONS, OWN_LIST, PLAIN_LIST } from './article-operations.mjs';
 import { BASE, isDeclarest, isHandWritten } from './contestants.mjs';
 import { checkResponse, OPERATIONS } from './operations.mjs';
 import { interleave, measure, measureRounds, ratioOf, summarize, warmUp } from './rounds.mjs';
@@ -10,16 +11,31 @@ const MIB = 2 ** 20;
 const START_RESOURCES = 500;
 const START_ROUNDS = 3;
 
+/** The operations on products. */
+export function measureOperations(contestants, setting, options) {
+  const chosen = Object.entries(OPERATIONS).filter(([name]) => options.operations.includes(name));
+  const taking = contestants.filter(({ settings }) => settings.includes(setting));
+  return measureEach(taking, { setting }, Object.fromEntries(chosen), options);
+}
+
+/** Filters, relations, PATCH and batches, as deployed. */
+export const measureArticles = (contestants, options) =>
+  measureEach(
+    contestants.filter((contestant) => isDeclarest(contestant) || isHandWritten(contestant)),
+    { setting: 'deployed', BENCH_ARTICLES: '1' },
+    ARTICLE_OPERATIONS,
+    options,
+  );
+
 /** @returns a row for each contestant and operation, and the memory of each contestant after all of them */
-export async function measureOperations(contestants, setting, options) {
+async function measureEach(contestants, environment, table, options) {
+  const { setting } = environment;
   const servers = [];
-  for (const contestant of contestants.filter(({ settings }) => settings.includes(setting)))
-    servers.push(await startServer(contestant, { setting }));
+  for (const contestant of contestants) servers.push(await startServer(contestant, environment));
   await setTimeout(1_000);
   const idle = servers.map(({ rss }) => rss() / MIB);
   const operations = [];
-  for (const name of Object.keys(OPERATIONS).filter((each) => options.operations.includes(each))) {
-    const operation = OPERATIONS[name];
+  for (const [name, operation] of Object.entries(table)) {
     for (const server of servers) await checkServer(server, setting, operation);
     const before = await Promise.all(servers.map(({ counts }) => counts()));
     const samples = await measureRounds(servers, operation, options);
@@ -120,6 +136,17 @@ export async function measureStart(contestants, { rounds }) {
   });
 }
 
+/** The same list with and without the option `owner`. */
+export async function measureOwner(contestants, options) {
+  const rows = [];
+  for (const contestant of contestants.filter(isDeclarest)) {
+    const server = await startServer(contestant, { BENCH_ARTICLES: '1' });
+    for (const operation of [PLAIN_LIST, OWN_LIST]) await checkResponse(server, operation);
+    rows.push(await compareOperations(server, PLAIN_LIST, OWN_LIST, options));
+  }
+  return rows;
+}
+
 /** Requests for the first and the last of `--resources N` resources: the cost of finding a route. */
 export async function measureLastResource(contestants, options) {
   const count = options.resources;
@@ -130,12 +157,17 @@ export async function measureLastResource(contestants, options) {
       ...OPERATIONS.findById,
       requests: () => [{ method: 'GET', path: `/api/${name}/1` }],
     }));
-    for (const operation of [first, last]) await warmUp(server, operation, options);
-    const samples = await interleave([first, last], options.rounds, (operation) =>
-      measure(server, operation, options.seconds),
-    );
-    await server.stop();
-    rows.push(compare(contestant, samples.get(first), samples.get(last)));
+    rows.push(await compareOperations(server, first, last, options));
   }
   return rows;
+}
+
+/** Two operations of one server, which is stopped then. */
+async function compareOperations(server, first, second, options) {
+  for (const operation of [first, second]) await warmUp(server, operation, options);
+  const samples = await interleave([first, second], options.rounds, (operation) =>
+    measure(server, operation, options.seconds),
+  );
+  await server.stop();
+  return compare(server.contestant, samples.get(first), samples.get(second));
 }

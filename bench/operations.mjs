@@ -5,11 +5,11 @@ import { ROWS, SEARCHED_WORD } from './data.mjs';
 import { SECRET } from './dist/settings.js';
 
 const DISTINCT = 1_000;
-const JSON_BODY = { 'Content-Type': 'application/json' };
+export const JSON_BODY = { 'Content-Type': 'application/json' };
 const FIELDS = ['active', 'createdAt', 'description', 'id', 'name', 'price', 'stock'];
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-const bearer = { Authorization: `Bearer ${makeToken()}` };
+export const bearer = { Authorization: `Bearer ${makeToken()}` };
 
 /** A token as declarest issues it, valid for a day. */
 function makeToken() {
@@ -20,7 +20,7 @@ function makeToken() {
   return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
 }
 
-const times = (count, request) => Array.from({ length: count }, (_, index) => request(index));
+export const times = (count, request) => Array.from({ length: count }, (_, index) => request(index));
 /** Identifiers from the whole table. */
 const id = (index) => 1 + ((index * 7_919) % ROWS);
 const protectedById = (index, headers) => ({ method: 'GET', path: `/api/protected/products/${id(index)}`, headers });

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
-const PARTS = ['deployed', 'bare', 'rules', 'start', 'last'];
-const DEFAULT_PARTS = ['deployed', 'bare', 'rules', 'start'];
+const PARTS = ['deployed', 'bare', 'articles', 'owner', 'rules', 'start', 'last'];
+const DEFAULT_PARTS = ['deployed', 'bare', 'articles', 'owner', 'rules', 'start'];
 const QUICK_PARTS = ['deployed', 'bare'];
 const OPERATIONS = ['findById', 'protected', 'page', 'deepPage', 'search', 'anonymous', 'update', 'create'];
 const DEFAULT_OPERATIONS = ['findById', 'protected', 'page', 'create'];
@@ -10,7 +10,7 @@ const USAGE = `npm run bench -- [options]
 
 Measures declarest, the hand-written Nest controller and the ordinary prototype, first as deployed (helmet, access log,
 ValidationPipe, timing interceptor), then with nothing around the handlers. Writes bench/results.json, bench/results.md
-and the table of README.md. Needs wrk and two cores; takes about 10 minutes.
+and the table of README.md. Needs wrk and two cores; takes about 15 minutes.
 
   --quick               1 round after a short warm-up, without rules and start, in about 3 minutes; shows that
                         everything runs, but its figures are rough; writes nothing

@@ -11,7 +11,7 @@ const DEPLOYED_SECTION = /(<!-- bench:deployed -->)[^]*?(<!-- \/bench:deployed -
 /** The share of its core that a server has on a quiet machine. */
 const QUIET = 0.85;
 
-const SETTING_TITLES = { deployed: 'as deployed', bare: 'nothing around it' };
+const SETTING_TITLES = { deployed: 'as deployed', articles: 'articles, as deployed', bare: 'nothing around it' };
 const titleOf = (name) => CONTESTANTS.find((contestant) => contestant.name === name).title;
 
 const integer = (number) => Math.round(number).toLocaleString('en-US');
@@ -122,7 +122,7 @@ function limitsTable(rows) {
 }
 
 export function toMarkdown(results) {
-  const { date, machine, versions, rounds, seconds, connections, settings, rules, start, last } = results;
+  const { date, machine, versions, rounds, seconds, connections, settings, rules, owner, start, last } = results;
   const names = Object.keys(SETTING_TITLES).filter((name) => name in settings);
   const limits = otherLimits(results);
   const sections = [
@@ -140,6 +140,7 @@ export function toMarkdown(results) {
     limits.length > 0 && `## Other limits\n\n${limitsTable(limits)}`,
     rules &&
       `## Number of rules (protected findById, as deployed)\n\n${comparisonTable('10 rules', '1,000 rules')(rules)}`,
+    owner && `## List without and with \`owner\` (as deployed)\n\n${comparisonTable('without', 'with')(owner)}`,
     start && `## Start with 500 resources (as deployed)\n\n${startTable(start)}`,
     last && `## First and last resource (findById, as deployed)\n\n${comparisonTable('first', 'last')(last)}`,
     ...names.map((name) => `## Memory, ${SETTING_TITLES[name]}\n\n${memoryTable(settings[name])}`),

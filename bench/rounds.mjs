@@ -55,9 +55,9 @@ export async function measure(server, operation, seconds) {
   };
 }
 
-async function sendLoad(server, { title, status, requests }, seconds) {
+async function sendLoad(server, { title, status, requests, connections }, seconds) {
   const before = server.cpu();
-  const result = await load(server.origin, requests(server.contestant.routes), seconds);
+  const result = await load(server.origin, requests(server.contestant.routes), seconds, connections);
   const cpu = server.cpu() - before;
   await untilIdle(server);
   const wrong = status >= 400 ? result.requests - result.refused : result.refused;

@@ -16,7 +16,8 @@ prepare();
 const { chooseContestants } = await import('./contestants.mjs');
 const { makeData } = await import('./data.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
-const { measureLastResource, measureOperations, measureRules, measureStart } = await import('./measure.mjs');
+const { measureArticles, measureLastResource, measureOperations, measureOwner, measureRules, measureStart } =
+  await import('./measure.mjs');
 const { findBusyMachine, summarizeFloors, toMarkdown, writeResults } = await import('./report.mjs');
 
 makeData();
@@ -38,7 +39,17 @@ for (const setting of ['deployed', 'bare'].filter((part) => parts.includes(part)
   progress(setting);
   results.settings[setting] = await measureOperations(contestants, setting, options);
 }
-for (const [part, measure] of Object.entries({ rules: measureRules, start: measureStart, last: measureLastResource })) {
+if (parts.includes('articles')) {
+  progress('articles');
+  results.settings.articles = await measureArticles(contestants, options);
+}
+const further = {
+  owner: measureOwner,
+  rules: measureRules,
+  start: measureStart,
+  last: measureLastResource,
+};
+for (const [part, measure] of Object.entries(further)) {
   if (!parts.includes(part)) continue;
   progress(part);
   results[part] = await measure(contestants, options);

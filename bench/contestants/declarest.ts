@@ -5,15 +5,16 @@ import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudController, CrudModule, SecurityConfig } from 'declarest';
+import { AuthModule, AuthUser, CrudController, CrudModule, type CrudResource, SecurityConfig } from 'declarest';
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import { Entity } from 'typeorm';
+import { Article, Author, Comment } from './nest/article.entity.js';
 import { databaseOptions } from './nest/database.js';
 import { furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { rules } from './rules.js';
 import { serve } from './serve.js';
-import { PLATFORM, PRODUCTS, PROTECTED, SECRET } from './settings.js';
+import { ARTICLES, HAS_ARTICLES, OWN_ARTICLES, PLATFORM, PRODUCTS, PROTECTED, SECRET } from './settings.js';
 
 @Entity('users')
 class User extends AuthUser {}
@@ -36,13 +37,28 @@ class ProductsController extends CrudController({
   searchableFields: ['name'],
 }) {}
 
+const articles = {
+  entity: Article,
+  enablePagination: true,
+  filterableFields: ['authorId', 'status', 'views'],
+  sortableFields: ['publishedAt'],
+  includableRelations: ['author', 'comments'],
+  enableBatch: true,
+} as const;
+const articleResources: CrudResource[] = [
+  { ...articles, endpoint: ARTICLES },
+  { ...articles, endpoint: OWN_ARTICLES, owner: { field: 'ownerId', reads: true } },
+];
+
 @Module({
   imports: [
     TypeOrmModule.forRoot(databaseOptions),
+    TypeOrmModule.forFeature(HAS_ARTICLES ? [Author, Comment] : []),
     AuthModule.forRoot({ userClass: User, jwtSecret: SECRET }),
     CrudModule.forFeature(
       ProductsController,
       { entity: Product, endpoint: PROTECTED, enablePagination: true },
+      ...(HAS_ARTICLES ? articleResources : []),
       ...furtherResources.map((resource) => ({ ...resource, enablePagination: true })),
     ),
   ],

@@ -7,22 +7,29 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { Article, Author, Comment } from './nest/article.entity.js';
+import { ArticlesController } from './nest/articles.controller.js';
 import { databaseOptions } from './nest/database.js';
 import { controllersLike, furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { ProductsController, ProtectedProductsController } from './nest/products.controller.js';
 import { serve, validationPipe } from './serve.js';
-import { DEPLOYED, PLATFORM, SECRET } from './settings.js';
+import { DEPLOYED, HAS_ARTICLES, PLATFORM, SECRET } from './settings.js';
 
 @Module({
   imports: [
     TypeOrmModule.forRoot(databaseOptions),
-    TypeOrmModule.forFeature([Product, ...furtherResources.map(({ entity }) => entity)]),
+    TypeOrmModule.forFeature([
+      Product,
+      ...(HAS_ARTICLES ? [Article, Author, Comment] : []),
+      ...furtherResources.map(({ entity }) => entity),
+    ]),
     JwtModule.register({ global: true, secret: SECRET }),
   ],
   controllers: [
     ProductsController,
     ProtectedProductsController,
+    ...(HAS_ARTICLES ? [ArticlesController] : []),
     ...controllersLike(ProductsController as never, [Repository]),
   ],
 })

@@ -10,7 +10,13 @@ export const RECORD_RULES = process.env['BENCH_RECORD_RULES'] === '1';
 /** The products and this many less one further resources: `/api/items-1` and so on. */
 export const RESOURCES = Number(process.env['BENCH_RESOURCES'] ?? 1);
 
+/** Adds the articles with their relations: `/api/articles`. */
+export const HAS_ARTICLES = process.env['BENCH_ARTICLES'] === '1';
+
 export const SECRET = 'a-benchmark-secret-of-more-than-32-bytes';
 export const PRODUCTS = '/api/products';
+export const ARTICLES = '/api/articles';
+/** The same articles with an owner. */
+export const OWN_ARTICLES = '/api/own-articles';
 /** The same records behind a token and the rules. */
 export const PROTECTED = '/api/protected/products';
