@@ -624,6 +624,13 @@ describe('wrong options of a resource', () => {
     ],
     ['[4.2]', 'maxListSize 0', { maxListSize: 0 }, { path: crud('maxListSize'), says: /got 0/ }],
     ['[4.2]', 'maxListSize 1.5', { maxListSize: 1.5 }, { path: crud('maxListSize') }],
+    ['[8.2]', 'maxBatchSize 0', { maxBatchSize: 0 }, { path: crud('maxBatchSize'), says: /got 0/ }],
+    [
+      '[8.2]',
+      'a batch operation without enableBatch',
+      { operations: ['createMany'] },
+      { path: crud('operations'), says: /got "createMany"\. Set enableBatch/i },
+    ],
     ['[8.9]', 'no operations', { operations: [] }, { path: crud('operations'), says: /at least one.*an array of 0/ }],
     [
       '[8.9]',

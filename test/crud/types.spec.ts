@@ -205,3 +205,17 @@ it('[8.9] types the operations, and hooks by the entity', () => {
   }
   expect([Hooked, Mistyped]).toBeDefined();
 });
+
+it('[8.2] types batches as their single operations', () => {
+  class Batched extends CrudController({ ...base, enableBatch: true }) {
+    @Post('batch')
+    override async createMany(body: JsonObject, query?: ListQuery) {
+      const { data } = await super.createMany(body, query);
+      isTrue<Equal<(typeof data)[number]['authorId'], number>>();
+      const { data: none } = await super.deleteMany({ ids: '1,2' });
+      isTrue<Equal<typeof none, null>>();
+      return data.map(({ title }) => title);
+    }
+  }
+  expect(Batched).toBeDefined();
+});

@@ -116,7 +116,8 @@ export class Batches<T extends object> {
     const removed = targets.map(({ key, id }) => access.targetIn(view, key, id, 'deleteMany'));
     return access.transacted(async () => {
       await this.locked(removed, []);
-      for (const target of removed) await this.records.remove(target, purges, hooks);
+      for (const target of removed)
+        if (!(await this.records.remove(target, purges, hooks))) throw await access.refusalOf(target);
       return null;
     });
   }

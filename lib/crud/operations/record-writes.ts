@@ -75,13 +75,19 @@ export class RecordWrites<T extends object> {
     await this.bodies.relationIds.write(key, ids, 'update');
   }
 
-  /** @throws 403, 404, 409 */
-  async remove(target: Target, purges: boolean, hooks: GeneratedHooks<T>): Promise<void> {
+  /**
+   * @returns whether the record was there; a transaction may see an old state, so that it cannot say why not
+   * @throws what a hook throws, 409
+   */
+  async remove(target: Target, purges: boolean, hooks: GeneratedHooks<T>): Promise<boolean> {
     const { access } = this;
     await this.hooks.beforeDelete(hooks, target);
     const condition = access.changeable(target);
     const remove = (): Promise<boolean> => access.store.writer('delete').remove(target.key, condition, purges);
-    if (!(await access.run(remove, { operation: 'delete' }))) throw await access.refusalOf(target);
-    await this.hooks.afterDelete(hooks, target);
+    const isRemoved = await access.run(remove, { operation: 'delete' });
+    if (isRemoved) await this.hooks.afterDelete(hooks, target);
+    // What the hook wrote has to be rolled back. Before it ran, the record was locked.
+    else if (hooks.beforeDelete) throw await access.refusalOf(target);
+    return isRemoved;
   }
 }

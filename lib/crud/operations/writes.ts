@@ -75,8 +75,8 @@ export class Writes<T extends object> {
     const target = await access.target(id, 'delete', purges ? 'with' : 'without');
     // A listener is called with a record that is read first: the transaction keeps it as it is.
     const readsFirst = hooks.beforeDelete !== undefined || access.store.callsListeners('delete');
-    const remove = (): Promise<void> => this.records.remove(target, purges, hooks);
-    await this.explained(target, () => access.writing(readsFirst, remove));
+    const isRemoved = await access.writing(readsFirst, () => this.records.remove(target, purges, hooks));
+    if (!isRemoved) throw await access.refusalOf(target);
   }
 
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 404, 409 */

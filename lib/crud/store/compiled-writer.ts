@@ -78,8 +78,14 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       });
     };
     const columns = rows.map(columnsOf);
-    const shape = columns.map((each) => each.map(({ databaseName }) => databaseName).join(' ')).join(', ');
-    const statement = this.statements.get(`insert ${shape}`, () => this.insertion(columns));
+    const [only = []] = columns;
+    // Clients choose the shapes of several rows: keeping their statements would take much memory.
+    const statement =
+      columns.length === 1
+        ? this.statements.get(`insert ${only.map(({ databaseName }) => databaseName).join(' ')}`, () =>
+            this.insertion(columns),
+          )
+        : this.insertion(columns);
     const { rows: returned, affected, insertedKey } = await statement(values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
