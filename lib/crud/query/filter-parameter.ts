@@ -44,7 +44,7 @@ export class FilterReader {
     const { group, rest } = place;
     const [name = '', operator = 'eq', ...more] = rest;
     const path = this.filterable.get(name);
-    if (!path || name === '') return this.errors.addUnknown(parameter, 'field', [...this.filterable.keys()]);
+    if (!path) return this.errors.addUnknown(parameter, 'field', [...this.filterable.keys()]);
     if (more.length > 0) return this.refuse(parameter, 'has names after the operator');
     if (++this.conditions > MAX_CONDITIONS)
       return this.conditions === MAX_CONDITIONS + 1
@@ -118,7 +118,7 @@ export class FilterReader {
 /** `filter[price][gte]` → `['price', 'gte']` */
 function namesIn(parameter: string): string[] | undefined {
   const inside = parameter.slice(PREFIX.length);
-  if (!inside.startsWith('[') || !inside.endsWith(']')) return undefined;
+  if (!inside.endsWith(']')) return undefined;
   const names = inside.slice(1, -1).split('][');
   return names.some((name) => /[[\]]/.test(name)) ? undefined : names;
 }

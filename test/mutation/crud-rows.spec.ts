@@ -1,0 +1,495 @@
+/** Which rows and fields the caller of an operation may see and write: scopes, owners, path parameters, fields. */
+import 'reflect-metadata';
+import { HttpException } from '@nestjs/common';
+import {
+  And,
+  Any,
+  ArrayContains,
+  Between,
+  Equal,
+  ILike,
+  In,
+  IsNull,
+  LessThan,
+  LessThanOrEqual,
+  Like,
+  MoreThan,
+  MoreThanOrEqual,
+  Not,
+  Or,
+  Raw,
+  type DataSource,
+} from 'typeorm';
+import type { CrudOptions } from '../../lib/crud/crud-options.js';
+import type { Resource } from '../../lib/crud/resource/resource.js';
+import { permissionsOf, type FieldPermission } from '../../lib/crud/rows/field-permissions.js';
+import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
+import { useScope, type ScopeContext } from '../../lib/crud/rows/scope.js';
+import {
+  deletedIn,
+  mayChooseDeleted,
+  newValuesOf,
+  relatedViewOf,
+  viewOf,
+  type View,
+} from '../../lib/crud/rows/view.js';
+import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';
+import type { Field } from '../../lib/entities/entity-schema.js';
+import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';
+import { type Article, during, openDatabase, resourceOf, Writer } from './articles.js';
+import { show } from './shown.js';
+
+let dataSource: DataSource;
+beforeAll(async () => {
+  dataSource = await openDatabase();
+});
+afterAll(() => dataSource.destroy());
+
+const compile = (options: Partial<CrudOptions<Article>> = {}) => resourceOf(dataSource, options);
+const requestOf = (user?: unknown, more: object = {}): object => ({ method: 'GET', headers: {}, user, ...more });
+const ANN = { id: 7, email: '', roles: ['EDITOR'] };
+const ROOT = { id: 1, email: '', roles: ['ADMIN'] };
+
+/** What a refusal answers, or the message of another error. */
+async function refusal(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    if (!(error instanceof HttpException)) return (error as Error).message;
+    return [error.getStatus(), error.message];
+  }
+  return 'accepted';
+}
+
+describe('[9.1] the condition of a scope', () => {
+  const read = (where: unknown) => conditionOfWhere(where, dataSource.getMetadata('Article'), dataSource);
+  const author = (values: object): Writer => Object.assign(new Writer(), values);
+
+  it.each<[what: string, where: unknown, condition: string]>([
+    ['true', true, 'all'],
+    ['false', false, 'none'],
+    ['no condition', {}, 'all'],
+    ['no alternative', [], 'none'],
+    ['a value', { pages: 3 }, 'pages eq 3'],
+    ['a false value', { free: false }, 'free eq false'],
+    ['several values', { pages: 3, title: '' }, '(pages eq 3 & title eq "")'],
+    ['alternatives', [{ pages: 3 }, { free: true, pages: 4 }], '(pages eq 3 | (free eq true & pages eq 4))'],
+    ['alternatives of which one is everything', [{ pages: 3 }, {}], 'all'],
+    ['nested alternatives', [[{ pages: 3 }], false, true], 'all'],
+    ['a moment', { readAt: new Date(0) }, 'readAt eq "1970-01-01T00:00:00.000Z"'],
+    ['an embedded object', { place: { city: 'Ulm' } }, 'place.city eq "Ulm"'],
+    ['Equal', { pages: Equal(3) }, 'pages eq 3'],
+    ['Equal of an operator', { pages: Equal(MoreThan(3)) }, 'pages gt 3'],
+    ['LessThan', { pages: LessThan(3) }, 'pages lt 3'],
+    ['LessThanOrEqual', { pages: LessThanOrEqual(3) }, 'pages lte 3'],
+    ['MoreThan', { pages: MoreThan(3) }, 'pages gt 3'],
+    ['MoreThanOrEqual', { pages: MoreThanOrEqual(3) }, 'pages gte 3'],
+    ['Between', { pages: Between(3, 4) }, 'pages between 3 4'],
+    ['In', { pages: In([3, 4]) }, 'pages in 3 4'],
+    ['In of nothing', { pages: In([]) }, 'none'],
+    ['Any', { pages: Any([3]) }, 'pages in 3'],
+    ['Like', { title: Like('a%') }, 'title like "a%"'],
+    ['IsNull', { note: IsNull() }, 'note isNull'],
+    ['Not of a value', { pages: Not(3) }, '(pages isNotNull & !pages eq 3)'],
+    ['Not of IsNull', { pages: Not(IsNull()) }, 'pages isNotNull'],
+    ['Not of In', { pages: Not(In([3])) }, '(pages isNotNull & !pages in 3)'],
+    ['Not of an empty list', { pages: Not(In([])) }, '(pages isNotNull & !none)'],
+    ['Not of Not', { pages: Not(Not(3)) }, '(pages isNotNull & !(pages isNotNull & !pages eq 3))'],
+    ['And', { pages: And(MoreThan(1), LessThan(9)) }, '(pages gt 1 & pages lt 9)'],
+    ['Or', { pages: Or(LessThan(1), IsNull()) }, '(pages lt 1 | pages isNull)'],
+    ['Raw with a function', { pages: Raw((column) => `${column} > :min`, { min: 3 }) }, 'raw pages > :min {"min":3}'],
+    ['Raw with SQL', { pages: Raw('3') }, 'raw pages = 3 {}'],
+    ['the key of a related record', { writer: 5 }, 'writerId eq 5'],
+    ['the name of a key on the wire', { writerId: 5 }, 'writerId eq 5'],
+    ['keys of related records', { writer: In([5, 6]) }, 'writerId in 5 6'],
+    ['no related record', { writer: IsNull() }, 'writerId isNull'],
+    ['a related record', { writer: { id: 5 } }, 'writer{(id eq 5 & goneAt isNull)}'],
+    [
+      'a condition on it',
+      { writer: { name: Not('Ann') } },
+      'writer{(name isNotNull & !name eq "Ann" & goneAt isNull)}',
+    ],
+    ['a condition on many records', { tags: { word: 'red' } }, 'tags{word eq "red"}'],
+    [
+      'a condition far away',
+      { tags: { articles: { writer: 5 } } },
+      'tags{articles{(writerId eq 5 & deletedAt isNull)}}',
+    ],
+  ])('%s', (_, where, condition) => {
+    expect(show(read(where))).toBe(condition);
+  });
+
+  it('takes a record as its key alone', () => {
+    expect(show(read({ writer: author({ id: 5, name: 'renamed' }) }))).toBe('writer{(id eq 5 & goneAt isNull)}');
+  });
+
+  it.each<[what: string, where: () => unknown, message: string]>([
+    ['nothing', () => undefined, 'A scope must be an object, an array of objects, true or false'],
+    ['null', () => null, 'A scope must be an object, an array of objects, true or false'],
+    ['a text', () => 'id = 1', 'A scope must be an object, an array of objects, true or false'],
+    ['a Date', () => new Date(), 'A scope must be an object, an array of objects, true or false'],
+    ['bytes', () => Buffer.from('a'), 'A scope must be an object, an array of objects, true or false'],
+    [
+      'an alternative that is none',
+      () => [{ pages: 1 }, undefined],
+      'A scope must be an object, an array of objects, true or false',
+    ],
+    ['undefined', () => ({ pages: undefined }), 'The scope of Article has no value for pages. Use IsNull() for NULL.'],
+    ['NULL', () => ({ pages: null }), 'The scope of Article has no value for pages. Use IsNull() for NULL.'],
+    [
+      'NULL inside',
+      () => ({ place: { city: null } }),
+      'The scope of Article has no value for place.city. Use IsNull() for NULL.',
+    ],
+    ['NULL in an operator', () => ({ pages: MoreThan(null) }), 'The scope of Article has no value for pages.'],
+    ['undefined in a list', () => ({ pages: In([1, undefined]) }), 'The scope of Article has no value for pages.'],
+    ['another name', () => ({ colour: 1 }), 'The scope of Article names colour, which the entity does not have.'],
+    [
+      'another name inside',
+      () => ({ place: { zip: 1 } }),
+      'The scope of Article names place.zip, which the entity does not have.',
+    ],
+    [
+      'the beginning of a name',
+      () => ({ pla: { city: 'Ulm' } }),
+      'The scope of Article names pla, which the entity does not have.',
+    ],
+    [
+      'a value for an embedded object',
+      () => ({ place: 'Ulm' }),
+      'The scope of Article names place, which the entity does not have.',
+    ],
+    [
+      'another operator',
+      () => ({ title: ILike('a%') }),
+      'The scope of Article uses the operator ilike, which scopes do not support.',
+    ],
+    [
+      'an operator for arrays',
+      () => ({ title: ArrayContains(['a']) }),
+      'The scope of Article uses the operator arrayContains, which scopes do not support.',
+    ],
+    [
+      'an operator in an operator',
+      () => ({ pages: MoreThan(LessThan(3)) }),
+      'The scope of Article uses the operator moreThan, which scopes do not support.',
+    ],
+    [
+      'a record without a key',
+      () => ({ writer: author({ name: 'Ann' }) }),
+      'The scope of Writer has no value for id. Use IsNull() for NULL.',
+    ],
+    ['a key of many records', () => ({ tags: 5 }), 'The scope of Article needs a condition on tags.'],
+  ])('refuses %s', async (_, where, message) => {
+    expect(await refusal(() => read(where()))).toBe(message);
+  });
+});
+
+/** What the caller may do with some fields: `title:riu` may be read, inserted and updated. */
+const rights = ({ canRead, canInsert, canUpdate }: Permissions, fields: readonly Field[], ...names: string[]): string =>
+  names
+    .map((name) => {
+      const field = fields.find((each) => each.name === name)!;
+      return `${name}:${canRead(field) ? 'r' : ''}${canInsert(field) ? 'i' : ''}${canUpdate(field) ? 'u' : ''}`;
+    })
+    .join(' ');
+
+describe('[9.3] the fields', () => {
+  it.each<[what: string, FieldPermission, user: unknown, rights: string]>([
+    ['nothing', {}, undefined, 'riu'],
+    ['nobody reads', { read: 'never' }, ROOT, 'iu'],
+    ['nobody writes', { write: 'never' }, ROOT, 'r'],
+    ['written once', { write: 'once' }, undefined, 'ri'],
+    ['neither', { read: 'never', write: 'never' }, ROOT, ''],
+    ['readers, for one', { read: ['EDITOR', 'X'] }, ANN, 'riu'],
+    ['readers, for another', { read: ['EDITOR'] }, ROOT, 'iu'],
+    ['readers, for an anonymous caller', { read: ['EDITOR'] }, undefined, 'iu'],
+    ['writers, for one', { write: ['EDITOR'] }, ANN, 'riu'],
+    ['writers, for another', { write: ['EDITOR'] }, ROOT, 'r'],
+    ['no reader', { read: [] }, ROOT, 'iu'],
+  ])('%s', (_, permission, user, expected) => {
+    const { fields } = compile().schema;
+    const note = fields.find(({ name }) => name === 'note')!;
+    const permissions = permissionsOf(new Map([[note, permission]]), requestOf(user) as never);
+    expect(rights(permissions, fields, 'note', 'title', 'id')).toBe(`note:${expected} title:riu id:r`);
+  });
+
+  it('are those of the entity where nothing is declared', () => {
+    const { fields } = compile().schema;
+    expect(permissionsOf(new Map(), undefined)).toBe(UNRESTRICTED);
+    expect(rights(UNRESTRICTED, fields, 'title', 'id', 'deletedAt')).toBe('title:riu id:r deletedAt:r');
+    const hidden = { ...fields[0]!, readable: false };
+    expect([UNRESTRICTED.canRead(hidden), UNRESTRICTED.canInsert(hidden)]).toEqual([false, false]);
+  });
+
+  it('are named in messages where the caller may do anything with them', () => {
+    const [field] = compile().schema.fields;
+    const may = (read: boolean, insert: boolean, update: boolean): Permissions => ({
+      canRead: () => read,
+      canInsert: () => insert,
+      canUpdate: () => update,
+    });
+    const cases = [may(true, false, false), may(false, true, false), may(false, false, true), may(false, false, false)];
+    expect(cases.map((each) => isKnownTo(field!, each))).toEqual([true, true, true, false]);
+  });
+
+  it('that the caller may not read are no parameters', async () => {
+    const resource = compile({
+      enableSearch: true,
+      searchableFields: ['title', 'note'],
+      filterableFields: ['title', 'note', 'writer.name', 'sequelOf.note'] as never,
+      sortableFields: ['title', 'note'],
+      defaultSort: '-note,title',
+      fields: { note: { read: ['EDITOR'] } },
+    });
+    const names = async (user: unknown) => {
+      const { list } = await during(requestOf(user), () => viewOf(resource, 'search', dataSource));
+      return {
+        searchable: [...list.searchable.keys()].join(),
+        filterable: [...list.filterable.keys()].join(),
+        sortable: [...list.sortable.keys()].join(),
+        defaultSort: list.defaultSort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join(),
+        readsNote: list.readable.some(({ name }) => name === 'note'),
+        readsTitle: list.readable.some(({ name }) => name === 'title'),
+      };
+    };
+    expect(await names(ANN)).toEqual({
+      searchable: 'title,note',
+      filterable: 'title,note,writer.name,sequelOf.note',
+      sortable: 'title,note',
+      defaultSort: '-note,title',
+      readsNote: true,
+      readsTitle: true,
+    });
+    expect(await names(ROOT)).toEqual({
+      searchable: 'title',
+      filterable: 'title,writer.name,sequelOf.note',
+      sortable: 'title',
+      defaultSort: 'title',
+      readsNote: false,
+      readsTitle: true,
+    });
+  });
+});
+
+describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
+  const shown = ({ visible, isScoped, guards, fixed }: View) => ({
+    visible: show(visible),
+    isScoped,
+    guards: guards.map(({ condition }) => show(condition)),
+    fixed: [...fixed].map(([{ name }, value]) => `${name}=${String(value)}`),
+  });
+  const OPEN = { visible: 'deletedAt isNull', isScoped: false, guards: [], fixed: [] };
+
+  it.each<[what: string, Partial<CrudOptions<Article>>, user: unknown, view: object, related?: object]>([
+    ['without rules', {}, undefined, OPEN],
+    [
+      'of a scope',
+      { scope: ({ user }) => (user ? { pages: 3 } : false) },
+      ANN,
+      { ...OPEN, visible: '(pages eq 3 & deletedAt isNull)', isScoped: true },
+    ],
+    [
+      'outside of a scope',
+      { scope: ({ user }) => (user ? { pages: 3 } : false) },
+      undefined,
+      { ...OPEN, visible: '(none & deletedAt isNull)', isScoped: true },
+    ],
+    ['of everything', { scope: () => Promise.resolve(true) }, undefined, OPEN],
+    ['of an owner', { owner: 'ownerId' }, ANN, { ...OPEN, guards: ['ownerId eq 7'] }, OPEN],
+    ['of an anonymous caller', { owner: 'ownerId' }, undefined, { ...OPEN, guards: ['none'] }, OPEN],
+    [
+      'of an owner who reads alone',
+      { owner: { field: 'ownerId', reads: true } },
+      ANN,
+      { ...OPEN, visible: '(ownerId eq 7 & deletedAt isNull)', guards: ['ownerId eq 7'] },
+      { ...OPEN, visible: '(ownerId eq 7 & deletedAt isNull)' },
+    ],
+    ['of a role that is not bound', { owner: { field: 'ownerId', reads: true, except: ['ADMIN'] } }, ROOT, OPEN],
+    [
+      'of another role',
+      { owner: { field: 'ownerId', reads: false, except: ['ADMIN'] } },
+      ANN,
+      { ...OPEN, guards: ['ownerId eq 7'] },
+      OPEN,
+    ],
+    [
+      'below a path',
+      { endpoint: '/writers/:writerId/owners/:ownerId/articles' },
+      undefined,
+      { ...OPEN, visible: '(deletedAt isNull & writerId eq 5 & ownerId eq -2)', fixed: ['writerId=5', 'ownerId=-2'] },
+      OPEN,
+    ],
+    [
+      'of all of them',
+      {
+        endpoint: '/writers/:writerId/articles',
+        scope: () => [{ free: true }, { pages: 1 }],
+        owner: { field: 'ownerId', reads: true },
+      },
+      ANN,
+      {
+        visible: '((free eq true | pages eq 1) & ownerId eq 7 & deletedAt isNull & writerId eq 5)',
+        isScoped: true,
+        guards: ['ownerId eq 7'],
+        fixed: ['writerId=5'],
+      },
+      {
+        visible: '((free eq true | pages eq 1) & ownerId eq 7 & deletedAt isNull)',
+        isScoped: true,
+        guards: [],
+        fixed: [],
+      },
+    ],
+  ])('%s', async (_, options, user, view, related = view) => {
+    const resource = compile(options);
+    const request = requestOf(user, { params: { writerId: '5', ownerId: '-2' } });
+    await during(request, async () => {
+      expect(shown(await viewOf(resource, 'findAll', dataSource))).toEqual(view);
+      expect(shown(await relatedViewOf(resource, 'findAll', dataSource))).toEqual(related);
+    });
+  });
+
+  it('[9.1] a scope knows the user and the operation, and is anonymous outside of a request', async () => {
+    const contexts: ScopeContext[] = [];
+    const scope = (context: ScopeContext) => contexts.push(context) > 0;
+    await during(requestOf(ANN), () => viewOf(compile({ scope }), 'patch', dataSource));
+    await viewOf(compile({ scope }), 'count', dataSource);
+    expect(contexts).toEqual([
+      { user: ANN, operation: 'patch' },
+      { user: undefined, operation: 'count' },
+    ]);
+  });
+
+  it('[9.1] a scope may be a provider', async () => {
+    class ArticleScope {
+      private readonly pages = 4;
+      scope() {
+        return { pages: this.pages };
+      }
+    }
+    const resource = resourceOf(dataSource, { scope: useScope(ArticleScope) }, (provider) => new provider());
+    expect(show((await viewOf(resource, 'findAll', dataSource)).visible)).toBe('(pages eq 4 & deletedAt isNull)');
+  });
+
+  it('[9.1] a scope that throws refuses', async () => {
+    const scope = () => {
+      throw new TypeError('no team');
+    };
+    expect(await refusal(() => viewOf(compile({ scope }), 'findAll', dataSource))).toBe('no team');
+  });
+
+  it.each<[string, params: object | undefined, answer: unknown]>([
+    ['a value that is none', { writerId: 'x' }, [404, 'No Article exists at this path']],
+    ['a value out of range', { writerId: '9'.repeat(30) }, [404, 'No Article exists at this path']],
+    ['no value', {}, 'Article is served below a path parameter: its operations need a request with :writerId'],
+    [
+      'no parameters',
+      undefined,
+      'Article is served below a path parameter: its operations need a request with :writerId',
+    ],
+    [
+      'a number',
+      { writerId: 5 },
+      'Article is served below a path parameter: its operations need a request with :writerId',
+    ],
+  ])('[8.7] the path refuses %s', async (_, params, answer) => {
+    const resource = compile({ endpoint: '/writers/:writerId/articles' });
+    const view = () => viewOf(resource, 'findAll', dataSource);
+    expect(await refusal(() => during(requestOf(ANN, { params }), view))).toEqual(answer);
+    expect(await refusal(view)).toMatch(/its operations need a request with :writerId$/);
+  });
+
+  it.each<['without' | 'with' | 'only', visible: string]>([
+    ['without', 'deletedAt isNull'],
+    ['with', 'all'],
+    ['only', 'deletedAt isNotNull'],
+  ])('[8.4] sees records %s deleted', async (deleted, visible) => {
+    expect(show((await viewOf(compile(), 'findAll', dataSource, deleted)).visible)).toBe(visible);
+    expect(show((await relatedViewOf(compile(), 'findAll', dataSource, deleted)).visible)).toBe(visible);
+  });
+
+  it('[8.4] the delete date is named by who may choose deleted records, and read where they are chosen', async () => {
+    const resource = compile({ deletedRoles: ['ADMIN'], sortableFields: ['title', 'deletedAt'] as never });
+    const list = (user: unknown, deleted?: 'with') =>
+      during(requestOf(user), async () => {
+        const { list } = await viewOf(resource, 'findAll', dataSource, deleted);
+        const reads = list.readable.some(({ name }) => name === 'deletedAt');
+        return [list.choosesDeleted, list.sortable.has('deletedAt'), reads, list.readable.length > 5];
+      });
+    expect(await list(ROOT)).toEqual([true, true, false, true]);
+    expect(await list(ROOT, 'with')).toEqual([true, true, true, true]);
+    expect(await list(ANN, 'with')).toEqual([false, false, false, true]);
+  });
+
+  it('[8.4] who may choose deleted records', async () => {
+    const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) =>
+      during(requestOf(user), async () => {
+        const resource = compile({ deletedRoles });
+        return [mayChooseDeleted(resource), deletedIn(resource, { deleted })];
+      });
+    expect(await choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
+    expect(await choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);
+    expect(await choose(['ADMIN'], ROOT, 'all')).toEqual([true, 'without']);
+    expect(await choose(['ADMIN'], ROOT, ['with', 'with'])).toEqual([true, 'without']);
+    expect(await choose(['ADMIN'], ANN, 'with')).toEqual([false, 'without']);
+    expect(await choose([], ROOT, 'with')).toEqual([false, 'without']);
+  });
+});
+
+describe('[9.2] the owner', () => {
+  const owned = (options: Partial<CrudOptions<Article>> = {}): Resource<Article> =>
+    compile({ owner: 'ownerId', ...options });
+  const as = <R>(user: unknown, call: () => R, headers: object = {}) =>
+    during(requestOf(user, { headers, params: { writerId: '5' } }), () => Promise.resolve(call()));
+
+  it.each<[what: string, user: unknown, rights: string]>([
+    ['of a bound caller', ANN, 'ownerId:r title:riu'],
+    ['of an anonymous caller', undefined, 'ownerId:r title:riu'],
+    ['of a role that is not bound', ROOT, 'ownerId:riu title:riu'],
+  ])('is written by the server: the fields %s', async (_, user, expected) => {
+    const resource = owned({ owner: { field: 'ownerId', except: ['ADMIN'] }, fields: { note: { write: 'never' } } });
+    const { permissions } = await as(user, () => viewOf(resource, 'create', dataSource));
+    expect(rights(permissions, resource.schema.fields, 'ownerId', 'title', 'note')).toBe(`${expected} note:r`);
+  });
+
+  it.each<[what: string, id: unknown, own: unknown]>([
+    ['a number', 7, 7],
+    ['a text of digits', '7', 7],
+    ['zero', 0, 0],
+    ['a text that is no id', 'ann', undefined],
+    ['null', null, undefined],
+    ['nothing', undefined, undefined],
+  ])('is the id of the user as the column holds it: %s', (_, id, own) => {
+    expect(ownIdOf(owned().owner!, requestOf({ id, roles: [] }) as never)).toBe(own);
+  });
+
+  it('answers others with 403', async () => {
+    const { guards } = await as(ANN, () => viewOf(owned(), 'update', dataSource));
+    expect(await refusal(() => Promise.reject(guards[0]!.refuse()))).toEqual([403, 'Owner access required']);
+  });
+
+  it('of a new record is the caller, beside the values of the path', async () => {
+    const valuesOf = (resource: Resource<Article>, user: unknown) =>
+      as(user, async () => {
+        const values = newValuesOf(resource, await viewOf(resource, 'create', dataSource));
+        return [...values].map(([{ name }, value]) => `${name}=${String(value)}`).join();
+      });
+    expect(await valuesOf(owned(), ANN)).toBe('ownerId=7');
+    expect(await valuesOf(owned({ endpoint: '/writers/:writerId/articles' }), ROOT)).toBe('writerId=5,ownerId=1');
+    expect(await valuesOf(compile({ endpoint: '/writers/:writerId/articles' }), undefined)).toBe('writerId=5');
+    expect(await refusal(() => valuesOf(owned(), undefined))).toEqual([401, 'Authentication required']);
+  });
+
+  it.each<[headers: object, challenge: string]>([
+    [{}, 'Bearer'],
+    [{ authorization: 'Bearer x' }, 'Bearer error="invalid_token"'],
+  ])('of an anonymous creation with %j is a challenge', (headers, challenge) => {
+    const create = () => newOwnerOf(owned().owner!, requestOf(undefined, { headers }) as never);
+    expect(create).toThrow(expect.objectContaining({ challenge }));
+  });
+
+  it('outside of a request is nobody', async () => {
+    expect(await refusal(() => newOwnerOf(owned().owner!, undefined))).toEqual([401, 'Authentication required']);
+  });
+});
