@@ -9,7 +9,6 @@ export class User extends AuthUser {}
 export class Author {
   @PrimaryGeneratedColumn() id!: number;
   @Column({ length: 80 }) name!: string;
-  @Column({ type: 'text', nullable: true }) biography!: string | null;
   @Column({ type: 'varchar', length: 40, nullable: true, select: false }) feedPassword!: string | null;
   @ManyToOne(() => User, { nullable: false }) owner!: User;
 }

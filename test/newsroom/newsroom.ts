@@ -4,8 +4,6 @@ import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { AuthModule, CrudModule, type CrudOptions, SecurityConfig } from 'declarest';
 import { Article, Author, Tag, User } from './entities.js';
 
-const owner = { field: 'ownerId', except: ['EDITOR'] } as const;
-
 const articles: CrudOptions<Article> = {
   entity: Article,
   endpoint: '/api/articles',
@@ -18,16 +16,13 @@ const articles: CrudOptions<Article> = {
   includableRelations: ['author', 'tags'],
   linkableRelations: ['tags'],
   aggregatableFields: ['status', 'authorId', 'words'],
-  enableCount: true,
   enableRestore: true,
   deletedRoles: ['EDITOR'],
-  scope: ({ user }) =>
-    user?.roles.includes('EDITOR') || [{ status: 'published' }, { owner: { id: Number(user?.id ?? 0) } }],
-  owner,
+  scope: ({ user }) => user?.roles.includes('EDITOR') || [{ status: 'published' }, { owner: { id: +(user?.id ?? 0) } }],
+  owner: { field: 'ownerId', except: ['EDITOR'] },
   fields: {
     slug: { write: 'once' },
     status: { write: ['EDITOR'] },
-    publishedAt: { write: ['EDITOR'] },
     editorNotes: { read: ['EDITOR'], write: ['EDITOR'] },
   },
 };
@@ -46,7 +41,7 @@ export class Newsroom {
     const auth = AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] });
     const crud = CrudModule.forFeature(
       articles,
-      { entity: Author, endpoint: '/api/authors', enablePagination: true, owner },
+      { entity: Author, endpoint: '/api/authors', maxListSize: 500, owner: { field: 'ownerId', except: ['EDITOR'] } },
       { entity: Tag, endpoint: '/api/tags', enablePagination: true },
     );
     return { module: Newsroom, imports: [TypeOrmModule.forRoot(database), auth, crud] };
