@@ -32,7 +32,12 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
       warnings.push(
         `${nameOf(entry)} requires roles that no user has together: ${entry.access.by.map(describeRule).join(', ')}.`,
       );
-  return [...warnings, ...findUnrestrictedPatches(inside.entries), ...findSimilarRoles(compiled.roleNames)];
+  return [
+    ...warnings,
+    ...findUnrestrictedPatches(inside.entries),
+    ...findUnrestrictedBatches(inside.entries),
+    ...findSimilarRoles(compiled.roleNames),
+  ];
 }
 
 const namesWithoutRule = ({ entries }: RouteAccess): string =>
@@ -52,18 +57,41 @@ function coversRoute(pattern: Pattern, entries: readonly RouteEntry[]): boolean 
 function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
   const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
   const paths = new Map<string, string[]>();
-  for (const put of entries.filter(({ method, access }) => method === 'PUT' && access.kind !== 'public')) {
+  for (const put of entries.filter(({ method }) => method === 'PUT')) {
     const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ path: put.of ?? put.path }));
-    if (!patch || patch.access.kind === 'denied') continue;
-    const [ofPut, ofPatch] = [put, patch].map(({ access }) => new Set(access.by.map(describeRule)));
-    if ([...(ofPatch ?? [])].some((rule) => !ofPut?.has(rule))) continue;
-    for (const rule of put.access.by.filter(restricts).map(describeRule))
-      if (!ofPatch?.has(rule)) paths.set(rule, [...(paths.get(rule) ?? []), put.path]);
+    for (const rule of patch ? rulesOfOnly(put, patch) : []) paths.set(rule, [...(paths.get(rule) ?? []), put.path]);
   }
   return [...paths].map(
     ([rule, of]) =>
       `${rule} restricts PUT but not PATCH of ${of.join(', ')}. Restrict PATCH too, or declare a rule of its own for it.`,
   );
+}
+
+/** A rule for `POST /api/products` leaves `POST /api/products/batch` open, which writes the same records. */
+function findUnrestrictedBatches(entries: readonly RouteEntry[]): string[] {
+  const collectionOf = ({ method, path }: RouteEntry): string =>
+    `${method} ${method === 'POST' ? path : path.replace(/\/:\w+$/, '')}`;
+  const singles = new Map(entries.map((entry) => [collectionOf(entry), entry]));
+  return entries.flatMap((batch) => {
+    const single = batch.path.endsWith(BATCH) ? singles.get(nameOf(batch).slice(0, -BATCH.length)) : undefined;
+    return (single ? rulesOfOnly(single, batch) : []).map(
+      (rule) =>
+        `${rule} restricts ${nameOf(single as RouteEntry)} but not ${nameOf(batch)}. Restrict the batch too, or declare a rule of its own for it.`,
+    );
+  });
+}
+
+const BATCH = '/batch';
+
+/** The rules that restrict a route but not the other one, unless that one has a rule of its own. */
+function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): string[] {
+  if (access.kind === 'public' || other.kind === 'denied') return [];
+  const [own, others] = [access, other].map(({ by }) => new Set(by.map(describeRule)));
+  if ([...(others ?? [])].some((rule) => !own?.has(rule))) return [];
+  return access.by
+    .filter(restricts)
+    .map(describeRule)
+    .filter((rule) => !others?.has(rule));
 }
 
 const placeOf = ({ path, of = path }: Pick<RouteEntry, 'path' | 'of'>): string => `${of} ${path}`;

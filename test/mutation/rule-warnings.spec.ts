@@ -132,6 +132,36 @@ describe('warnings about rules', () => {
       [],
     ],
     [
+      'a rule for the routes of one record, but not for those of batches',
+      {
+        routes: ['POST /a', 'POST /a/batch', 'PATCH /a/:id', 'PATCH /a/batch', 'DELETE /a/:id', 'DELETE /a/batch'],
+        rules: [
+          rule('/**', AUTHENTICATED),
+          rule('POST /a', roles('A')),
+          rule('PATCH /a/:id', roles('A')),
+          rule('DELETE /a/:id', roles('A')),
+          rule('DELETE /a/batch', roles('A')),
+        ],
+      },
+      [
+        'Shop.roles("A", "POST /a") restricts POST /a but not POST /a/batch. Restrict the batch too, or declare a rule of its own for it.',
+        'Shop.roles("A", "PATCH /a/:id") restricts PATCH /a/:id but not PATCH /a/batch. Restrict the batch too, or declare a rule of its own for it.',
+      ],
+    ],
+    [
+      'no rule for one record that covers batches too, or that a public rule opens again',
+      {
+        routes: ['POST /a', 'POST /a/:id', 'POST /a/batch', 'POST /b', 'POST /b/batch', 'POST /c/batch'],
+        rules: [
+          rule('/**', AUTHENTICATED),
+          rule('POST /a/**', roles('A')),
+          rule('POST /a/:id', roles('A')),
+          rule('POST /b', PUBLIC),
+        ],
+      },
+      [],
+    ],
+    [
       'no rule for PUT that a public rule opens again',
       {
         routes: ['PUT /a/b', 'PATCH /a/b'],
