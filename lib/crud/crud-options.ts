@@ -131,7 +131,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   schema?: RecordSchemas;
   /**
-   * Many-to-many relations that records have as `<relation>Ids`, and that POST and PUT write: `"tagsIds": [1, 3]`.
+   * Many-to-many relations that records have as `<relation>Ids`, and that POST, PUT and PATCH write: `"tagsIds": [1, 3]`.
    *
    * @default []
    * @example
