@@ -10,6 +10,7 @@ import type { GeneratedHooks } from './generated-hooks.js';
 import { addRoutes } from './generated-routes.js';
 import { idempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import type { ListQuery } from './query/list-query.js';
+import type { BatchResult } from './operations/batch-items.js';
 import { resolveCrudOptions } from './resolve-options.js';
 
 /** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */
@@ -52,10 +53,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async createMany(body: JsonObject, query?: ListQuery) {
-      const { batches, once } = operationsOf(resolved, this);
-      return once(async () =>
-        envelope(`${entity.name} batch created`, await batches.createMany(body, query, hooksOf(this))),
-      );
+      const answer = (created: T[] | BatchResult[]) => envelope(`${entity.name} batch created`, created);
+      return operationsOf(resolved, this).batches.createMany(body, query, hooksOf(this), answer);
     }
 
     async patchMany(body: JsonObject, query?: ListQuery) {
@@ -69,8 +68,8 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
     }
 
     async create(body: JsonObject) {
-      const { writes, once } = operationsOf(resolved, this);
-      return once(async () => envelope(`${entity.name} created`, await writes.create(body, hooksOf(this))));
+      const answer = (created: T) => envelope(`${entity.name} created`, created);
+      return operationsOf(resolved, this).writes.create(body, hooksOf(this), answer);
     }
 
     async update(id: string, body: JsonObject) {

@@ -81,6 +81,13 @@ class FailsToStore implements EntitySubscriberInterface {
 const ann = makeToken({ payload: claims({ sub: '1' }) });
 const bob = makeToken({ payload: claims({ sub: '2' }) });
 
+/** A scope that takes a connection for a while. */
+const slowly = { query: (): Promise<unknown> => Promise.resolve() };
+const queried = async ({ user }: { user?: Principal | undefined }) => {
+  for (let times = 0; times < 5; times += 1) await slowly.query();
+  return { ownerId: Number(user?.id) };
+};
+
 const only = ({ user }: { user?: Principal | undefined }) => ({ ownerId: Number(user?.id) });
 
 interface Service extends CrudService {
@@ -96,6 +103,7 @@ async function start(platform: Platform, parts: CrudParts = {}): Promise<Service
     resources: [
       { entity: Order, endpoint: '/orders', idempotency: true, enableBatch: true },
       { entity: Order, endpoint: '/scoped', idempotency: true, scope: only },
+      { entity: Order, endpoint: '/queried', idempotency: true, scope: queried },
       { entity: Order, endpoint: '/shops/:shopId/orders', idempotency: true },
       { entity: Order, endpoint: '/off' },
       CustomController,
@@ -152,6 +160,7 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
   beforeAll(async () => {
     service = await start(platform, parts);
     send = service.postAs;
+    slowly.query = () => service.dataSource.query('SELECT 1');
   });
   beforeEach(async () => {
     before = await service.orders();
@@ -305,6 +314,15 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
     for (const path of ['/orders', '/scoped', '/custom'])
       expectOne(await Promise.all(Array.from({ length: 50 }, () => send(ann, 'race', { ownerId: 1 }, path))));
     expect(await added()).toBe(3);
+  });
+
+  it('[8.6] runs a scope that queries the database before the transaction, so that no pool runs dry', async () => {
+    // Each request would hold a connection and wait for another one, and none would ever be answered.
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => send(ann, `pool-${index}`, { ownerId: 1 }, '/queried')),
+    );
+    expect(new Set(answers.map(statusOf))).toEqual(new Set([201]));
+    expect(await added()).toBe(60);
   });
 
   it('[8.6] of parallel requests to two applications one writes', async () => {

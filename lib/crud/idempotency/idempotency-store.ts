@@ -30,6 +30,9 @@ export class KeyTaken extends ConflictException {}
 
 const current = new AsyncLocalStorage<KeyedRequest>();
 
+/** Whether the request that is being handled has an `Idempotency-Key`. */
+export const hasKey = (): boolean => current.getStore() !== undefined;
+
 /** Calls a handler, whose write stores its answer. */
 export const runKeyed = <R>(request: KeyedRequest, handler: () => R): R => current.run(request, handler);
 
@@ -43,27 +46,34 @@ interface WriteAccess {
  * Runs a write. Where the request has a key, its row is part of the same transaction. It is inserted first: a concurrent
  * request with the same key waits for it, and fails before it writes anything.
  *
- * @param write returns the body of the answer
+ * Scopes and validation belong before it: where they query the database, the transaction would hold one connection of the
+ * pool while they wait for another, and enough requests would wait for each other for ever.
+ *
+ * @param answer makes the body of the response from what was written
  * @throws KeyTaken
  */
-export async function withStoredAnswer<R>(access: WriteAccess, write: () => Promise<R>): Promise<R> {
+export async function withStoredAnswer<W, R>(
+  access: WriteAccess,
+  answer: (written: W) => R,
+  write: () => Promise<W>,
+): Promise<R> {
   const request = current.getStore();
   // An override may write several times, and to other resources.
-  if (!request || request.stored || request.options !== access.resource.options) return write();
+  if (!request || request.stored || request.options !== access.resource.options) return answer(await write());
   const { id, fingerprint } = request;
-  const { answer, stored } = await access.transacted(async () => {
+  const { body, stored } = await access.transacted(async () => {
     const manager = transactionOf(access.dataSource) as EntityManager;
     const row = { id, request: fingerprint, expiresAt: Date.now() + KEPT_MS };
     await manager.insert(IdempotencyKey, row).catch((error: unknown) => {
       throw databaseFailureOf(error) === 'conflict' ? new KeyTaken() : error;
     });
-    const answer = await write();
-    const stored = storedAnswerOf(answer, request.statusOf());
+    const body = answer(await write());
+    const stored = storedAnswerOf(body, request.statusOf());
     await manager.update(IdempotencyKey, { id }, stored);
-    return { answer, stored };
+    return { body, stored };
   });
   request.stored = stored;
-  return answer;
+  return body;
 }
 
 function storedAnswerOf(answer: unknown, status: number): StoredAnswer {

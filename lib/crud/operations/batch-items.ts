@@ -1,4 +1,5 @@
 /** What the items of a batch have in common: the names of their errors, and results of their own with `atomic=false`. */
+import { hasKey } from '../idempotency/idempotency-store.js';
 import { BadRequestException } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { failureOf, type FieldError } from '../../http/failure.js';
@@ -30,8 +31,8 @@ export async function writeSeparately<I, D>(
   status: number,
   write: (item: I) => Promise<D>,
 ): Promise<BatchResult<D>[]> {
-  // An Idempotency-Key has opened one. A failed statement ends it on PostgreSQL, for the other items too.
-  if (transactionOf(dataSource))
+  // The answer to a key is stored in one. A failed statement ends it on PostgreSQL, for the other items too.
+  if (transactionOf(dataSource) || hasKey())
     throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
   for (const item of items)

@@ -2,6 +2,7 @@
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { GeneratedHooks } from '../generated-hooks.js';
+import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import {
   parseBatchDeletion,
   parseBatchQuery,
@@ -34,14 +35,29 @@ export class Batches<T extends object> {
     private readonly records: RecordWrites<T>,
   ) {}
 
-  /** @throws 400 naming every wrong field, 401, 403, 409 */
-  createMany(body: JsonObject, query: ListQuery = {}, hooks: GeneratedHooks<T> = {}): Promise<T[] | BatchResult[]> {
-    return this.written(body, query, 201, (items, nameOf) => this.create(items, nameOf, hooks));
+  /** @param answer makes the body of the response @throws 400 naming every wrong field, 401, 403, 409 */
+  async createMany<R>(
+    body: JsonObject,
+    query: ListQuery = {},
+    hooks: GeneratedHooks<T>,
+    answer: (created: T[] | BatchResult[]) => R,
+  ): Promise<R> {
+    const { items, isAtomic } = this.sent(body, query);
+    if (isAtomic) return this.create(items, inBatch, hooks, answer);
+    const write = (item: unknown) => this.create([item], alone, hooks, ([created]) => created);
+    return answer(await writeSeparately(this.access.dataSource, items, 201, write));
   }
 
   /** @throws 400 naming every wrong field, 403, 404, 409 */
-  patchMany(body: JsonObject, query: ListQuery = {}, hooks: GeneratedHooks<T> = {}): Promise<T[] | BatchResult[]> {
-    return this.written(body, query, 200, (items, nameOf) => this.patch(items, nameOf, hooks));
+  async patchMany(
+    body: JsonObject,
+    query: ListQuery = {},
+    hooks: GeneratedHooks<T> = {},
+  ): Promise<T[] | BatchResult[]> {
+    const { items, isAtomic } = this.sent(body, query);
+    if (isAtomic) return this.patch(items, inBatch, hooks);
+    const write = async (item: unknown) => (await this.patch([item], alone, hooks))[0];
+    return writeSeparately(this.access.dataSource, items, 200, write);
   }
 
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
@@ -54,26 +70,25 @@ export class Batches<T extends object> {
       : writeSeparately(this.access.dataSource, targets, 200, (target) => this.remove([target], purges, hooks));
   }
 
-  private async written(
-    body: JsonObject,
-    query: ListQuery,
-    status: number,
-    write: (items: readonly unknown[], nameOf: NameItem) => Promise<T[]>,
-  ): Promise<T[] | BatchResult[]> {
+  /** @throws 400 */
+  private sent(body: JsonObject, query: ListQuery): { readonly items: readonly unknown[]; readonly isAtomic: boolean } {
     const isAtomic = parseBatchQuery(query);
-    const items = readItems(body, this.access.resource.options.maxBatchSize);
-    if (isAtomic) return write(items, inBatch);
-    return writeSeparately(this.access.dataSource, items, status, async (item) => (await write([item], alone))[0]);
+    return { items: readItems(body, this.access.resource.options.maxBatchSize), isAtomic };
   }
 
-  private async create(items: readonly unknown[], nameOf: NameItem, hooks: GeneratedHooks<T>): Promise<T[]> {
+  private async create<R>(
+    items: readonly unknown[],
+    nameOf: NameItem,
+    hooks: GeneratedHooks<T>,
+    answer: (created: T[]) => R,
+  ): Promise<R> {
     const { access, bodies, records } = this;
     const sent = await checkItems(items, nameOf, readItem);
     const view = await access.view('createMany');
     const changes = await checkItems(sent, nameOf, (body) =>
       bodies.checkCreated(bodies.read(body, 'create', view), view),
     );
-    return access.transacted(async () => {
+    const insert = async (): Promise<T[]> => {
       // A hook sees the records of the items before.
       const parts = hooks.beforeCreate ? changes.map((change) => [change]) : [changes];
       const keys: unknown[] = [];
@@ -82,7 +97,8 @@ export class Batches<T extends object> {
       const created = await records.created(view, keys);
       for (const record of created) await records.hooks.afterCreate(hooks, record);
       return created;
-    });
+    };
+    return withStoredAnswer(access, answer, () => access.transacted(insert));
   }
 
   private async patch(items: readonly unknown[], nameOf: NameItem, hooks: GeneratedHooks<T>): Promise<T[]> {

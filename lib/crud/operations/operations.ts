@@ -1,6 +1,5 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
-import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import type { Resource } from '../resource/resource.js';
 import { Batches } from './batches.js';
 import { Reads } from './reads.js';
@@ -15,8 +14,6 @@ export interface Operations<T extends object> {
   readonly reads: Reads<T>;
   readonly writes: Writes<T>;
   readonly batches: Batches<T>;
-  /** Runs a write whose answer is stored where the request has an `Idempotency-Key`. */
-  readonly once: <R>(write: () => Promise<R>) => Promise<R>;
 }
 
 export function operationsOn<T extends object>(
@@ -33,6 +30,5 @@ export function operationsOn<T extends object>(
     reads: new Reads(access),
     writes: new Writes(access, bodies, records),
     batches: new Batches(access, bodies, records),
-    once: (write) => withStoredAnswer(access, write),
   };
 }

@@ -1,6 +1,7 @@
 /** The operations that change one record. */
 import type { JsonObject } from '../../http/json-body.js';
 import type { GeneratedHooks } from '../generated-hooks.js';
+import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import { and, compare, NOTHING } from '../query/condition.js';
 import { parseDeleteQuery, type ListQuery } from '../query/list-query.js';
 import { everything } from '../query/record-request.js';
@@ -20,18 +21,18 @@ export class Writes<T extends object> {
     private readonly records: RecordWrites<T>,
   ) {}
 
-  /** @throws 400 naming every wrong field, 403, 409 */
-  async create(body: JsonObject, hooks: GeneratedHooks<T> = {}): Promise<T> {
+  /** @param answer makes the body of the response @throws 400 naming every wrong field, 403, 409 */
+  async create<R>(body: JsonObject, hooks: GeneratedHooks<T>, answer: (created: T) => R): Promise<R> {
     const { access, records } = this;
     const view = await access.view('create');
     const change = await this.bodies.checkCreated(this.bodies.read(body, 'create', view), view);
     const isChecked = view.isScoped || change.ids.size > 0 || hooks.beforeCreate !== undefined;
-    const record = await access.writing(isChecked, async () => {
+    const insert = async (): Promise<T> => {
       const [created] = await records.created(view, await records.insert(view, [change], hooks));
       await records.hooks.afterCreate(hooks, created as T);
-      return created as T;
-    });
-    return withETag(record, view);
+      return withETag(created as T, view);
+    };
+    return withStoredAnswer(access, answer, () => access.writing(isChecked, insert));
   }
 
   /** A full replacement; never creates. @throws 400 naming every wrong field, 403, 404, 409 */
