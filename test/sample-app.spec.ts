@@ -140,7 +140,7 @@ describe('the running shop', () => {
     const hired = await running.ask('PUT', `/api/admin/staff/${user.id}`, { token: admin });
     expect(hired.json).toEqual({ email: 'sam@shop.example', role: 'STAFF' });
     staff = await running.login('sam@shop.example', 'correct horse battery');
-  });
+  }, 60_000);
   afterAll(() => running.end());
 
   it.each<[method: string, path: string, anonymous: number, asCustomer: number, asStaff: number]>([
