@@ -31,6 +31,7 @@ const TARGETS = [
 const INJECTABLE = ['on purpose', 'unsafe?name=Ann*'];
 
 const scratch = mkdtempSync(join(tmpdir(), 'declarest-sqlmap-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 let failures = 0;
 for (const database of ['sqlite', 'postgres', 'mariadb']) {
   if (database !== 'sqlite' && !SERVERS[database]) {
@@ -55,7 +56,6 @@ for (const database of ['sqlite', 'postgres', 'mariadb']) {
   await app.close();
   await drop();
 }
-rmSync(scratch, { recursive: true });
 process.exitCode = failures > 0 ? 1 : 0;
 
 /** @returns the parameters that sqlmap calls injectable */
@@ -88,6 +88,7 @@ async function examine(url, database) {
 }
 
 async function start(options) {
+  // oxlint-disable-next-line typescript/no-extraneous-class -- plain JavaScript has no decorators: they follow
   class Item {}
   Entity('item')(Item);
   PrimaryGeneratedColumn()(Item.prototype, 'id');
@@ -109,6 +110,7 @@ async function start(options) {
   Query('name')(Unsafe.prototype, 'find', 0);
   Get()(Unsafe.prototype, 'find', Object.getOwnPropertyDescriptor(Unsafe.prototype, 'find'));
 
+  // oxlint-disable-next-line typescript/no-extraneous-class -- a module of Nest
   class App {}
   Module({
     imports: [
