@@ -54,7 +54,7 @@ async function start(
   ]);
   await dataSource.getRepository(Book).insert([{ title: 'one', author: { id: OTHERS } }]);
   const rows = (): Promise<unknown[]> => dataSource.query('SELECT * FROM book ORDER BY id');
-  return { rows, of: (caller?: TestUser) => as(service.app, caller) };
+  return { rows, service, of: (caller?: TestUser) => as(service.app, caller) };
 }
 
 const refusal = (operation: string): unknown => ({
@@ -127,17 +127,36 @@ describe.each(WHERE)('on $database and $platform, $path', (where) => {
     );
     expect(await of(user).post('/books', { title: 'two', authorId: MINE })).toMatchObject({ status: 201 });
   });
-});
 
-it('[9.4] [8.7] POST below a parent that the caller does not see is refused as below none', async () => {
-  const nested: CrudOptions<Book> = { ...books, endpoint: '/authors/:authorId/books' };
-  const { of } = await start([nested, authors]);
-  for (const authorId of [OTHERS, MISSING])
-    expect(await of(user).post(`/authors/${authorId}/books`, { title: 'two' })).toMatchObject(
-      refusal('create') as object,
-    );
-  expect(await of(user).post(`/authors/${MINE}/books`, { title: 'two' })).toMatchObject({ status: 201 });
-  expect(await of(user).put(`/authors/${OTHERS}/books/1`, { title: 'three' })).toMatchObject({ status: 200 });
+  it('[8.7] [9.4] below a parent that the caller does not see there is nothing, as below none', async () => {
+    const nested = { ...books, endpoint: '/authors/:authorId/books', enableExists: true, enableCount: true };
+    const { of, rows, service } = await start([nested, authors], where);
+    const hidden = await service.dataSource.getRepository(Book).save({ title: 'hidden', author: { id: DELETED } });
+    const before = await rows();
+    const { get, post, put, patch, delete: del } = of(user);
+    for (const [authorId, id] of [
+      [OTHERS, 1],
+      [DELETED, hidden.id],
+      [MISSING, 1],
+    ]) {
+      const below = `/authors/${authorId}/books`;
+      expect((await get(below)).json).toMatchObject({ data: [] });
+      expect((await get(`${below}/count`)).json).toMatchObject({ data: { count: 0 } });
+      expect((await get(`${below}/exists/${id}`)).json).toMatchObject({ data: { exists: false } });
+      for (const answer of [
+        await get(`${below}/${id}`),
+        await put(`${below}/${id}`, { title: 'three' }),
+        await patch(`${below}/${id}`, { title: 'three' }),
+        await del(`${below}/${id}`),
+      ])
+        expect(answer).toMatchObject({ status: 404, json: failure(`Book with id ${id} not found`) });
+      expect(await post(below, { title: 'two' })).toMatchObject(refusal('create') as object);
+    }
+    expect(await rows()).toEqual(before);
+    expect((await of(admin).get(`/authors/${OTHERS}/books`)).json).toMatchObject({ data: [{ id: 1 }] });
+    expect(await post(`/authors/${MINE}/books`, { title: 'two' })).toMatchObject({ status: 201 });
+    expect((await get(`/authors/${MINE}/books`)).json).toMatchObject({ data: [{ title: 'two' }] });
+  });
 });
 
 it('[9.4] without a resource of the author, only deleted ones are refused', async () => {

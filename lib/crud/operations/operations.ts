@@ -6,7 +6,7 @@ import { Reads } from './reads.js';
 import { RecordBodies } from './record-bodies.js';
 import { RecordWrites } from './record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
-import { References, type ReferencedResources } from './references.js';
+import { References } from './references.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
 
@@ -21,11 +21,11 @@ export function operationsOn<T extends object>(
   repository: Repository<T>,
   dataSource: DataSource,
   related: () => RelatedAccesses,
-  referenced: ReferencedResources,
+  resourcesOf: ResourceAccess<T>['resourcesOf'],
 ): Operations<T> {
-  const access = new ResourceAccess(resource, repository, dataSource, related);
+  const access = new ResourceAccess(resource, repository, dataSource, related, resourcesOf);
   const bodies = new RecordBodies(access);
-  const records = new RecordWrites(access, bodies, new References(access, referenced));
+  const records = new RecordWrites(access, bodies, new References(access));
   return {
     reads: new Reads(access),
     writes: new Writes(access, bodies, records),

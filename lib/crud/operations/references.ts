@@ -1,14 +1,11 @@
-/** Checks the many-to-one references that a request writes, such as `"authorId": 5`. */
+/** Many-to-one references to records that the caller may not see: they are answered as if there were no such record. */
 import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
 import type { Values } from '../../entities/record-input.js';
-import { and, compare, isEverything, or, type Relation } from '../query/condition.js';
+import { and, compare, isEverything, type Relation } from '../query/condition.js';
 import type { View } from '../rows/view.js';
-import type { RelatedAccess } from './relation-views.js';
+import { visibleThrough } from './referenced-records.js';
 import type { ResourceAccess } from './resource-access.js';
-
-/** The resources that show the related records. A record exists for a caller who sees it through one of them. */
-export type ReferencedResources = (relation: Relation) => readonly RelatedAccess[];
 
 interface WrittenReferences {
   readonly operation: 'create' | 'update';
@@ -21,10 +18,7 @@ interface WrittenReferences {
 }
 
 export class References<T extends object> {
-  constructor(
-    private readonly access: ResourceAccess<T>,
-    private readonly resourcesOf: ReferencedResources,
-  ) {}
+  constructor(private readonly access: ResourceAccess<T>) {}
 
   /** @throws 409 for a record that the caller does not see, as for one that does not exist */
   async assertVisible({ operation, view, sent, values, key }: WrittenReferences): Promise<void> {
@@ -43,10 +37,8 @@ export class References<T extends object> {
 
   /** Without a statement where the caller may see every record. The database finds out whether there is one. */
   private async isVisible(relation: Relation, value: unknown): Promise<boolean> {
-    const resources = this.resourcesOf(relation);
-    const views = await Promise.all(resources.map((each) => each.relatedView()));
-    const visible = or(...views.map((each) => each.visible));
-    const [related] = resources;
+    const visible = await visibleThrough(this.access, relation);
+    const [related] = this.access.resourcesOf(relation);
     const referenced = relation.joinColumns[0]?.referencedColumn;
     const field = related?.resource.schema.fields.find(({ column }) => column === referenced);
     if (!related || !field || isEverything(visible)) return true;

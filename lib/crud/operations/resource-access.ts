@@ -6,7 +6,7 @@ import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-
 import type { Field } from '../../entities/entity-schema.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { ListOperation, OperationName } from '../operation-names.js';
-import { and, compare, type Condition } from '../query/condition.js';
+import { and, compare, type Condition, type Relation } from '../query/condition.js';
 import type { Deleted } from '../query/deleted-parameters.js';
 import type { ListQuery } from '../query/list-query.js';
 import { everything, selectedFields, type RecordRequest } from '../query/record-request.js';
@@ -18,6 +18,7 @@ import type { RowLock } from '../store/record-access.js';
 import { RecordStore } from '../store/record-store.js';
 import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
 import { inTransaction, outsideTransactions } from '../store/transactions.js';
+import { belowVisible } from './referenced-records.js';
 import { RelationViews, type RelatedAccess, type RelatedAccesses } from './relation-views.js';
 
 /** The record that an operation changes. */
@@ -51,6 +52,8 @@ export class ResourceAccess<T extends object> {
     repository: Repository<T>,
     readonly dataSource: DataSource,
     private readonly relatedAccesses: () => RelatedAccesses,
+    /** A record that a column refers to exists for a caller who sees it through one of them. */
+    readonly resourcesOf: (relation: Relation) => readonly RelatedAccess[] = () => [],
   ) {
     this.store = new RecordStore(resource, repository, dataSource);
   }
@@ -59,13 +62,14 @@ export class ResourceAccess<T extends object> {
     return this.resource.schema.name;
   }
 
-  view(operation: Exclude<OperationName, ListOperation>, deleted?: Deleted): Promise<View> {
-    return viewOf(this.resource, operation, this.dataSource, deleted);
+  async view(operation: Exclude<OperationName, ListOperation>, deleted?: Deleted): Promise<View> {
+    return belowVisible(this, await viewOf(this.resource, operation, this.dataSource, deleted));
   }
 
   /** For the operations whose query string may choose deleted records. */
-  listView(operation: ListOperation, query: ListQuery): Promise<View> {
-    return viewOf(this.resource, operation, this.dataSource, deletedIn(this.resource, query));
+  async listView(operation: ListOperation, query: ListQuery): Promise<View> {
+    const deleted = deletedIn(this.resource, query);
+    return belowVisible(this, await viewOf(this.resource, operation, this.dataSource, deleted));
   }
 
   /** For its records in relations of other resources. */
