@@ -1,7 +1,7 @@
 /** Many-to-one references to records that the caller may not see. */
 import { CrudController, type CrudOptions, type CrudResource, type ScopeContext } from 'declarest';
 import { as, type TestUser } from 'declarest/testing';
-import { Column, DeleteDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, type DataSource, DeleteDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import type { Platform } from '../harness/platforms.js';
@@ -156,6 +156,24 @@ describe.each(WHERE)('on $database and $platform, $path', (where) => {
     expect((await of(admin).get(`/authors/${OTHERS}/books`)).json).toMatchObject({ data: [{ id: 1 }] });
     expect(await post(`/authors/${MINE}/books`, { title: 'two' })).toMatchObject({ status: 201 });
     expect((await get(`/authors/${MINE}/books`)).json).toMatchObject({ data: [{ title: 'two' }] });
+  });
+
+  it('[9.1] a related scope that queries the database does not run inside the transaction of a write', async () => {
+    const queried: { database?: DataSource } = {};
+    const scope = async (): Promise<{ team: number }> => {
+      await queried.database?.query('SELECT 1');
+      return { team: 1 };
+    };
+    const scoped: CrudOptions<Book> = { ...books, scope: () => ({ rank: 1 }) };
+    const { of, service } = await start([scoped, { ...authors, scope }], where);
+    queried.database = service.dataSource;
+    // Each request would hold a connection and wait for another one, and none would ever be answered.
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        of(user).post('/books', { title: `book ${index}`, rank: 1, authorId: MINE }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
 });
 

@@ -1,11 +1,13 @@
-/** What the caller of an operation may see of the records that columns of the resource refer to. */
-import type { Field } from '../../entities/entity-schema.js';
+/** What the caller of an operation may see of the records that a resource refers to. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { and, isEverything, or, type Condition, type Relation } from '../query/condition.js';
+import type { Resource } from '../resource/resource.js';
 import type { View } from '../rows/view.js';
 import type { RelatedAccess } from './relation-views.js';
 
 interface Referring {
-  readonly resource: { readonly pathParameters: ReadonlyMap<string, Field> };
+  readonly resource: Pick<Resource<object>, 'pathParameters' | 'schema' | 'list'>;
+  related(path: string): RelatedAccess;
   resourcesOf(relation: Relation): readonly RelatedAccess[];
 }
 
@@ -24,4 +26,23 @@ export async function belowVisible(access: Referring, view: View): Promise<View>
     if (!isEverything(part)) parents.push({ kind: 'related', relation, part });
   }
   return parents.length > 0 ? { ...view, visible: and(view.visible, ...parents) } : view;
+}
+
+const evaluated = new AsyncLocalStorage<ReadonlyMap<object, View>>();
+
+/** The view of a related resource, where a transaction began with it. */
+export const evaluatedView = (access: object): View | undefined => evaluated.getStore()?.get(access);
+
+/**
+ * Evaluates the scopes that a write may need, before its transaction. A scope that queries the database would wait for
+ * a second connection of the pool there, and enough requests would wait for each other for ever.
+ */
+export async function withRelatedViews<R>(access: Referring, work: () => Promise<R>): Promise<() => Promise<R>> {
+  const { schema, list } = access.resource;
+  const linked = list.linkable.map(({ path }) => access.related(path));
+  const referenced = schema.fields.flatMap(({ reference }) => (reference ? access.resourcesOf(reference) : []));
+  const views = new Map<object, View>();
+  for (const related of new Set([...linked, ...referenced]))
+    if (related.resource.scope) views.set(related, await related.relatedView());
+  return () => evaluated.run(views, work);
 }

@@ -17,8 +17,8 @@ import { deletedIn, relatedViewOf, viewOf, type View } from '../rows/view.js';
 import type { RowLock } from '../store/record-access.js';
 import { RecordStore } from '../store/record-store.js';
 import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
-import { inTransaction, outsideTransactions } from '../store/transactions.js';
-import { belowVisible } from './referenced-records.js';
+import { inTransaction, outsideTransactions, transactionOf } from '../store/transactions.js';
+import { belowVisible, evaluatedView, withRelatedViews } from './referenced-records.js';
 import { RelationViews, type RelatedAccess, type RelatedAccesses } from './relation-views.js';
 
 /** The record that an operation changes. */
@@ -73,8 +73,8 @@ export class ResourceAccess<T extends object> {
   }
 
   /** For its records in relations of other resources. */
-  relatedView(): Promise<View> {
-    return relatedViewOf(this.resource, 'findAll', this.dataSource);
+  async relatedView(): Promise<View> {
+    return evaluatedView(this) ?? relatedViewOf(this.resource, 'findAll', this.dataSource);
   }
 
   /** What the caller may see through the relations that a query names. */
@@ -199,8 +199,9 @@ export class ResourceAccess<T extends object> {
   }
 
   /** Not inside `run`: on SQLite it would wait for itself. */
-  transacted<R>(work: () => Promise<R>): Promise<R> {
-    return this.translated(() => inTransaction(this.dataSource, work));
+  async transacted<R>(work: () => Promise<R>): Promise<R> {
+    const prepared = transactionOf(this.dataSource) ? work : await withRelatedViews(this, work);
+    return this.translated(() => inTransaction(this.dataSource, prepared));
   }
 
   /** @throws 403 where the written record lies outside of what the caller may see */
