@@ -1,4 +1,7 @@
-/** Mutation tests of rules, tokens and CORS. docs/internals/mutation-testing.md lists the survivors and their reasons. */
+/**
+ * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. docs/internals/mutation-testing.md
+ * lists the survivors and their reasons.
+ */
 export default {
   mutate: [
     'lib/access/access.ts',
@@ -18,6 +21,24 @@ export default {
     'lib/cors/cors.middleware.ts',
     'lib/cors/origin.ts',
     'lib/cors/routes-of.ts',
+    'lib/crud/query/cursor.ts',
+    'lib/crud/query/deleted-parameters.ts',
+    'lib/crud/query/filter-parameter.ts',
+    'lib/crud/query/list-query.ts',
+    'lib/crud/query/page-parameters.ts',
+    'lib/crud/query/query-errors.ts',
+    'lib/crud/query/record-request.ts',
+    'lib/crud/query/sort-parameter.ts',
+    'lib/crud/rows/field-permissions.ts',
+    'lib/crud/rows/guard.ts',
+    'lib/crud/rows/owner.ts',
+    'lib/crud/rows/path-parameters.ts',
+    'lib/crud/rows/scope.ts',
+    'lib/crud/rows/view.ts',
+    'lib/crud/rows/where-condition.ts',
+    'lib/crud/sql/condition-sql.ts',
+    'lib/crud/sql/operators.ts',
+    'lib/entities/permissions.ts',
   ],
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],

@@ -464,6 +464,13 @@ describe('[9.2] the owner', () => {
     expect(ownIdOf(owned().owner!, requestOf({ id, roles: [] }) as never)).toBe(own);
   });
 
+  it.each([null, undefined])('is nobody without an id, also where the column holds texts: %s', (id) => {
+    const [field] = owned().schema.fields.filter(({ name }) => name === 'title');
+    const ownership = { field: field!, reads: false, except: [] };
+    expect(ownIdOf(ownership, requestOf({ id: 'ann', roles: [] }) as never)).toBe('ann');
+    expect(ownIdOf(ownership, requestOf({ id, roles: [] }) as never)).toBeUndefined();
+  });
+
   it('answers others with 403', async () => {
     const { guards } = await as(ANN, () => viewOf(owned(), 'update', dataSource));
     expect(await refusal(() => Promise.reject(guards[0]!.refuse()))).toEqual([403, 'Owner access required']);

@@ -103,8 +103,8 @@ function readIncludes(
     const fields = readFields(parameter, parameters.get(parameter), { readable, linkable: [] }, errors);
     const request = { includable: each, ...fields, includes: [] };
     requests.set(path, request);
-    const parent = prefixesOf(path, includable).at(-1);
-    (parent === undefined ? roots : (requests.get(parent)?.includes ?? roots)).push(request);
+    const parent = requests.get(prefixesOf(path, includable).at(-1) ?? '');
+    (parent?.includes ?? roots).push(request);
   }
   for (const parameter of parameters.keys()) {
     const [, path] = RELATION_FIELDS.exec(parameter) ?? [];

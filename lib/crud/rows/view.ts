@@ -108,7 +108,7 @@ const withoutWriting = (owned: Field, permissions: Permissions): Permissions => 
 
 /** Whether the caller may send `deleted` and `purge`. */
 export const mayChooseDeleted = <T extends object>({ options: { deletedRoles } }: Resource<T>): boolean =>
-  deletedRoles.length > 0 && hasAnyRole(currentRequest(), deletedRoles);
+  hasAnyRole(currentRequest(), deletedRoles);
 
 /** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
 export function deletedIn<T extends object>(resource: Resource<T>, { deleted }: ListQuery): Deleted {

@@ -99,7 +99,7 @@ function conditionOfOperator(field: Field, operator: FindOperator<unknown>, data
   const values = Array.isArray(inner) ? (inner as unknown[]) : [inner];
   if (values.some((each) => each === undefined || each === null))
     throw new TypeError(`The scope of ${field.column.entityMetadata.name} has no value for ${field.name}.`);
-  return name === 'in' && values.length === 0 ? NOTHING : compare(field, name, ...values);
+  return values.length === 0 ? NOTHING : compare(field, name, ...values);
 }
 
 function rawCondition(field: Field, { getSql, value, objectLiteralParameters }: FindOperator<unknown>): Condition {

@@ -157,11 +157,8 @@ class ConditionWriter {
     }
     const link = this.escape(`link${this.relations}`);
     const { own, other } = linkColumns(relation);
-    const [ownKey, otherKey] = [entityMetadata, inverseEntityMetadata].map(
-      ({ primaryColumns }) => primaryColumns[0]?.databaseName ?? '',
-    );
-    const join = `${this.column(link, other)} = ${this.column(alias, otherKey ?? '')}`;
-    const of = `${this.column(link, own)} = ${this.column(owner, ownKey ?? '')}`;
+    const join = `${this.column(link, other)} = ${this.column(alias, nameOf(inverseEntityMetadata.primaryColumns))}`;
+    const of = `${this.column(link, own)} = ${this.column(owner, nameOf(entityMetadata.primaryColumns))}`;
     const tables = `${this.table(junction.tablePath)} ${link} INNER JOIN ${related} ON ${join}`;
     return `EXISTS (SELECT 1 FROM ${tables} WHERE ${of} AND ${this.write(part, alias)})`;
   }
@@ -192,9 +189,12 @@ export function joinedColumns({ isOwning, joinColumns, inverseRelation }: Relati
   });
 }
 
+/** Of the one column that a key has. */
+const nameOf = ([column]: Relation['joinColumns'] = []): string => column?.databaseName ?? '';
+
 /** Column names of the junction table of a many-to-many relation. */
 export function linkColumns({ isOwning, junctionEntityMetadata }: Relation): { own: string; other: string } {
-  const owner = junctionEntityMetadata?.ownerColumns[0]?.databaseName ?? '';
-  const inverse = junctionEntityMetadata?.inverseColumns[0]?.databaseName ?? '';
+  const owner = nameOf(junctionEntityMetadata?.ownerColumns);
+  const inverse = nameOf(junctionEntityMetadata?.inverseColumns);
   return isOwning ? { own: owner, other: inverse } : { own: inverse, other: owner };
 }
