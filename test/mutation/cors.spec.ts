@@ -25,7 +25,10 @@ const HEADERS = (origin: string): [string, string][] => [
   ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
   ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
   ['access-control-max-age', '600'],
-  ['access-control-expose-headers', 'Location, Retry-After, WWW-Authenticate'],
+  [
+    'access-control-expose-headers',
+    'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate',
+  ],
 ];
 
 describe('the headers of CORS', () => {
