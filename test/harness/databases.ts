@@ -9,9 +9,9 @@ import { SERVERS } from './servers.js';
 
 export type DatabaseName = 'sqlite' | 'postgres' | 'mariadb';
 
-/** SQLite, and each server whose variable is set. For `describe.each(DATABASES)`. */
+/** SQLite, unless `TEST_SQLITE=off`, and each server whose variable is set. For `describe.each(DATABASES)`. */
 export const DATABASES: readonly DatabaseName[] = [
-  'sqlite',
+  ...(process.env['TEST_SQLITE'] === 'off' ? [] : (['sqlite'] as const)),
   ...SERVERS.filter(({ variable }) => process.env[variable]).map(({ database }) => database),
 ];
 
