@@ -25,7 +25,7 @@ export class RecordWrites<T extends object> {
     const rows: Change<T>[] = [];
     for (const change of changes) {
       await this.references.assertVisible({ ...change, operation: 'create', view });
-      rows.push(await this.hooks.beforeCreate(hooks, change, view));
+      rows.push(hooks.beforeCreate ? await this.hooks.beforeCreate(hooks, change, view) : change);
     }
     const write = {
       operation: 'create',

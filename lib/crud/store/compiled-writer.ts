@@ -14,8 +14,8 @@ import type { NewRow, RecordWriter } from './record-access.js';
 import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 
-/** Of one statement, below the limits of all databases. */
-const MAX_PARAMETERS = 30_000;
+/** Of one statement. Those for several rows are kept as well, and should not take much memory. */
+const MAX_PARAMETERS = 2_000;
 
 /** A column that a client may send a value for. */
 interface Target {
@@ -78,14 +78,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       });
     };
     const columns = rows.map(columnsOf);
-    const [only = []] = columns;
-    // Clients choose the shapes of several rows: keeping their statements would take much memory.
+    const compile = (): Statement => this.insertion(columns);
+    // Rows of different fields hardly ever come again.
+    const [shape, another] = new Set(columns.map(namesOf));
     const statement =
-      columns.length === 1
-        ? this.statements.get(`insert ${only.map(({ databaseName }) => databaseName).join(' ')}`, () =>
-            this.insertion(columns),
-          )
-        : this.insertion(columns);
+      another === undefined ? this.statements.get(`insert ${rows.length} ${shape}`, compile) : compile();
     const { rows: returned, affected, insertedKey } = await statement(values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
@@ -186,6 +183,9 @@ type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBui
  */
 const placeholders = (columns: readonly ColumnMetadata[], first = 0): Record<string, () => string> =>
   Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(first + place)}`]));
+
+const namesOf = (columns: readonly ColumnMetadata[]): string =>
+  columns.map(({ databaseName }) => databaseName).join(' ');
 
 /** The query builder knows a reference by the name of its relation. */
 const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>
