@@ -1,5 +1,5 @@
 /** An application with every rule on rows and fields, and its records: what one caller may see, and what differs. */
-import { CrudModule, type CrudOptions, type ScopeContext } from 'declarest';
+import { CrudModule, type CrudOptions, IdempotencyKey, type ScopeContext } from 'declarest';
 import type { TestUser } from 'declarest/testing';
 import {
   Column,
@@ -61,11 +61,18 @@ export class Comment {
   @ManyToOne(() => Article, ({ comments }) => comments, { onDelete: 'CASCADE' }) article!: Article;
 }
 
-export const ENTITIES = [Author, Tag, Article, Comment];
+export const ENTITIES = [Author, Tag, Article, Comment, IdempotencyKey];
 export const CALLER: TestUser = { sub: 1, roles: ['USER'] };
 
 const ownTeam = ({ user }: ScopeContext): { team: number } => ({ team: Number(user?.id ?? 0) });
-const everywhere = { enablePagination: 'both', enableSearch: true, enableExists: true, enableCount: true } as const;
+const everywhere = {
+  enablePagination: 'both',
+  enableSearch: true,
+  enableExists: true,
+  enableCount: true,
+  enableBatch: true,
+  idempotency: true,
+} as const;
 
 const authors: CrudOptions<Author> = {
   ...everywhere,

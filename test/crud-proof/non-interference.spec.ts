@@ -105,7 +105,8 @@ class Requests {
       () => this.continued(name, endpoint),
       () => ({ method: 'GET', path: `${path}?${this.query(this.shape(name))}`, ...this.conditional('if-none-match') }),
       () => ({ method: 'GET', path: `${endpoint}/exists/${this.id(name)}` }),
-      () => ({ method: 'POST', path: endpoint, json: this.body(name, 97) }),
+      () => ({ method: 'POST', path: endpoint, json: this.body(name, 97), ...this.repeatable() }),
+      () => this.batch(name, endpoint),
       () => ({ method: 'PUT', path, json: this.body(name, 97), ...this.conditional('if-match') }),
       () => ({ method: 'PATCH', path, json: this.body(name, 30), ...this.conditional('if-match') }),
       () => ({
@@ -131,6 +132,22 @@ class Requests {
 
   private conditional(header: string): Pick<Request, 'headers'> {
     return this.chance(20) ? { headers: { [header]: this.random.of(this.tags) } } : {};
+  }
+
+  /** Some requests repeat an earlier one, or its key with another body. */
+  private repeatable(): Pick<Request, 'headers'> {
+    return this.chance(30) ? { headers: { 'idempotency-key': `key-${this.random.below(4)}` } } : {};
+  }
+
+  private batch(name: ResourceName, endpoint: string): Request {
+    const { random } = this;
+    const path = `${endpoint}/batch${this.chance(25) ? '?atomic=false' : ''}`;
+    const items = (item: () => Json): Json => ({ items: Array.from({ length: 1 + random.below(3) }, item) });
+    return random.of<() => Request>([
+      () => ({ method: 'POST', path, json: items(() => this.body(name, 99)), ...this.repeatable() }),
+      () => ({ method: 'PATCH', path, json: items(() => ({ ...this.body(name, 20), id: this.id(name) })) }),
+      () => ({ method: 'DELETE', path: `${endpoint}/batch?ids=${this.id(name)},${this.id(name)}` }),
+    ])();
   }
 
   private query(parameters: readonly (readonly [string, string])[]): string {
@@ -351,7 +368,7 @@ describe.each(WHERE)('on $database and $platform, $path', ({ database, platform,
         }
       }
       // The requests reach what they are meant to reach.
-      expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 403, 404, 409, 412]));
+      expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 207, 400, 403, 404, 409, 412, 422]));
     },
     60_000 + REQUESTS * 200,
   );
