@@ -43,20 +43,21 @@ export class HookCalls<T extends object> {
   }
 
   afterCreate(hooks: GeneratedHooks<T>, record: T): Promise<void> {
-    return this.after('afterCreate', () => hooks.afterCreate?.(record as CrudRecord<T>, this.context));
+    return this.after(hooks, 'afterCreate', () => hooks.afterCreate?.(record as CrudRecord<T>, this.context));
   }
 
   afterUpdate(hooks: GeneratedHooks<T>, record: T): Promise<void> {
-    return this.after('afterUpdate', () => hooks.afterUpdate?.(record as CrudRecord<T>, this.context));
+    return this.after(hooks, 'afterUpdate', () => hooks.afterUpdate?.(record as CrudRecord<T>, this.context));
   }
 
   afterDelete(hooks: GeneratedHooks<T>, target: Target): Promise<void> {
-    return this.after('afterDelete', () => hooks.afterDelete?.(this.idOf(target), this.context));
+    return this.after(hooks, 'afterDelete', () => hooks.afterDelete?.(this.idOf(target), this.context));
   }
 
   /** The records are written already, so that an error must not say otherwise. */
-  private after(name: keyof GeneratedHooks<T>, call: () => unknown): Promise<void> {
-    return afterCommit(this.access.dataSource, async () => {
+  private async after(hooks: GeneratedHooks<T>, name: keyof GeneratedHooks<T>, call: () => unknown): Promise<void> {
+    if (!hooks[name]) return;
+    await afterCommit(this.access.dataSource, async () => {
       try {
         await call();
       } catch (error) {

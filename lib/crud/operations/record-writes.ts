@@ -22,11 +22,10 @@ export class RecordWrites<T extends object> {
   /** @returns the keys of the new records @throws 400 for what a hook returns, 409 */
   async insert(view: View, changes: readonly Change<T>[], hooks: GeneratedHooks<T>): Promise<readonly unknown[]> {
     const { access } = this;
+    await this.references.assertVisible(changes, { operation: 'create', view });
     const rows: Change<T>[] = [];
-    for (const change of changes) {
-      await this.references.assertVisible({ ...change, operation: 'create', view });
+    for (const change of changes)
       rows.push(hooks.beforeCreate ? await this.hooks.beforeCreate(hooks, change, view) : change);
-    }
     const write = {
       operation: 'create',
       rows: rows.map(({ values }) => values),
@@ -59,7 +58,7 @@ export class RecordWrites<T extends object> {
   async update(target: Target, change: Change<T>, hooks: GeneratedHooks<T>): Promise<void> {
     const { access } = this;
     const { key, view } = target;
-    await this.references.assertVisible({ ...change, operation: 'update', view, key });
+    await this.references.assertVisible([change], { operation: 'update', view, key });
     const { values, ids } = await this.hooks.beforeUpdate(hooks, change, target);
     const { versionColumn, updateDateColumn } = access.resource.metadata;
     const condition = access.changeable(target);

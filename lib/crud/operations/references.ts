@@ -1,47 +1,65 @@
 /** Many-to-one references to records that the caller may not see: they are answered as if there were no such record. */
 import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
+import type { Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
 import { and, compare, isEverything, type Relation } from '../query/condition.js';
 import type { View } from '../rows/view.js';
 import { visibleThrough } from './referenced-records.js';
 import type { ResourceAccess } from './resource-access.js';
 
-interface WrittenReferences {
+interface Write {
   readonly operation: 'create' | 'update';
   readonly view: View;
+  /** The key of the record that is changed. */
+  readonly key?: unknown;
+}
+
+interface WrittenValues {
   /** What the body contains. What the server sets by itself is not checked. */
   readonly sent: Values;
   readonly values: Values;
-  /** The key of the record that is changed. */
-  readonly key?: unknown;
 }
 
 export class References<T extends object> {
   constructor(private readonly access: ResourceAccess<T>) {}
 
   /** @throws 409 for a record that the caller does not see, as for one that does not exist */
-  async assertVisible({ operation, view, sent, values, key }: WrittenReferences): Promise<void> {
+  async assertVisible(changes: readonly WrittenValues[], write: Write): Promise<void> {
     const { schema } = this.access.resource;
-    const { permissions } = view;
+    const { operation, view } = write;
     for (const [place, field] of schema.fields.entries()) {
-      const value = values[place];
-      const isSent = sent[place] !== undefined || (operation === 'create' && view.fixed.has(field));
-      if (!field.reference || !isSent || value == null || (await this.isVisible(field.reference, value))) continue;
-      // A caller who cannot read the reference must not learn by this what it is.
-      const keeps = and(this.access.keyed(view, key), compare(field, 'eq', value));
-      if (operation === 'update' && view.list.readable.includes(field) && (await this.access.exists(keeps))) continue;
-      throw new ConflictException(describeMissingReference({ schema, operation, permissions }, field));
+      if (!field.reference) continue;
+      const isFixed = operation === 'create' && view.fixed.has(field);
+      const written = changes
+        .filter(({ sent }) => sent[place] !== undefined || isFixed)
+        .map(({ values }) => values[place])
+        .filter((value) => value != null);
+      if (written.length === 0) continue;
+      const isVisible = await this.visibility(field.reference);
+      if (!isVisible) continue;
+      for (const value of written) {
+        if ((await isVisible(value)) || (await this.mayKeep(field, value, write))) continue;
+        throw new ConflictException(
+          describeMissingReference({ schema, operation, permissions: view.permissions }, field),
+        );
+      }
     }
   }
 
-  /** Without a statement where the caller may see every record. The database finds out whether there is one. */
-  private async isVisible(relation: Relation, value: unknown): Promise<boolean> {
+  /** A caller who cannot read the reference must not learn by this what it is. */
+  private async mayKeep(field: Field, value: unknown, { operation, view, key }: Write): Promise<boolean> {
+    if (operation === 'create' || !view.list.readable.includes(field)) return false;
+    return this.access.exists(and(this.access.keyed(view, key), compare(field, 'eq', value)));
+  }
+
+  /** Nothing where the caller may see every record: then the database finds out whether there is one. */
+  private async visibility(relation: Relation): Promise<((value: unknown) => Promise<boolean>) | undefined> {
     const visible = await visibleThrough(this.access, relation);
     const [related] = this.access.resourcesOf(relation);
     const referenced = relation.joinColumns[0]?.referencedColumn;
     const field = related?.resource.schema.fields.find(({ column }) => column === referenced);
-    if (!related || !field || isEverything(visible)) return true;
-    return related.run(() => related.store.reader.exists(and(compare(field, 'eq', value), visible)));
+    if (!related || !field || isEverything(visible)) return undefined;
+    return (value) => related.run(() => related.store.reader.exists(and(compare(field, 'eq', value), visible)));
   }
 }
