@@ -87,7 +87,7 @@ class Overridden extends CrudController({ entity: Product, endpoint: '/overridde
 
 const product = { entity: Product, enableBatch: true } as const;
 const RESOURCES: CrudResource[] = [
-  { ...product, endpoint: '/products', maxBatchSize: 200 },
+  { ...product, endpoint: '/products', maxBatchSize: 600 },
   { ...product, endpoint: '/linked', linkableRelations: ['tags'] },
   {
     ...product,
@@ -189,6 +189,15 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     expect(plain.json.data).toMatchObject([{ name: 'a' }, { name: 'b' }]);
     for (const { id, name } of plain.json.data as { id: string; name: string }[])
       expect((await service.get(`/plain/${id}`)).json.data).toEqual({ id, name });
+  });
+
+  it('[8.2] a batch that needs several statements is stored in the order sent, or not at all', async () => {
+    const batch = (round: string) =>
+      Array.from({ length: 600 }, (_, index) => ({ name: `${round}${index}`, price: index }));
+    const [first, second, last] = [batch('a'), batch('b'), [...batch('c').slice(1), { name: 'a7', price: 1 }]];
+    for (const items of [first, second]) expect((await post('/products', ...items)).json.data).toMatchObject(items);
+    expect((await post('/products', ...last)).status).toBe(409);
+    expect(await names()).toEqual([...first, ...second].map(({ name }) => name));
   });
 
   it('[8.2] a batch that fails in the middle writes nothing', async () => {
