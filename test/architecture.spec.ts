@@ -172,6 +172,18 @@ describe('files', () => {
     expect(barrels.map(({ path }) => path)).toEqual(['express/index.ts', 'index.ts', 'testing/index.ts']);
   });
 
+  it('show each option of a resource by an @example', () => {
+    const options = sources
+      .filter(({ path }) => /^crud\/(crud|list)-options\.ts$/.test(path))
+      .flatMap(({ tree }) => tree.statements.filter(ts.isInterfaceDeclaration))
+      .filter(({ name }) => /^(Crud|List)Options$/.test(name.text))
+      .flatMap(({ members }) => [...members]);
+    const hasExample = (option: ts.Node): boolean =>
+      ts.getJSDocTags(option).some(({ tagName }) => tagName.text === 'example');
+    expect(options.length).toBeGreaterThan(25);
+    expect(options.filter((each) => !hasExample(each)).map(({ name }) => name?.getText())).toEqual([]);
+  });
+
   const lengths = sources.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }));
 
   it(`have at most ${MAX_LINES_PER_FILE} lines each`, () => {

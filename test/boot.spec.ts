@@ -328,6 +328,25 @@ describe('wrong options of AuthModule', () => {
       );
   });
 
+  it.each([
+    ['7.2', 'sortableFields', true],
+    ['7.2', 'defaultSort', 5],
+    ['7.4', 'includableRelations', 'a'],
+    ['7.4', 'maxIncluded', 0],
+    ['7.7', 'enableCount', 'yes'],
+    ['7.7', 'aggregatableFields', 'price'],
+    ['7.8', 'enableExport', 1],
+    ['8.2', 'enableBatch', {}],
+    ['8.3', 'linkableRelations', 'a'],
+    ['8.4', 'enableRestore', 'yes'],
+    ['8.4', 'deletedRoles', 'ADMIN'],
+    ['8.5', 'requireIfMatch', null],
+    ['10', 'searchIndex', 'fts'],
+  ])('[%s] %s as %j', async (_section, name, value) => {
+    const products = { [name]: value } as never;
+    expectSentence(await shopError(platform, { products, overridden: false }), { path: crud(name) });
+  });
+
   it('[1] an unknown option lists those that are known', async () => {
     const error = await shopError(platform, { auth: { jwtExpiration: 24 } as never });
     for (const name of [

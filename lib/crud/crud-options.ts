@@ -29,7 +29,14 @@ export interface OwnerOptions<F extends string = string> {
 // The fields of an entity that is not known by its type have any names.
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface CrudOptions<T extends object = any> extends ListOptions<T> {
-  /** A TypeORM entity with a generated `id`, known to the data source. */
+  /**
+   * A TypeORM entity with a generated `id`, known to the data source.
+   *
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles' })
+   * ```
+   */
   entity: Type<T>;
   /**
    * The path of the resource below the application's global prefix. A parameter names a field: it restricts every
@@ -43,7 +50,12 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   endpoint: string;
   /**
    * `GET {endpoint}/exists/{id}`.
+   *
    * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableExists: true })
+   * ```
    */
   enableExists?: boolean;
   /**
@@ -142,7 +154,12 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   linkableRelations?: readonly ManyRelationName<NoInfer<T>>[];
   /**
    * The name of a further data source.
+   *
    * @default the default data source
+   * @example
+   * ```ts
+   * CrudController({ entity: Visit, endpoint: '/api/visits', dataSource: 'statistics' })
+   * ```
    */
   dataSource?: string;
   /**

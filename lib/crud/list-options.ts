@@ -1,7 +1,7 @@
 /** The options of a resource that lists and other reads depend on. */
 import type { Type } from '@nestjs/common';
 import type { GeneratedController } from './generated-controller.js';
-import type { FieldName, FilterableName, RelationPath } from './record-types.js';
+import type { FieldName, FilterableName, RelationPath, SortText } from './record-types.js';
 
 /** A relation, and the resource whose scope and fields apply to its records, where several resources have the entity. */
 export interface RelationThrough<P extends string = string> {
@@ -27,7 +27,12 @@ export interface ListOptions<T extends object> {
   enablePagination?: boolean | 'cursor' | 'both';
   /**
    * `GET {endpoint}/search?<field>=<text>`; needs `searchableFields`.
+   *
    * @default false
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'] })
+   * ```
    */
   enableSearch?: boolean;
   /**
@@ -73,7 +78,12 @@ export interface ListOptions<T extends object> {
   aggregatableFields?: readonly FieldName<NoInfer<T>>[];
   /**
    * Fields of the entity that can be searched: readable text or number columns.
+   *
    * @default []
+   * @example
+   * ```ts
+   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title', 'slug'] })
+   * ```
    */
   searchableFields?: readonly FieldName<NoInfer<T>>[];
   /**
@@ -106,7 +116,7 @@ export interface ListOptions<T extends object> {
    * CrudController({ entity: Article, endpoint: '/api/articles', defaultSort: '-publishedAt' })
    * ```
    */
-  defaultSort?: string;
+  defaultSort?: SortText<NoInfer<T>>;
   /**
    * Relations that `include` may name: `?include=author,comments.author`, up to three deep.
    *
@@ -129,7 +139,12 @@ export interface ListOptions<T extends object> {
   maxIncluded?: number;
   /**
    * The maximum length of an unpaged list. `metadata.truncated` says whether there were more records.
+   *
    * @default none
+   * @example
+   * ```ts
+   * CrudController({ entity: Country, endpoint: '/api/countries', maxListSize: 500 })
+   * ```
    */
   maxListSize?: number;
 }

@@ -53,6 +53,11 @@ type WithEmbedded<R> = { [K in Text<keyof R>]: K | `${K}.${WithinOf<R[K]>}` }[Te
 /** The names of an entity's fields: `name`, `authorId`, `address.city`. */
 export type FieldName<T> = IsAny<T> extends true ? string : WithEmbedded<Required<CrudRecord<T>>>;
 
+type SortKey<T> = FieldName<T> | `-${FieldName<T>}`;
+
+/** In the syntax of `sort`. TypeScript checks the first key, and startup all of them. */
+export type SortText<T> = SortKey<T> | `${SortKey<T>},${string}`;
+
 /** The entity on the other side of a relation. */
 type RelatedOf<V> = ResolvedValue<V> extends readonly (infer R)[] ? R : ResolvedValue<V>;
 

@@ -370,6 +370,13 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
     }
   });
 
+  it('[3.3] [8.1] a rule that restricts PUT but not PATCH is a warning, and with strict refuses', async () => {
+    const [, parts, sentence] = WARNINGS.find(([what]) => what.startsWith('a rule that restricts PUT'))!;
+    const { logs } = await loggedAtBoot(platform, moduleOf(parts), parts);
+    expect(linesOf(logs, 'warn')).toEqual([expect.stringMatching(sentence)]);
+    expect((await refusal(platform, { ...parts, auth: { strict: true } })).message).toMatch(sentence);
+  });
+
   it('[3.3] with strict, all warnings are reported at once', async () => {
     const { message } = await refusal(platform, {
       routes: ['GET a', 'GET b'],

@@ -267,6 +267,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['aggregate?min=free', ['min']],
     ['aggregate?sum=price', ['sum']],
     ['aggregate?groupBy=secret', ['groupBy']],
+    ['aggregate?groupBy=price', ['groupBy']],
     ['aggregate?sum=', ['sum']],
     ['aggregate?max=pages,pages', ['max']],
     ['aggregate?sum=pages&sum=pages', ['sum']],

@@ -14,7 +14,6 @@ import {
   DeleteDateColumn,
   Entity,
   JoinTable,
-  type Logger,
   ManyToMany,
   ManyToOne,
   PrimaryGeneratedColumn,
@@ -23,6 +22,7 @@ import {
 import { authModule, securityConfig } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
 
 @Entity()
@@ -103,19 +103,6 @@ const RESOURCES: CrudResource[] = [
   Overridden,
 ];
 
-/** The statements that were sent. */
-class Statements implements Logger {
-  readonly sent: string[] = [];
-  logQuery(sql: string): void {
-    this.sent.push(sql.split(' ')[0]!);
-  }
-  logQueryError(): void {}
-  logQuerySlow(): void {}
-  logSchemaBuild(): void {}
-  logMigration(): void {}
-  log(): void {}
-}
-
 const PLACES = DATABASES.flatMap((database, index) =>
   (['compiled', 'repository'] as const).map((path, other) => ({
     database,
@@ -126,9 +113,9 @@ const PLACES = DATABASES.flatMap((database, index) =>
 
 describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platform }) => {
   let service: CrudService;
-  let logger: Statements;
+  let logger: StatementLog;
   beforeAll(async () => {
-    logger = new Statements();
+    logger = new StatementLog();
     service = await startCrud(platform, {
       database,
       path,
@@ -144,7 +131,7 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     await service.dataSource.query(`UPDATE product SET ${parent} = NULL`);
     for (const table of ['product_tags_tag', 'product', 'plain'])
       await service.dataSource.query(`DELETE FROM ${table}`);
-    logger.sent.length = 0;
+    logger.take();
     seen.length = 0;
   });
   afterAll(() => service.close());
@@ -167,10 +154,11 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
       ...(index % 2 === 0 && { price: index }),
       ...(index % 3 === 0 && { meta: { index } }),
     }));
-    logger.sent.length = 0;
+    logger.take();
     const { status, json, headers } = await post('/products', ...items);
     if (path === 'compiled') {
-      const writes = logger.sent.filter((each) => ['INSERT', 'SELECT', 'UPDATE'].includes(each));
+      const sent = logger.take().map(([sql]) => sql.split(' ')[0]!);
+      const writes = sent.filter((each) => ['INSERT', 'SELECT', 'UPDATE'].includes(each));
       expect(writes).toEqual(['INSERT', 'SELECT']);
     }
     const stored = json.data as { id: number }[];
@@ -491,6 +479,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['too many items, each by itself', 'POST', '/plain/batch?atomic=false', { items: [1, 2, 3, 4] }, ['items']],
   ])('[8.2] %s returns 400', async (_, method, at, json, fields) => {
     expect(wrongFields(await service.send(method, at, json === undefined ? {} : { json }))).toEqual(fields);
+  });
+
+  it('[8.2] takes 100 items by default', async () => {
+    const send = (count: number) => service.post('/linked/batch', { items: Array.from({ length: count }, () => ({})) });
+    expect(wrongFields(await send(100))).toContain('items[0].name');
+    expect(wrongFields(await send(101))).toEqual(['items']);
+    const remove = (count: number) =>
+      service.del(`/linked/batch?ids=${Array.from({ length: count }, (_, at) => at + 1).join()}`);
+    expect((await remove(100)).status).toBe(404);
+    expect(wrongFields(await remove(101))).toEqual(['ids']);
+  });
+
+  it('[7.8] [8.2] does not exist, and neither does an export, unless it is declared', async () => {
+    const other = await startCrud(platform, { entities: [Plain], resources: [{ entity: Plain, endpoint: '/off' }] });
+    expect((await other.post('/off/batch', { items: [{ name: 'a' }] })).status).toBe(404);
+    // Without their routes, these words are read as ids.
+    expect(wrongFields(await other.send('PATCH', '/off/batch', { json: { name: 'a' } }))).toEqual(['id']);
+    expect(wrongFields(await other.del('/off/batch'))).toEqual(['id']);
+    expect(wrongFields(await other.get('/off/export'))).toEqual(['id']);
+    await other.close();
   });
 
   it('[8.2] accepts application/json only', async () => {

@@ -16,6 +16,7 @@ import {
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { crudError, type CrudService, failure, startCrud, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
@@ -216,6 +217,26 @@ describe.each(DATABASES)('on %s', (database) => {
     30_000,
   );
 
+  it('[8.5] asks for the version in the statement that changes the record', async () => {
+    const logger = new StatementLog();
+    const service = await startCrud('express', {
+      database,
+      path: 'compiled',
+      entities: [Page],
+      resources: [{ entity: Page, endpoint: '/api/pages' }],
+      dataSource: { logger },
+    });
+    const { json } = await service.post('/api/pages', { title: 'one' });
+    for (const [method, body] of [['PATCH', { title: 'two' }], ['PUT', { title: 'three' }], ['DELETE']] as const) {
+      const etag = (await service.get(`/api/pages/${json.data.id}`)).headers['etag'] as string;
+      logger.take();
+      expect((await service.send(method, `/api/pages/${json.data.id}`, ifMatch(etag, body))).status).toBe(200);
+      const [first] = logger.take().filter(([sql]) => !/^(BEGIN|START|SET)/i.test(sql));
+      expect(first?.[0]).toMatch(/^(UPDATE|DELETE)[^]* WHERE [^]*version/);
+    }
+    await service.close();
+  });
+
   it('[8.5] calls no listener for a change that If-Match refuses', async () => {
     const service = await startCrud('express', {
       database,
@@ -343,7 +364,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await service.send('PATCH', `/api/pages/${id}`, changes)).status).toBe(200);
   });
 
-  it('[8.5] lets an override send what super.findById returned to super.update', async () => {
+  it('[8.5] [8.9] lets an override send what super.findById returned to super.update', async () => {
     const id = await made();
     const answer = await service.send('POST', `/api/custom/${id}/view`);
     expect([answer.status, answer.json.data.views, etagOf(answer)]).toEqual([200, 1, '"2"']);

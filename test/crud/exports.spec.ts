@@ -6,7 +6,8 @@ import { AfterLoad, Column, type DataSource, DeleteDateColumn, Entity, PrimaryGe
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
-import { failure, startCrud, wrongFields } from './service.js';
+import { StatementLog } from '../harness/statement-log.js';
+import { type CrudParts, failure, startCrud, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
 class Place {
@@ -186,8 +187,9 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
-  const start = (path: 'compiled' | 'repository' = 'compiled') =>
+  const start = (path: 'compiled' | 'repository' = 'compiled', parts: Partial<CrudParts> = {}) =>
     startCrud(platform, {
+      ...parts,
       path,
       entities: [Line, Visit],
       resources: [
@@ -228,6 +230,16 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         .map((line) => (JSON.parse(line) as Line).id);
       expect(ids).toEqual(Array.from({ length: LINES }, (_, index) => index + 1));
     }
+    await service.close();
+  });
+
+  it('[7.8] reads 1,000 records with each statement', async () => {
+    const logger = new StatementLog();
+    const service = await start('compiled', { dataSource: { logger } });
+    await insertLines(service.dataSource);
+    logger.take();
+    await service.get('/api/lines/export?format=csv');
+    expect(logger.take()).toHaveLength(LINES / 1_000 + 1);
     await service.close();
   });
 

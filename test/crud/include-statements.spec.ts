@@ -3,7 +3,6 @@ import {
   Column,
   Entity,
   JoinTable,
-  type Logger,
   ManyToMany,
   ManyToOne,
   OneToMany,
@@ -11,6 +10,7 @@ import {
   type Relation,
 } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { startCrud, wrongFields } from './service.js';
 
 @Entity()
@@ -36,25 +36,13 @@ class Thing {
   @ManyToMany(() => Kind) @JoinTable() kinds!: Kind[];
 }
 
-class Log implements Logger {
-  readonly statements: string[] = [];
-  logQuery(sql: string): void {
-    this.statements.push(sql);
-  }
-  logQueryError(): void {}
-  logQuerySlow(): void {}
-  logSchemaBuild(): void {}
-  logMigration(): void {}
-  log(): void {}
-}
-
 const THINGS = 1_200;
 
 describe.each(
   DATABASES.flatMap((database) => (['compiled', 'repository'] as const).map((path) => ({ database, path }))),
 )('[7.4] on $database, $path', ({ database, path }) => {
   it('one statement reads a relation of a page, however many records that has', async () => {
-    const logger = new Log();
+    const logger = new StatementLog();
     const thing = { entity: Thing, includableRelations: ['kind', 'kinds', 'parts', 'parts.kind'] } as const;
     const service = await startCrud('express', {
       database,

@@ -189,7 +189,7 @@ describe.each(DATABASES)('[7.4] include on %s', (database) => {
     expect(await one('/authors/2?include=profile')).toMatchObject({ profile: null });
   });
 
-  it('shows no soft-deleted record', async () => {
+  it('[8.4] shows no soft-deleted record', async () => {
     expect(await one('/articles/3?include=author')).toMatchObject({ authorId: 3, author: null });
   });
 
@@ -272,7 +272,7 @@ describe.each(DATABASES)('[7.4] include on %s', (database) => {
     ['include=author&fields[author]=', 'fields[author]', 'must name at least one field'],
     ['include=author&include=tags', 'include', 'must be sent once'],
     ['include=author&fields[author]=id&fields[author]=name', 'fields[author]', 'must be sent once'],
-  ])('answers 400 for ?%s', async (query, field, message) => {
+  ])('[7.2] [7.9] answers 400 for ?%s', async (query, field, message) => {
     for (const path of ['/articles', '/articles/1', '/articles/search']) {
       const answer = await twins.get(`${path}?q=x&${query}`.replace(/\?q=x&/, path.endsWith('search') ? '?q=x&' : '?'));
       expect(wrongFields(answer)).toEqual([field]);

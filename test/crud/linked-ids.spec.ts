@@ -163,7 +163,7 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
       expect((await twins.get(`/articles/1?${query}`)).headers['etag']).not.toMatch(/^"/);
   });
 
-  it('are at most 100 of a request', async () => {
+  it('[7.9] are at most 100 of a request', async () => {
     const ids = Array.from({ length: 101 }, (_, index) => index + 1_000);
     await twins.query(
       `INSERT INTO tag (id, word, hidden) VALUES ${ids.map((id) => `(${id}, 'w', ${BOOLEANS[database][0]})`).join()}`,
@@ -218,7 +218,7 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
       expect(await dataSource.query('SELECT * FROM article_tags_tag')).toHaveLength(2);
   });
 
-  it('are 400 for a text, null, a wrong id, a record and more than 100 ids', async () => {
+  it('[7.9] are 400 for a text, null, a wrong id, a record and more than 100 ids', async () => {
     const tooMany = Array.from({ length: 101 }, (_, index) => index + 1);
     for (const tagsIds of ['1', null, [1, 'x'], [null], [{ id: 1 }], tooMany]) {
       expect(wrongFields(await twins.post('/articles', { title: 'a', tagsIds }))).toEqual(['tagsIds']);

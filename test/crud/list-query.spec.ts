@@ -149,7 +149,7 @@ describe('[4.5] the terms of a search', () => {
     expect(fieldsOf(() => search(query))).toEqual(fields);
   });
 
-  it('have at most 100 characters', () => {
+  it('[7.9] have at most 100 characters', () => {
     expect(termsOf(search(`name=${'x'.repeat(100)}&q=${'y'.repeat(100)}`))).toHaveLength(2);
     expect(errorsOf(() => search(`name=${'x'.repeat(101)}&q=${'y'.repeat(3_000)}`))).toEqual([
       { field: 'name', message: 'must be at most 100 characters long, got 101' },

@@ -1,5 +1,17 @@
 /** The time to answer long inputs: no parameter, header or body is read in more than linear time. */
-import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn, type Relation, VersionColumn } from 'typeorm';
+import {
+  Column,
+  DeleteDateColumn,
+  Entity,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  type Relation,
+  VersionColumn,
+} from 'typeorm';
+import { IdempotencyKey } from 'declarest';
+import { bearer } from '../../lib/testing/client.js';
+import { authModule } from '../access/ruled-app.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type RawAnswer, rawTarget, type RawRequestParts } from '../harness/raw-socket.js';
 import { type CrudService, startCrud } from './service.js';
@@ -11,6 +23,7 @@ class Item {
   @Column({ type: 'int', nullable: true }) price!: number | null;
   @Column({ type: 'simple-json', nullable: true }) meta!: unknown;
   @VersionColumn() version!: number;
+  @DeleteDateColumn() deletedAt!: Date | null;
   @ManyToOne(() => Item, ({ items }) => items, { nullable: true }) parent!: Relation<Item> | null;
   @OneToMany(() => Item, ({ parent }) => parent) items!: Item[];
 }
@@ -61,6 +74,8 @@ const QUERIES: [path: string, before: string, text: string, after?: string][] = 
   ['/count', 'filter[name][startsWith]=', '_'],
   ['/aggregate', 'sum=', 'price,'],
   ['/aggregate', 'groupBy=', 'name,'],
+  ['/aggregate', 'min=', 'price,'],
+  ['/aggregate', 'avg=', ','],
   ['/export', 'format=csv&sort=', 'name,'],
   ['/export', 'format=', 'csv'],
   ['/1', 'include=', 'items,'],
@@ -95,9 +110,11 @@ const IDS: [before: string, text: string][] = [
 
 describe.each(PLATFORMS)('long inputs on %s', (platform) => {
   let service: CrudService;
+  let authorization: string;
   beforeAll(async () => {
     service = await startCrud(platform, {
-      entities: [Item],
+      entities: [Item, IdempotencyKey],
+      imports: [authModule({ defaultAccess: 'public' })],
       resources: [
         {
           entity: Item,
@@ -112,9 +129,14 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
           sortableFields: ['name', 'price'],
           aggregatableFields: ['name', 'price'],
           includableRelations: ['items', 'parent', 'items.items'],
+          enableBatch: true,
+          deletedRoles: ['USER'],
+          idempotency: true,
         },
       ],
     });
+    const headers = await bearer(service.app, { sub: 1, roles: ['USER'] });
+    authorization = `Authorization: ${headers['authorization']}`;
     await service.post('/items', { name: 'a'.repeat(20), price: 1, meta: { a: 1 } });
     await service.post('/items', { name: 'b', parentId: 1 });
   });
@@ -125,7 +147,10 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
     let took = Infinity;
     for (let attempt = 0; ; attempt += 1) {
       const started = performance.now();
-      const raw = await rawTarget(service.port, target, parts);
+      const headers = [...(parts?.headers ?? [])];
+      // The header itself may be what is long.
+      if (!headers.some((header) => header.startsWith('Authorization'))) headers.push(authorization);
+      const raw = await rawTarget(service.port, target, { ...parts, headers });
       took = Math.min(took, performance.now() - started);
       if (took >= MAX_MS && attempt < 2) continue;
       expect([target.slice(0, 40), raw.status === undefined || raw.status >= 500, took < MAX_MS]).toEqual([
@@ -148,6 +173,21 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
       await answer(`/items${path}?${filled(MAX_QUERY, before, text, after)}`);
     },
   );
+
+  it.each([
+    ['ids=', '1,'],
+    ['ids=', '\\,'],
+    ['atomic=', 't'],
+    ['ids=1&purge=', 't'],
+  ])('[7.9] [8.2] a long query string of a batch is read in linear time: %s%s…', async (before, text) => {
+    for (const length of [MAX_QUERY, MAX_HEAD])
+      expect((await answer(`/items/batch?${filled(length, before, text)}`, { method: 'DELETE' })).status).toBe(400);
+  });
+
+  it('[8.6] a long Idempotency-Key is 400', async () => {
+    const headers = [`Idempotency-Key: ${'a'.repeat(MAX_HEAD)}`, 'Content-Type: application/json'];
+    expect((await answer('/items', { method: 'POST', headers, body: '{"name":"a"}' })).status).toBe(400);
+  });
 
   it.each(IDS)('[4.3] a long id is read in linear time: %s%s…', async (before, text) => {
     await answer(`/items/${filled(MAX_HEAD, before, text)}`);

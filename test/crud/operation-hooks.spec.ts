@@ -1,5 +1,5 @@
 /** The option `operations`, and hooks of a subclass: `beforeCreate` and the others. */
-import { ConflictException, ForbiddenException, Post } from '@nestjs/common';
+import { ConflictException, Delete, ForbiddenException, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import {
   CrudController,
   type CrudOptions,
@@ -8,9 +8,18 @@ import {
   type HookContext,
   type HookValues,
   type JsonObject,
+  type ListQuery,
 } from 'declarest';
 import { as, type TestUser } from 'declarest/testing';
-import { Column, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  DeleteDateColumn,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS, type Platform } from '../harness/platforms.js';
@@ -38,6 +47,13 @@ class Article {
 class Entry {
   @PrimaryGeneratedColumn() id!: number;
   @Column({ length: 60 }) text!: string;
+}
+
+@Entity()
+class Removable {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) text!: string;
+  @DeleteDateColumn() deletedAt!: Date | null;
 }
 
 const ann: TestUser = { sub: 7, roles: ['USER'] };
@@ -312,4 +328,58 @@ it.each(PLATFORMS)('[8.9] operations generates only the named routes on %s', asy
   // Without the route, `search` is read as an id.
   expect(statuses).toEqual([201, 200, 404, 400, 404, 404, 404]);
   expect(logs.filter((line) => line.includes('Unpaginated'))).toEqual([]);
+});
+
+it.each(PLATFORMS)('[4.7] [8.9] every operation on several records can be overridden on %s', async (platform) => {
+  const own = <R extends object>(answer: R) => ({ ...answer, message: 'own' });
+  class Overridden extends CrudController({
+    entity: Removable,
+    endpoint: '/removables',
+    enableSearch: true,
+    searchableFields: ['text'],
+    enableExists: true,
+    enableCount: true,
+    enableBatch: true,
+    enableRestore: true,
+    aggregatableFields: ['text'],
+  }) {
+    @Get('search') override async search(query: ListQuery) {
+      return own(await super.search(query));
+    }
+    @Get('exists/:id') override async exists(id: string) {
+      return own(await super.exists(id));
+    }
+    @Get('count') override async count(query: ListQuery) {
+      return own(await super.count(query));
+    }
+    @Get('aggregate') override async aggregate(query: ListQuery) {
+      return own(await super.aggregate(query));
+    }
+    @Post('batch') override async createMany(body: JsonObject, query?: ListQuery) {
+      return own(await super.createMany(body, query));
+    }
+    @Patch('batch') override async patchMany(body: JsonObject, query?: ListQuery) {
+      return own(await super.patchMany(body, query));
+    }
+    @Delete('batch') override async deleteMany(query: ListQuery) {
+      return own(await super.deleteMany(query));
+    }
+    @Post(':id/restore') @HttpCode(200) override async restore(id: string) {
+      return own(await super.restore(id));
+    }
+  }
+  running = await startCrud(platform, { entities: [Removable], resources: [Overridden] });
+  for (const [method, path, status, json] of [
+    ['POST', '/batch', 201, { items: [{ text: 'a' }, { text: 'b' }] }],
+    ['PATCH', '/batch', 200, { items: [{ id: 1, text: 'c' }] }],
+    ['GET', '/search?text=c', 200],
+    ['GET', '/exists/1', 200],
+    ['GET', '/count', 200],
+    ['GET', '/aggregate?groupBy=text', 200],
+    ['DELETE', '/batch?ids=1', 200],
+    ['POST', '/1/restore', 200],
+  ] as const) {
+    const answer = await running.send(method, `/removables${path}`, json ? { json } : {});
+    expect([method, path, answer.status, answer.json.message]).toEqual([method, path, status, 'own']);
+  }
 });

@@ -172,7 +172,7 @@ it.each(PLATFORMS)('[7.9] on %s, every operation takes a query string of at most
   await service.close();
 });
 
-it('[4.4] answers a wrong query with 400, naming at most 20 parameters', async () => {
+it('[4.4] [7.9] answers a wrong query with 400, naming at most 20 parameters', async () => {
   const service = await startCrud('express', { entities: [Row], resources: [{ entity: Row, endpoint: '/rows' }] });
   const names = Array.from({ length: 30 }, (_, index) => `p${index}`);
   const { status, json } = await service.get(`/rows?${names.join('&')}`);

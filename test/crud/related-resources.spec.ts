@@ -101,7 +101,7 @@ const PATHS = DATABASES.flatMap((database) =>
 );
 
 describe.each(PATHS)('on $database, $path', (where) => {
-  it('[7.4] an include shows what the scope and the fields of the related resource allow', async () => {
+  it('[7.4] [9.1] [9.5] an include shows what the scope and the fields of the related resource allow', async () => {
     const { of } = await start([books(), authors], where);
     expect(data(await of(user).get('/books?include=author&fields=title'))).toEqual([
       { title: 'one', author: { id: 1, name: 'Ann', team: 1 } },
@@ -118,7 +118,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     ]);
   });
 
-  it('[7.1] a relation filter finds what the scope and the fields of the related resource allow', async () => {
+  it('[7.1] [9.1] [9.5] a relation filter finds what the scope and the fields of the related resource allow', async () => {
     const { of } = await start([books(), authors], where);
     expect(titles(await of(user).get('/books?filter[author.name]=Ann'))).toEqual(['one', 'three']);
     expect(titles(await of(user).get('/books?filter[author.name]=Bob'))).toEqual([]);
@@ -192,7 +192,7 @@ describe.each(DATABASES)('on %s', (database) => {
   });
 });
 
-describe('[9.5] the service refuses to boot', () => {
+describe('[7.4] [9.5] the service refuses to boot', () => {
   class Everyone extends CrudController<Author>({ entity: Author, endpoint: '/everyone', maxListSize: 500 }) {}
   class Nowhere extends CrudController<Author>({ entity: Author, endpoint: '/nowhere', maxListSize: 500 }) {}
   it.each<[string, Partial<CrudOptions<Book>>, string]>([

@@ -23,6 +23,7 @@ import {
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { crudError, type CrudService, failure, naming, startCrud, wrongFields } from './service.js';
 
 @Entity()
@@ -137,6 +138,38 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(titles(await of().get('/docs'))).toEqual([]);
   });
 
+  it('[9.1] a scope is part of every statement', async () => {
+    const logger = new StatementLog();
+    const scope = () => ({ rank: Raw((column) => `${column} > -7`) });
+    const { of } = await start({ scope, enableBatch: true }, where, { dataSource: { logger } });
+    logger.take();
+    const { get, put, patch, delete: del } = of(ann);
+    for (const path of ['', '/1', '/exists/1', '/count', '/aggregate', '/search?q=o', '/export?format=csv'])
+      expect(statusOf(await get(`/docs${path}`))).toBe(200);
+    expect(statusOf(await put('/docs/1', { title: 'x', rank: 1 }))).toBe(200);
+    expect(statusOf(await patch('/docs/1', { title: 'y' }))).toBe(200);
+    expect(statusOf(await patch('/docs/batch', { items: [{ id: 1, title: 'z' }] }))).toBe(200);
+    expect(statusOf(await del('/docs/batch?ids=1'))).toBe(200);
+    expect(statusOf(await del('/docs/2'))).toBe(200);
+    const statements = logger.take().flatMap(([sql]) => (/^(SELECT|UPDATE|DELETE)/.test(sql) ? [sql] : []));
+    expect(statements.length).toBeGreaterThan(12);
+    expect(statements.filter((sql) => !sql.includes('> -7'))).toEqual([]);
+  });
+
+  it('[9.1] a unique value of a record outside of the scope is told as taken', async () => {
+    const { of } = await start({ scope: ownTeam }, where);
+    const { status, json } = await of(ann).post('/docs', { title: 'x', slug: 's2', teamId: 1 });
+    expect([status, json]).toEqual([409, failure('Doc cannot be created: slug is already taken')]);
+  });
+
+  it('[9.1] refuses in the order of a wrong id, 404, 403, 428 or 412, a wrong body', async () => {
+    const { of } = await start({ owner: 'ownerId', requireIfMatch: true }, where);
+    const status = async (id: unknown, headers = {}): Promise<number> =>
+      statusOf(await of(ann).request('PATCH', `/docs/${String(id)}`, { headers, json: { colour: 1 } }));
+    expect([await status('x'), await status(77), await status(2), await status(1)]).toEqual([400, 404, 403, 428]);
+    expect([await status(1, { 'if-match': '"9"' }), await status(1, { 'if-match': '"1"' })]).toEqual([412, 400]);
+  });
+
   it('[9.1] a record that would lie outside of the scope is 403, and nothing is written', async () => {
     const { of, rows } = await start({ scope: ownTeam }, where);
     const before = await rows();
@@ -244,7 +277,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect((await of(admin).post('/docs', { title: 'b' })).json).toMatchObject({ data: { ownerId: 9 } });
   });
 
-  it('[9.3] what a caller may not read is an unknown name everywhere', async () => {
+  it('[7.3] [9.3] what a caller may not read is an unknown name everywhere', async () => {
     const { of, service, exported } = await start(
       { fields: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' },
       where,
@@ -436,6 +469,32 @@ describe('the user of a scope', () => {
     expect(await rows()).toEqual(before);
   });
 
+  it('[8.9] [9.1] a scope is told the name of each operation', async () => {
+    const seen: string[] = [];
+    const { of } = await start({ enableBatch: true, scope: ({ operation }) => seen.push(operation) > 0 });
+    for (const [operation, method, path, json] of [
+      ['findAll', 'GET', ''],
+      ['findById', 'GET', '/1'],
+      ['search', 'GET', '/search?q=o'],
+      ['exists', 'GET', '/exists/1'],
+      ['count', 'GET', '/count'],
+      ['aggregate', 'GET', '/aggregate'],
+      ['export', 'GET', '/export?format=csv'],
+      ['create', 'POST', '', { title: 'x' }],
+      ['update', 'PUT', '/1', { title: 'x' }],
+      ['patch', 'PATCH', '/1', { title: 'x' }],
+      ['createMany', 'POST', '/batch', { items: [{ title: 'x' }] }],
+      ['patchMany', 'PATCH', '/batch', { items: [{ id: 1 }] }],
+      ['delete', 'DELETE', '/1'],
+      ['restore', 'POST', '/1/restore'],
+      ['deleteMany', 'DELETE', '/batch?ids=1'],
+    ] as const) {
+      seen.length = 0;
+      const { status } = await of(ann).request(method, `/docs${path}`, json ? { json } : {});
+      expect([operation, status < 300, [...new Set(seen)]]).toEqual([operation, true, [operation]]);
+    }
+  });
+
   it('[9.1] a provider decides with what is injected into it', async () => {
     @Injectable()
     class Titles {
@@ -503,7 +562,7 @@ describe('wrong declarations', () => {
     expect(message).toEqual(naming(says));
   });
 
-  it('[1] the names of fields are checked by TypeScript', () => {
+  it('[9.1] [9.2] [9.3] the names of fields are checked by TypeScript', () => {
     // @ts-expect-error -- no such field
     CrudController({ entity: Doc, endpoint: '/docs', owner: 'ownerID' });
     // @ts-expect-error -- no such field

@@ -2,10 +2,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule } from 'declarest';
-import { Column, Entity, PrimaryGeneratedColumn, type Logger } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { compileSchema } from '../../lib/cli/compile-application.js';
+import { prepareSearchIndex } from '../../lib/crud/search-indexes.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { crudError, type CrudService, startCrud } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
@@ -79,18 +81,6 @@ const MORE = [
   'x'.repeat(100),
 ];
 
-class Log implements Logger {
-  readonly statements: [sql: string, parameters: unknown[]][] = [];
-  logQuery(sql: string, parameters: unknown[] = []): void {
-    this.statements.push([sql, parameters]);
-  }
-  logQueryError(): void {}
-  logQuerySlow(): void {}
-  logSchemaBuild(): void {}
-  logMigration(): void {}
-  log(): void {}
-}
-
 describe.each(DATABASES)('on %s', (database) => {
   let twins: Twins;
   beforeAll(async () => {
@@ -130,7 +120,7 @@ describe.each(DATABASES)('on %s', (database) => {
     });
   else {
     it('[10] reads the index for three characters and more', async () => {
-      const logger = new Log();
+      const logger = new StatementLog();
       const service = await startCrud('express', {
         database,
         entities: [Article],
@@ -190,6 +180,21 @@ describe.each(DATABASES)('on %s', (database) => {
       return JSON.stringify(await manager.query(`EXPLAIN ${sql}`, parameters));
     });
   };
+});
+
+it('[10] refuses to boot where the database cannot create the index', async () => {
+  const resource = {
+    options: { entity: Article, searchIndex: true },
+    searchIndex: { statements: ['CREATE EXTENSION pg_trgm'] },
+  };
+  // The servers of the tests have the extension.
+  const query = (): Promise<never> => Promise.reject(new Error('extension "pg_trgm" is not available'));
+  const dataSource = { options: { type: 'postgres', synchronize: true }, query };
+  await expect(prepareSearchIndex(resource as never, dataSource as never)).rejects.toThrow(
+    'CRUD option `searchIndex` of Article must be used where the database can create the index, ' +
+      'got "extension \\"pg_trgm\\" is not available". ' +
+      'Let an administrator run CREATE EXTENSION pg_trgm on PostgreSQL; SQLite needs FTS5.',
+  );
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {

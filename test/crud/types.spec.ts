@@ -103,6 +103,9 @@ it('[7.1] [7.2] types the fields of filters and sorts by the entity', () => {
   types(() => CrudController({ ...article, filterableFields: ['author.nme'] }));
   // @ts-expect-error a misspelt field
   types(() => CrudModule.forFeature({ ...article, sortableFields: ['titel'] }));
+  types(() => CrudController({ ...article, defaultSort: '-publishedAt,title' }));
+  // @ts-expect-error a misspelt field
+  types(() => CrudController({ ...article, defaultSort: '-titel' }));
 });
 
 it('[1] leaves out the methods that an entity inherits', () => {
@@ -153,7 +156,7 @@ it('[4.7] an override may answer another shape, and `super` keeps its types', ()
   expect(Overridden).toBeDefined();
 });
 
-it('[1] types the relations of options by the entity', () => {
+it('[7.4] [8.3] types the relations of options by the entity', () => {
   class Authors extends CrudController({ entity: Author, endpoint: '/authors' }) {}
   const article = { entity: Article, endpoint: '/a' } as const;
   types(() => CrudController({ ...article, includableRelations: ['author', 'editor', 'author.articles.author'] }));
