@@ -2,6 +2,7 @@
 import type { FieldError } from '../http/failure.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
+import type { ValueType } from './value-types.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -33,7 +34,8 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
   const names = namesOf([...fields.entries()]);
   return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions = UNRESTRICTED): CheckResult => {
     const sent: Input = { values: fields.map(() => undefined), unknown: [], errors: [] };
-    collect(names, body, [], sent, operation === 'patch');
+    const isKnown = (place: number): boolean => isKnownTo(fields[place] as Field, permissions);
+    collect(names, body, [], sent, operation === 'patch' ? isKnown : undefined);
     const unknownNames = sent.unknown.filter((name) => !others.includes(name));
     for (const [place, field] of fields.entries()) {
       // Of what the entity itself hides, messages say that it cannot be written.
@@ -64,7 +66,14 @@ function namesOf(fields: readonly [index: number, field: Field][], depth = 0): N
   return names;
 }
 
-function collect(names: Names, body: JsonRecord, path: readonly string[], sent: Input, clears: boolean): void {
+/** @param clears the fields of an embedded object that `null` clears; none where `null` is no value for it */
+function collect(
+  names: Names,
+  body: JsonRecord,
+  path: readonly string[],
+  sent: Input,
+  clears?: (place: number) => boolean,
+): void {
   for (const key of Object.keys(body)) {
     const value = body[key];
     const known = names.get(key);
@@ -77,15 +86,15 @@ function collect(names: Names, body: JsonRecord, path: readonly string[], sent: 
     if (known === undefined) sent.unknown.push(field);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value))
       collect(known, value as JsonRecord, within, sent, clears);
-    else if (value === null && clears) clear(known, sent);
+    else if (value === null && clears) clear(known, sent, clears);
     else sent.errors.push({ field, message: `must be an object, got ${describeJson(value)}` });
   }
 }
 
-function clear(names: Names, sent: Input): void {
+function clear(names: Names, sent: Input, isCleared: (place: number) => boolean): void {
   for (const known of names.values())
-    if (typeof known === 'number') sent.values[known] = null;
-    else clear(known, sent);
+    if (typeof known !== 'number') clear(known, sent, isCleared);
+    else if (isCleared(known)) sent.values[known] = null;
 }
 
 /** The values of the record that a replacement changes. */
@@ -156,7 +165,7 @@ function checkChange(
   if (canUpdate(field)) return readValue(field, value);
   if (!canRead(field)) return wrong('cannot be changed; leave it out');
   const current = known.current(field);
-  if (isUnchanged(field, value, current)) return ABSENT;
+  if (isSame(field, value, current)) return ABSENT;
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
@@ -186,10 +195,15 @@ function readValue(field: Field, value: unknown): Outcome {
     : wrong(`must be ${reading.expected}, got ${field.readable ? describeJson(value) : `a ${typeof value}`}`);
 }
 
-/** The application's own code may give the types of the entity, which JSON does not have. */
-function isUnchanged({ type }: Field, value: unknown, current: unknown): boolean {
-  const isEntityType = typeof value === 'bigint' || value instanceof Uint8Array;
-  return JSON.stringify(isEntityType ? type.write(value) : value) === JSON.stringify(current);
+/** Whether two values of a field are the same, however they are written: `1.5` and `"1.50"`, a Date and its text. */
+export const isSame = ({ type }: Field, value: unknown, other: unknown): boolean =>
+  canonical(type, value) === canonical(type, other);
+
+function canonical(type: ValueType, value: unknown): string {
+  const reading = value == null ? { value } : type.read(value);
+  const held = 'value' in reading && reading.value != null ? type.write(reading.value) : value;
+  const isDecimal = type.comparison === 'exact number' && /^-?\d+\.\d+$/.test(String(held));
+  return isDecimal ? String(held).replace(/\.?0+$/, '') : JSON.stringify(held ?? null);
 }
 
 /** The value as a client reads it. */

@@ -1,4 +1,5 @@
 /** Pages by cursor on each database, through both data paths, against the whole list in the same order. */
+import { createHash } from 'node:crypto';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
@@ -240,6 +241,29 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect([...first.data, ...second.data]).toEqual([5, 10, 15, 20, 25].map((id) => ({ id })));
   });
 
+  it('[7.5] refuses a position that no page gives, also with a right digest', async () => {
+    const forged = (position: unknown[]): string => {
+      const binding = JSON.stringify([
+        'Item',
+        [
+          ['name', false],
+          ['id', false],
+        ],
+        'and()',
+        [],
+      ]);
+      const digest = createHash('sha256')
+        .update(JSON.stringify([position, binding]))
+        .digest('base64url')
+        .slice(0, 16);
+      return Buffer.from(JSON.stringify([digest, position])).toString('base64url');
+    };
+    const page = (position: unknown[]) => service.get(`/api/cursor?sort=name&size=2&after=${forged(position)}`);
+    expect((await page(['item 1', '2'])).status).toBe(200);
+    for (const position of [[1, '2'], ['item 1'], ['item 1', '2', '3'], [true, '2'], [['a'], '2']])
+      expect(wrongFields(await page(position))).toEqual(['after']);
+  });
+
   it('[7.5] takes another size and other fields with a cursor', async () => {
     const after = await next('/api/cursor?size=3&sort=-price');
     const { json } = await service.get(`/api/cursor?size=2&sort=-price&fields=id&after=${after}`);
@@ -264,7 +288,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const after = await next('/api/cursor?sort=name&size=2');
     const [digest, position] = JSON.parse(Buffer.from(after, 'base64url').toString()) as [string, string[]];
     const altered = Buffer.from(JSON.stringify([digest, ['item 3', position[1]]])).toString('base64url');
-    for (const cursor of [altered, after.slice(1), `${after}AA`, 'x', '', '%00', 'bnVsbA', 'W10', '5', '%22'])
+    for (const cursor of [
+      altered,
+      after.slice(1),
+      `${after}AA`,
+      `${after}%3D`,
+      'x',
+      '',
+      '%00',
+      'bnVsbA',
+      'W10',
+      '5',
+      '%22',
+    ])
       expect(wrongFields(await service.get(`/api/cursor?sort=name&size=2&after=${cursor}`))).toEqual(['after']);
   });
 

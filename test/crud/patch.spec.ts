@@ -235,6 +235,26 @@ describe.each(DATABASES)('on %s', (database) => {
   );
 });
 
+it('[8.1] [9.3] null clears the fields of an embedded object that the caller knows', async () => {
+  const service = await startCrud('express', {
+    entities: [Place],
+    resources: [
+      {
+        entity: Place,
+        endpoint: '/api/places',
+        fields: { 'note.pages': { read: ['ADMIN'], write: ['ADMIN'] } },
+      },
+    ],
+  });
+  await service.dataSource.getRepository(Place).insert({ address: { city: 'Ulm' }, note: { text: 'old', pages: 3 } });
+  const { status, text } = await service.send('PATCH', '/api/places/1', { json: { note: null } });
+  expect([status, text.includes('pages')]).toEqual([200, false]);
+  expect(await service.dataSource.getRepository(Place).findOneBy({ id: 1 })).toMatchObject({
+    note: { text: null, pages: 3 },
+  });
+  await service.close();
+});
+
 describe.each(DATABASES)('embedded objects on %s', (database) => {
   it('[8.1] merge by their fields, and null clears them', async () => {
     const service = await startCrud('express', {

@@ -156,6 +156,61 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(statements.filter((sql) => !sql.includes('> -7'))).toEqual([]);
   });
 
+  it('[9.1] [9.4] scopes with lists of other lengths share no statement', async () => {
+    const lists = { 1: { mine: [1, 2], shared: [3] }, 2: { mine: [1], shared: [2, 3] } };
+    const scope = ({ user }: ScopeContext) => ({
+      id: Raw((column) => `${column} IN (:...mine) OR (${column} IN (:...shared) AND 1 = 0)`, lists[user!.id as 1]),
+    });
+    const { of } = await start({ scope }, where);
+    for (const user of [ann, bob, ann, bob]) {
+      const seen = user === ann ? [200, ['one', 'two']] : [404, ['one']];
+      const { status } = await of(user).patch('/docs/2', { rank: 3 });
+      expect([status, titles(await of(user).get('/docs'))]).toEqual(seen);
+    }
+  });
+
+  it('[9.1] Like in a scope compares letters exactly, and a backslash escapes', async () => {
+    let pattern = '';
+    const { of, service } = await start({ scope: () => ({ title: Like(pattern) }) }, where);
+    const names = ['ABx', 'abx', 'A_x', 'A\\x', 'A*x', 'AÄx', 'A[b]'];
+    await service.dataSource.getRepository(Doc).insert(names.map((title) => ({ title })));
+    for (const [like, found] of [
+      ['AB%', ['ABx']],
+      ['A\\_x', ['A_x']],
+      ['A\\\\%', ['A\\x']],
+      ['A_x', ['ABx', 'A_x', 'A\\x', 'A*x', 'AÄx']],
+      ['A*%', ['A*x']],
+      ['A[b]', ['A[b]']],
+    ] as const) {
+      pattern = like;
+      expect([like, titles(await of(ann).get('/docs'))]).toEqual([like, found]);
+    }
+  });
+
+  it('[9.1] a restored record that would lie outside of the scope is 403, and stays hidden', async () => {
+    const scope = ({ operation }: ScopeContext) => (operation === 'restore' ? { deletedAt: Not(IsNull()) } : true);
+    const { of, rows } = await start({ scope }, where);
+    await of(ann).delete('/docs/1');
+    const before = await rows();
+    expect(statusOf(await of(ann).post('/docs/1/restore'))).toBe(403);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('[8.7] [9.2] the path names the owner of a new record, who must be the caller', async () => {
+    const owner = { field: 'ownerId', except: ['ADMIN'] } as const;
+    const { of, rows } = await start({ endpoint: '/users/:ownerId/docs', owner, enableBatch: true }, where);
+    const before = await rows();
+    for (const path of ['/users/2/docs', '/users/2/docs/batch']) {
+      const json = path.endsWith('batch') ? { items: [{ title: 'x' }] } : { title: 'x' };
+      expect((await of(ann).post(path, json)).json).toEqual({ error: 'Owner access required' });
+      expect(statusOf(await of().post(path, json))).toBe(401);
+    }
+    expect(await rows()).toEqual(before);
+    expect((await of(ann).post('/users/1/docs', { title: 'x' })).json).toMatchObject({ data: { ownerId: 1 } });
+    for (const body of [{ title: 'y' }, { title: 'z', ownerId: 2 }])
+      expect((await of(admin).post('/users/2/docs', body)).json).toMatchObject({ data: { ownerId: 2 } });
+  });
+
   it('[9.1] a unique value of a record outside of the scope is told as taken', async () => {
     const { of } = await start({ scope: ownTeam }, where);
     const { status, json } = await of(ann).post('/docs', { title: 'x', slug: 's2', teamId: 1 });
@@ -511,6 +566,35 @@ describe('the user of a scope', () => {
     const { of } = await start({ scope: useScope(DocScope) }, {}, { providers: [Titles, DocScope] });
     expect(titles(await of().get('/docs'))).toEqual(['two']);
   });
+});
+
+it.each(DATABASES)('[8.7] [9.3] values are the same however they are written, on %s', async (database) => {
+  @Entity()
+  class Sale {
+    @PrimaryGeneratedColumn() id!: number;
+    @Column({ type: 'decimal', precision: 10, scale: 2 }) price!: string;
+    @Column({ type: 'decimal', precision: 10, scale: 2, nullable: true }) fee!: string | null;
+    @Column({ type: database === 'postgres' ? 'timestamp' : 'datetime', nullable: true }) at!: Date | null;
+    @Column({ length: 20, default: '' }) text!: string;
+  }
+  const service = await startCrud('express', {
+    database,
+    entities: [Sale],
+    resources: [
+      { entity: Sale, endpoint: '/prices/:price/sales', fields: { fee: { write: 'once' }, at: { write: 'once' } } },
+    ],
+  });
+  running.push(service);
+  const sale = { fee: '2.50', at: '2026-01-31T09:30:00Z', price: 1.5 };
+  expect((await service.post('/prices/1.5/sales', sale)).status).toBe(201);
+  const { data } = (await service.get('/prices/1.50/sales/1')).json;
+  for (const same of [data, { ...sale, price: '1.50' }, { ...sale, fee: 2.5, at: '2026-01-31T10:30:00+01:00' }])
+    expect((await service.put('/prices/1.5/sales/1', { ...same, text: 'put' })).json.data).toEqual({
+      ...data,
+      text: 'put',
+    });
+  for (const other of [{ price: '1.51' }, { price: 'x' }, { fee: 2.51 }, { fee: null }, { at: '2026-01-31T09:30:01Z' }])
+    expect(wrongFields(await service.put('/prices/1.5/sales/1', { ...sale, ...other }))).toEqual(Object.keys(other));
 });
 
 describe('wrong declarations', () => {

@@ -1,8 +1,11 @@
 /** Validation by a Standard Schema on each platform and database. */
 import { IsIn } from 'class-validator';
-import type { StandardSchema } from 'declarest';
+import type { CrudOptions, StandardSchema } from 'declarest';
+import { as, type Client } from 'declarest/testing';
 import { Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import * as v from 'valibot';
 import { z } from 'zod';
+import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { crudError, startCrud, wrongFields, type CrudService } from './service.js';
@@ -182,6 +185,72 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       resources: [{ entity: Offer, endpoint: '/api/offers', schema: schema as object }],
     });
     expect(message).toMatch(/^CRUD option `schema` of Offer must be \{create, update\} with Standard Schemas, got /);
+  });
+});
+
+describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
+  let service: CrudService;
+  const user = (): Client => as(service.app, { sub: 1, roles: ['USER'] });
+  const start = async (options: Partial<CrudOptions<Offer>>): Promise<void> => {
+    service = await startCrud(platform, {
+      entities: [Offer],
+      resources: [{ entity: Offer, endpoint: '/api/offers', ...options }],
+      imports: [authModule({ defaultAccess: 'public' })],
+    });
+  };
+  afterEach(() => service.close());
+
+  it('[8.8] [9.2] [9.3] a strict schema does not see what only the server sets', async () => {
+    const strict = z.strictObject({ title: z.string().min(2), discount: z.number().nullish() });
+    await start({
+      owner: 'price',
+      fields: { currency: { write: 'never' }, tags: { write: 'never' }, until: { write: 'never' } },
+      schema: { create: strict, update: strict },
+    });
+    expect((await user().post('/api/offers', { title: 'Lamp' })).status).toBe(201);
+    const { data } = (await user().get('/api/offers/1')).json as { data: object };
+    expect((await user().put('/api/offers/1', data)).json).toMatchObject({ data: { title: 'Lamp' } });
+    expect((await user().patch('/api/offers/1', { discount: 1 })).json).toMatchObject({ data: { discount: 1 } });
+    expect(wrongFields((await user().patch('/api/offers/1', { title: 'x' })) as never)).toEqual(['title']);
+  });
+
+  it('[8.8] [9.3] a schema says nothing of fields that the caller does not know', async () => {
+    const whole = z.object({ title: z.string(), price: z.number(), currency: z.string().default('CHF') });
+    await start({
+      fields: { price: { read: ['EDITOR'], write: ['EDITOR'] }, currency: { read: ['EDITOR'], write: ['EDITOR'] } },
+      schema: { create: whole.partial({ price: true }), update: whole },
+    });
+    const editor = as(service.app, { sub: 2, roles: ['EDITOR'] });
+    expect((await editor.post('/api/offers', { title: 'a', price: 3 })).json).toMatchObject({
+      data: { currency: 'CHF' },
+    });
+    for (const answer of [
+      await user().patch('/api/offers/1', { title: 'b' }),
+      await user().put('/api/offers/1', { title: 'c' }),
+    ])
+      expect([answer.status, /price|currency/.test(answer.text)]).toEqual([200, false]);
+    expect((await editor.get('/api/offers/1')).json).toMatchObject({ data: { title: 'c', price: 3, currency: 'CHF' } });
+    expect(wrongFields((await editor.patch('/api/offers/1', { price: 'x' })) as never)).toEqual(['price']);
+  });
+
+  it('[8.7] [8.8] a schema sees what the path fixes, where it is sent', async () => {
+    const whole = z.object({ title: z.string(), price: z.number() });
+    await start({ endpoint: '/prices/:price/offers', schema: { create: whole, update: whole } });
+    expect((await user().post('/prices/5/offers', { title: 'a', price: 5 })).status).toBe(201);
+    expect((await user().put('/prices/5/offers/1', { title: 'b', price: 5 })).json).toMatchObject({
+      data: { price: 5 },
+    });
+    expect((await user().patch('/prices/5/offers/1', { title: 'c' })).json).toMatchObject({ data: { title: 'c' } });
+    expect(wrongFields((await user().post('/prices/5/offers', { title: 'a' })) as never)).toEqual(['price']);
+  });
+
+  it('[8.8] takes schemas of valibot', async () => {
+    const title = v.object({ title: v.pipe(v.string(), v.trim(), v.minLength(2)) });
+    await start({ schema: { create: title, update: title } });
+    expect((await user().post('/api/offers', { title: ' ab ', price: 1 })).json).toMatchObject({
+      data: { title: 'ab' },
+    });
+    expect(wrongFields((await user().patch('/api/offers/1', { title: 'a' })) as never)).toEqual(['title']);
   });
 });
 

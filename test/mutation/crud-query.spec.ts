@@ -17,6 +17,7 @@ import {
 } from '../../lib/crud/query/list-query.js';
 import type { Paging } from '../../lib/crud/query/page-parameters.js';
 import { QueryErrors } from '../../lib/crud/query/query-errors.js';
+import type { SortKey } from '../../lib/crud/query/sort-parameter.js';
 import {
   everything,
   selectedFields,
@@ -562,16 +563,36 @@ describe('[7.5] cursors', () => {
     return Buffer.from(JSON.stringify([digest, continuation])).toString('base64url');
   };
 
+  /** By fields of several kinds: the second one holds numbers. */
+  const sortOf = (length: number): SortKey[] =>
+    (['text', 'number', 'uuid', 'moment'] as const).slice(0, length).map((comparison) => ({
+      field: { type: { comparison } } as Field,
+      descending: false,
+    }));
+
+  it.each([
+    [['a', 1], true],
+    [['a', '1'], true],
+    [[1, 1], false],
+    [['a', 1, 1], false],
+    [['a', 1, 'b', 2], false],
+  ])('have numbers for columns of numbers only: %j', (position, isRead) => {
+    expect(readCursor(forge(position), sortOf(position.length), 'sort') !== undefined).toBe(isRead);
+  });
+
   it.each([[[]], [['a', 1, null]], [['ä'.repeat(248)]]])('keep the position %j', (position) => {
+    const sort = sortOf(position.length);
     const cursor = encodeCursor(position, '7', 'sort');
     expect(cursor).toMatch(/^[\w-]+$/);
     expect(cursor).toBe(forge(position));
-    expect(readCursor(cursor, 'sort')).toEqual(position);
-    expect(readCursor(cursor, 'other')).toBeUndefined();
+    expect(readCursor(cursor, sort, 'sort')).toEqual(position);
+    expect(readCursor(cursor, sort, 'other')).toBeUndefined();
+    expect(readCursor(cursor, sortOf(position.length + 1), 'sort')).toBeUndefined();
+    expect(readCursor(`${cursor}=`, sort, 'sort')).toBeUndefined();
   });
 
   it('keep the key instead of a position of more than 500 bytes', () => {
-    expect(readCursor(encodeCursor([`${'ä'.repeat(248)}x`], '7', 'sort'), 'sort')).toBe('7');
+    expect(readCursor(encodeCursor([`${'ä'.repeat(248)}x`], '7', 'sort'), sortOf(1), 'sort')).toBe('7');
   });
 
   it.each([
@@ -587,6 +608,6 @@ describe('[7.5] cursors', () => {
     [forge([true]), undefined],
     [forge([{}, 1]), undefined],
   ])('%s is read as %j', (cursor, continuation) => {
-    expect(readCursor(cursor, 'sort')).toEqual(continuation);
+    for (const length of [0, 1, 2]) expect(readCursor(cursor, sortOf(length), 'sort')).toEqual(continuation);
   });
 });

@@ -88,7 +88,8 @@ describe('[9.1] the condition of a scope', () => {
     ['In', { pages: In([3, 4]) }, 'pages in 3 4'],
     ['In of nothing', { pages: In([]) }, 'none'],
     ['Any', { pages: Any([3]) }, 'pages in 3'],
-    ['Like', { title: Like('a%') }, 'title like "a%"'],
+    ['Like', { title: Like('a%_*?[]') }, 'title like "a*?[*][?][[]]"'],
+    ['Like with escapes', { title: Like('\\%\\_\\\\\\*\\') }, 'title like "%_\\\\[*]\\\\"'],
     ['IsNull', { note: IsNull() }, 'note isNull'],
     ['Not of a value', { pages: Not(3) }, '(pages isNotNull & !pages eq 3)'],
     ['Not of IsNull', { pages: Not(IsNull()) }, 'pages isNotNull'],
@@ -441,7 +442,7 @@ describe('[9.2] the owner', () => {
   const owned = (options: Partial<CrudOptions<Article>> = {}): Resource<Article> =>
     compile({ owner: 'ownerId', ...options });
   const as = <R>(user: unknown, call: () => R, headers: object = {}) =>
-    during(requestOf(user, { headers, params: { writerId: '5' } }), () => Promise.resolve(call()));
+    during(requestOf(user, { headers, params: { writerId: '5', ownerId: '5' } }), () => Promise.resolve(call()));
 
   it.each<[what: string, user: unknown, rights: string]>([
     ['of a bound caller', ANN, 'ownerId:r title:riu'],
@@ -483,9 +484,12 @@ describe('[9.2] the owner', () => {
         return [...values].map(([{ name }, value]) => `${name}=${String(value)}`).join();
       });
     expect(await valuesOf(owned(), ANN)).toBe('ownerId=7');
-    expect(await valuesOf(owned({ endpoint: '/writers/:writerId/articles' }), ROOT)).toBe('writerId=5,ownerId=1');
+    expect(await valuesOf(owned({ endpoint: '/writers/:writerId/articles' }), ROOT)).toBe('ownerId=1,writerId=5');
     expect(await valuesOf(compile({ endpoint: '/writers/:writerId/articles' }), undefined)).toBe('writerId=5');
     expect(await refusal(() => valuesOf(owned(), undefined))).toEqual([401, 'Authentication required']);
+    const below = { endpoint: '/owners/:ownerId/articles' };
+    expect(await valuesOf(owned({ ...below, owner: { field: 'ownerId', except: ['ADMIN'] } }), ROOT)).toBe('ownerId=5');
+    expect(await refusal(() => valuesOf(owned(below), ANN))).toEqual([403, 'Owner access required']);
   });
 
   it.each<[headers: object, challenge: string]>([

@@ -55,7 +55,7 @@ export async function readCursorPage<T extends object>(
   const binding = JSON.stringify([schema.name, keys, shapeOf(asked), values]);
   return access.run(async () => {
     const position =
-      after === undefined ? undefined : await readPosition(access, selection, readCursor(after, binding));
+      after === undefined ? undefined : await readPosition(access, selection, readCursor(after, sort, binding));
     const found = await access.store.reader.findAfter(selection, size + 1, position);
     const page = found.slice(0, size);
     const last = page.at(-1)?.position;

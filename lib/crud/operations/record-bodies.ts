@@ -8,6 +8,7 @@ import {
   checkReplacement,
   compileInput,
   describeJson,
+  isSame,
   toJson,
   type CheckResult,
   type ReplacementContext,
@@ -30,6 +31,8 @@ export type Source = 'client' | 'hook';
 
 /** The values of a body by fields, before they are checked. */
 export interface Sent extends CheckResult {
+  /** With what the path fixes. */
+  readonly body: Values;
   readonly kind: BodyKind;
   readonly source: Source;
   readonly permissions: Permissions;
@@ -69,7 +72,7 @@ export class RecordBodies<T extends object> {
       const field = fields[index];
       if (value === undefined || !field || !fixed.has(field)) return value;
       const expected: unknown = field.type.write(fixed.get(field));
-      if (JSON.stringify(value) !== JSON.stringify(expected))
+      if (!isSame(field, value, expected))
         wrong.push({ field: field.name, message: `must be ${describeJson(expected)} as in the path, or nothing` });
       return undefined;
     });
@@ -78,6 +81,7 @@ export class RecordBodies<T extends object> {
     return {
       kind,
       source,
+      body: values,
       values: sent,
       errors: [...errors, ...wrong],
       permissions: isHook ? withWriting(set, permissions) : permissions,
@@ -133,11 +137,11 @@ export class RecordBodies<T extends object> {
   private bySchema(sent: Sent, current: T | undefined, { list }: View): Promise<CheckResult> {
     if (sent.kind !== 'patch') return this.validation.bySchema('update', sent);
     const { fields } = this.access.resource.schema;
-    const values = sent.values.map((value, index) =>
-      value === undefined ? value : mergePatch(valueOf(fields[index], current), value),
-    );
+    const merge = (value: unknown, index: number): unknown =>
+      value === undefined ? value : mergePatch(valueOf(fields[index], current), value);
+    const merged = { ...sent, body: sent.body.map(merge), values: sent.values.map(merge) };
     const kept = fields.map((field) => (list.readable.includes(field) ? toJson(valueOf(field, current)) : undefined));
-    return this.validation.bySchema('update', { ...sent, values }, kept);
+    return this.validation.bySchema('update', merged, kept);
   }
 
   private checkReplaced(sent: Sent, values: Values, current: T | undefined, { fixed }: View): CheckResult {

@@ -26,7 +26,8 @@ export class Writes<T extends object> {
     const { access, records } = this;
     const view = await access.view('create');
     const change = await this.bodies.checkCreated(this.bodies.read(body, 'create', view), view);
-    const isChecked = view.isScoped || change.ids.size > 0 || hooks.beforeCreate !== undefined;
+    const hasConditions = view.isScoped || view.fixed.size > 0;
+    const isChecked = hasConditions || change.ids.size > 0 || hooks.beforeCreate !== undefined;
     const insert = async (): Promise<T> => {
       const [created] = await records.created(view, await records.insert(view, [change], hooks));
       await records.hooks.afterCreate(hooks, created as T);
@@ -87,12 +88,14 @@ export class Writes<T extends object> {
     const { key, view } = target;
     const deletion = deletionOf(access.resource.schema);
     const hidden = and(access.changeable(target), ...(deletion ? [compare(deletion, 'isNotNull')] : [NOTHING]));
-    const restore = (): Promise<boolean> => access.store.writer('restore').restore(key, hidden);
+    const restore = async (): Promise<boolean> => {
+      const write = { operation: 'update' } as const;
+      const isHidden = await access.run(() => access.store.writer('restore').restore(key, hidden), write);
+      if (isHidden) await access.assertVisible(view, key);
+      return isHidden;
+    };
     const isRestored =
-      deletion &&
-      (await access.writing(access.store.callsListeners('restore'), () =>
-        access.run(restore, { operation: 'update' }),
-      ));
+      deletion && (await access.writing(view.isScoped || access.store.callsListeners('restore'), restore));
     if (!isRestored) await access.assertChangeable(target);
     const request = everything(view.list);
     const fields = request.fields.filter((field) => field !== deletion);

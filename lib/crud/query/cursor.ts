@@ -1,6 +1,8 @@
 /** Cursors of lists: opaque to clients, and valid only for the sort and filter of the page that gave them. */
 import { createHash } from 'node:crypto';
+import type { Comparison } from '../../entities/value-types.js';
 import type { Position } from './keyset.js';
+import type { SortKey } from './sort-parameter.js';
 
 /** The position, or the primary key of a record whose position is too long for a URL. */
 export type Continuation = Position | string;
@@ -15,18 +17,28 @@ export function encodeCursor(position: Position, key: string, binding: string): 
 }
 
 /** `undefined` for a cursor that was altered, or that belongs to another sort or filter. */
-export function readCursor(text: string, binding: string): Continuation | undefined {
+export function readCursor(text: string, sort: readonly SortKey[], binding: string): Continuation | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) return undefined;
   try {
-    const [digest, continuation] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [unknown, Continuation];
-    return isContinuation(continuation) && digest === digestOf(continuation, binding) ? continuation : undefined;
+    const [digest, continuation] = JSON.parse(bytes.toString()) as [unknown, Continuation];
+    return isContinuation(continuation, sort) && digest === digestOf(continuation, binding) ? continuation : undefined;
   } catch {
     return undefined;
   }
 }
 
-const isContinuation = (value: unknown): value is Continuation =>
+const isContinuation = (value: unknown, sort: readonly SortKey[]): value is Continuation =>
   typeof value === 'string' ||
-  (Array.isArray(value) && value.every((each) => each === null || typeof each === 'string' || Number.isFinite(each)));
+  (Array.isArray(value) &&
+    value.length === sort.length &&
+    sort.every(({ field }, place) => isPlace(value[place], field.type.comparison)));
+
+/** The database writes values as texts; SQLite's floating point numbers stay numbers. */
+const isPlace = (value: unknown, comparison: Comparison | undefined): boolean =>
+  value === null ||
+  typeof value === 'string' ||
+  (Number.isFinite(value) && (comparison === 'number' || comparison === 'exact number'));
 
 /** It keeps no secret: the values of a cursor are those that the client saw. */
 const digestOf = (continuation: Continuation, binding: string): string =>

@@ -30,10 +30,11 @@ export function isOwn(ownership: Ownership, request: HttpRequest | undefined): C
   return id === undefined ? NOTHING : compare(ownership.field, 'eq', id);
 }
 
-/** @throws 401 for an anonymous caller */
-export function newOwnerOf(ownership: Ownership, request: HttpRequest | undefined): unknown {
+/** @param named the owner in the path @throws 401 for an anonymous caller, 403 where the path names another owner */
+export function newOwnerOf(ownership: Ownership, request: HttpRequest | undefined, named?: unknown): unknown {
   const id = ownIdOf(ownership, request);
   if (id === undefined) throw new AuthenticationRequired(request?.headers.authorization !== undefined);
+  if (named !== undefined && named !== id && isBound(ownership, request)) throw new AccessRefused(['OWNER']);
   return id;
 }
 

@@ -115,8 +115,13 @@ export function deletedIn<T extends object>(resource: Resource<T>, { deleted }: 
   return isDeletedChoice(deleted) && mayChooseDeleted(resource) ? deleted : 'without';
 }
 
-/** The values that the server gives a new record where the client sends none. @throws 401 for an anonymous owner */
+/**
+ * The values that the server gives a new record where the client sends none.
+ *
+ * @throws 401 for an anonymous owner, 403 where the path names another owner
+ */
 export function newValuesOf<T extends object>({ owner }: Resource<T>, { fixed }: View): ReadonlyMap<Field, unknown> {
-  if (!owner) return fixed;
-  return new Map([...fixed, [owner.field, newOwnerOf(owner, currentRequest())]]);
+  return owner
+    ? new Map([[owner.field, newOwnerOf(owner, currentRequest(), fixed.get(owner.field))], ...fixed])
+    : fixed;
 }

@@ -1,8 +1,10 @@
 /** Reads TypeORM's `FindOptionsWhere` as a condition. What it cannot read is an error, and never a wider condition. */
 import { FindOperator, type DataSource, type EntityMetadata } from 'typeorm';
+import { isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../query/condition.js';
 import { descriptionOf, notDeleted } from '../resource/field-path.js';
+import { globOf } from '../sql/like-pattern.js';
 import type { OperatorName } from '../sql/operators.js';
 
 type Where = Readonly<Record<string, unknown>>;
@@ -99,6 +101,8 @@ function conditionOfOperator(field: Field, operator: FindOperator<unknown>, data
   const values = Array.isArray(inner) ? (inner as unknown[]) : [inner];
   if (values.some((each) => each === undefined || each === null))
     throw new TypeError(`The scope of ${field.column.entityMetadata.name} has no value for ${field.name}.`);
+  if (name === 'like' && isSqlite(dataSource))
+    return compare(field, name, ...values.map((each) => globOf(String(each))));
   return values.length === 0 ? NOTHING : compare(field, name, ...values);
 }
 

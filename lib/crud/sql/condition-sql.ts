@@ -25,7 +25,7 @@ export function shapeOf(condition: Condition): string {
     case 'unless':
       return `unless(${shapeOf(condition.part)})`;
     case 'raw':
-      return `raw(${condition.write(condition.field.name)} ${rawValues(condition).length})`;
+      return `raw(${condition.write(condition.field.name)} ${rawLists(condition).map(({ length }) => length)})`;
     case 'related':
       return `related ${condition.relation.propertyPath}(${shapeOf(condition.part)})`;
     case 'indexed':
@@ -41,7 +41,7 @@ export function boundValues(condition: Condition, dataSource: DataSource): unkno
     case 'compare':
       return condition.values.flatMap((value) => bind(condition, value, dataSource));
     case 'raw':
-      return rawValues(condition);
+      return rawLists(condition).flat();
     case 'unless':
     case 'related':
       return boundValues(condition.part, dataSource);
@@ -55,9 +55,10 @@ export function boundValues(condition: Condition, dataSource: DataSource): unkno
 /** `:name` or `:...names`, as TypeORM writes them. */
 const RAW_PARAMETER = /:(\.\.\.)?(\w+)/g;
 
-const rawValues = ({ field, write, parameters }: RawCondition): unknown[] =>
+/** The values of each parameter, in the order of the text. */
+const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
   [...write(field.name).matchAll(RAW_PARAMETER)].flatMap(([, , name = '']) =>
-    Object.hasOwn(parameters, name) ? [parameters[name]].flat() : [],
+    Object.hasOwn(parameters, name) ? [[parameters[name]].flat()] : [],
   );
 
 function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {

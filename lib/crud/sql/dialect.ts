@@ -53,6 +53,8 @@ export interface Dialect {
   contains(text: string, part: string): string;
   startsWith(text: string, part: string): string;
   endsWith(text: string, part: string): string;
+  /** By code points, in the same case. SQLite gets a pattern of GLOB. */
+  like(column: string, pattern: string): string;
   /** Selects a value without a loss, as the driver may round or cut it. */
   exactText(column: string, field: Field): string;
   /** Ascending, as this package does. */
@@ -71,6 +73,7 @@ const sqlite: Dialect = {
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   startsWith: (text, part) => `substr(${text}, 1, length(${part})) = ${part}`,
   endsWith: (text, part) => `substr(${text}, -length(${part})) = ${part}`,
+  like: (column, pattern) => `${column} GLOB ${pattern}`,
   // The driver rounds integers only. CAST would round a REAL.
   exactText: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`,
   sortsNullsLast: false,
@@ -88,6 +91,7 @@ const postgres: Dialect = {
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   startsWith: (text, part) => `starts_with(${text}, ${part})`,
   endsWith: (text, part) => `right(${text}, length(${part})) = ${part}`,
+  like: (column, pattern) => `CAST(${column} AS text) LIKE ${pattern}`,
   exactText: (column) => `CAST(${column} AS text)`,
   sortsNullsLast: true,
   placesNulls: true,
@@ -114,6 +118,7 @@ const mysql: Dialect = {
   contains: (text, part) => `LOCATE(${bytesOf(part)}, ${text}) > 0`,
   startsWith: (text, part) => `LEFT(${text}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
   endsWith: (text, part) => `RIGHT(${text}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
+  like: (column, pattern) => `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin LIKE ${pattern}`,
   // A FLOAT as text has 6 digits.
   exactText: (column, { type }) => `CONVERT(${type.comparison === 'number' ? asDouble(column) : column} USING utf8mb4)`,
   sortsNullsLast: false,
@@ -156,7 +161,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
     containsAnyCase: ({ from }) => dialect.containsAnyCase(name, from),
     startsWith: ({ from }) => dialect.startsWith(ordered, from),
     endsWith: ({ from }) => dialect.endsWith(ordered, from),
-    like: ({ from }) => `${ordered} LIKE ${from}`,
+    like: ({ from }) => dialect.like(name, from),
     exactly: (operator, { from }) =>
       operator === '=' && form.equal
         ? form.equal(name, from)
