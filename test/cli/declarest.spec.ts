@@ -75,7 +75,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'data/app.db', autoLoadEntities: true }),
-    CrudModule.forFeature({ entity: Note, endpoint: '/notes', enableSearch: true, searchableFields: ['text'], searchIndex: true }),
+    CrudModule.forFeature({ entity: Note, endpoint: '/notes', enableSearch: true, searchableFields: ['text'], searchIndex: true, idempotency: true }),
   ],
 })
 export class AppModule {}
