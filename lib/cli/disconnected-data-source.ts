@@ -7,7 +7,6 @@ import type { ModulesContainer } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { getDataSourceToken, getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource, getMetadataArgsStorage, type DataSourceOptions } from 'typeorm';
-import { IdempotencyKey } from '../crud/idempotency/idempotency-key.js';
 import { CommandError } from './command-error.js';
 
 const OPTIONS = 'TypeOrmModuleOptions';
@@ -31,8 +30,7 @@ export function disconnectDataSources(builder: TestingModuleBuilder, modules: Mo
             `The data source "${name}" would connect, because TypeOrmModule does not create it. Create it with TypeOrmModule.forRoot(…).`,
           );
         const { entities = [], autoLoadEntities } = options;
-        // CrudModule registers the entity of stored answers without a provider of its repository.
-        const loaded = autoLoadEntities ? [...entitiesOf(modules, name), IdempotencyKey] : [];
+        const loaded = autoLoadEntities ? entitiesOf(modules, name) : [];
         const all = { ...options, entities: [...Object.values(entities), ...loaded] };
         return new DisconnectedDataSource(all as DataSourceOptions).initialize();
       },

@@ -94,15 +94,18 @@ function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModul
     const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
     const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
     const entities = unique.map(({ entity }) => entity);
-    const feature = TypeOrmModule.forFeature(entities, name);
-    // Registers the entity for `autoLoadEntities`.
-    if (ofDataSource.some(({ idempotency }) => idempotency)) TypeOrmModule.forFeature([IdempotencyKey], name);
+    const storesAnswers = ofDataSource.some(({ idempotency }) => idempotency);
+    const feature = TypeOrmModule.forFeature([...entities, ...(storesAnswers ? [IdempotencyKey] : [])], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
     const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({
       ...provider,
       inject,
-      useFactory: (dataSource: DataSource | undefined): unknown =>
-        provider.useFactory(assertKnown(unique[index] as ResolvedCrudOptions, dataSource)),
+      useFactory: (dataSource: DataSource | undefined): unknown => {
+        const options = unique[index];
+        if (options) return provider.useFactory(assertKnown(options, dataSource));
+        // The checks of the resource say in a sentence where the entity is missing.
+        return dataSource?.hasMetadata(IdempotencyKey) ? provider.useFactory(dataSource) : undefined;
+      },
     }));
     return { ...feature, providers };
   });

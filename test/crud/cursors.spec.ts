@@ -260,7 +260,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     };
     const page = (position: unknown[]) => service.get(`/api/cursor?sort=name&size=2&after=${forged(position)}`);
     expect((await page(['item 1', '2'])).status).toBe(200);
-    for (const position of [[1, '2'], ['item 1'], ['item 1', '2', '3'], [true, '2'], [['a'], '2']])
+    for (const position of [
+      [1, '2'],
+      ['item 1', '2', '3'],
+      [true, '2'],
+      [['a'], '2'],
+    ])
       expect(wrongFields(await page(position))).toEqual(['after']);
   });
 

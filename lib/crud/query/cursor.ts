@@ -31,8 +31,8 @@ export function readCursor(text: string, sort: readonly SortKey[], binding: stri
 const isContinuation = (value: unknown, sort: readonly SortKey[]): value is Continuation =>
   typeof value === 'string' ||
   (Array.isArray(value) &&
-    value.length === sort.length &&
-    sort.every(({ field }, place) => isPlace(value[place], field.type.comparison)));
+    value.length <= sort.length &&
+    value.every((each, place) => isPlace(each, sort[place]?.field.type.comparison)));
 
 /** The database writes values as texts; SQLite's floating point numbers stay numbers. */
 const isPlace = (value: unknown, comparison: Comparison | undefined): boolean =>

@@ -48,7 +48,7 @@ export class RepositoryMethodReader<T extends object> implements RecordReader<T>
     const first = position ? Number(position[0]) : 0;
     if (!Number.isSafeInteger(first) || first < 0) return [];
     const records = await this.find({ ...selection, range: { limit, offset: first } });
-    return records.map((record, index): PositionedRecord<T> => ({ record, position: [first + index + 1] }));
+    return records.map((record, index): PositionedRecord<T> => ({ record, position: [`${first + index + 1}`] }));
   }
 
   async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
