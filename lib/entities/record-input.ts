@@ -200,10 +200,12 @@ export const isSame = ({ type }: Field, value: unknown, other: unknown): boolean
   canonical(type, value) === canonical(type, other);
 
 function canonical(type: ValueType, value: unknown): string {
-  const reading = value == null ? { value } : type.read(value);
-  const held = 'value' in reading && reading.value != null ? type.write(reading.value) : value;
-  const isDecimal = type.comparison === 'exact number' && /^-?\d+\.\d+$/.test(String(held));
-  return isDecimal ? String(held).replace(/\.?0+$/, '') : JSON.stringify(held ?? null);
+  const reading = value == null ? undefined : type.read(value);
+  if (!reading || !('value' in reading)) return JSON.stringify(value ?? null);
+  const held = type.write(reading.value);
+  if (type.comparison !== 'exact number') return JSON.stringify(held);
+  const digits = String(held);
+  return /^-?\d+\.\d+$/.test(digits) ? digits.replace(/\.?0+$/, '') : digits;
 }
 
 /** The value as a client reads it. */

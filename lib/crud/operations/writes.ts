@@ -90,9 +90,9 @@ export class Writes<T extends object> {
     const hidden = and(access.changeable(target), ...(deletion ? [compare(deletion, 'isNotNull')] : [NOTHING]));
     const restore = async (): Promise<boolean> => {
       const write = { operation: 'update' } as const;
-      const isHidden = await access.run(() => access.store.writer('restore').restore(key, hidden), write);
-      if (isHidden) await access.assertVisible(view, key);
-      return isHidden;
+      const isDone = await access.run(() => access.store.writer('restore').restore(key, hidden), write);
+      if (isDone) await access.assertVisible(view, key);
+      return isDone;
     };
     const isRestored =
       deletion && (await access.writing(view.isScoped || access.store.callsListeners('restore'), restore));
