@@ -6,7 +6,7 @@ import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rule.js';
 import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
 import type { Route } from '../../lib/routes/route.js';
-import { AUTHENTICATED, policy, PUBLIC, roles, route, rule } from './declared.js';
+import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
 const READING = { caseSensitive: false, ignoreTrailingSlash: true };
 
@@ -147,6 +147,32 @@ describe('warnings about rules', () => {
         'Shop.roles("A", "POST /a") restricts POST /a but not POST /a/batch. Restrict the batch too, or declare a rule of its own for it.',
         'Shop.roles("A", "PATCH /a/:id") restricts PATCH /a/:id but not PATCH /a/batch. Restrict the batch too, or declare a rule of its own for it.',
       ],
+    ],
+    [
+      'a rule for the routes of one record below another one',
+      {
+        routes: ['PATCH /a/:aId/b/:id', 'PATCH /a/:aId/b/batch'],
+        rules: [rule('/**', AUTHENTICATED), rule('PATCH /a/:aId/b/:id', roles('A'))],
+      },
+      [
+        'Shop.roles("A", "PATCH /a/:aId/b/:id") restricts PATCH /a/:aId/b/:id but not PATCH /a/:aId/b/batch. Restrict the batch too, or declare a rule of its own for it.',
+      ],
+    ],
+    [
+      'no rule for one record beside a batch that is denied',
+      {
+        routes: ['POST /a', 'POST /a/batch'],
+        rules: [rule('POST /a', roles('A')), rule('POST /a/batch', DENIED)],
+      },
+      [],
+    ],
+    [
+      'no rule for PUT beside PATCH of another resource',
+      {
+        routes: ['PUT /a/:id', 'PATCH /b/:id'],
+        rules: [rule('/**', AUTHENTICATED), rule('PUT /a/**', roles('A'))],
+      },
+      [],
     ],
     [
       'no rule for one record that covers batches too, or that a public rule opens again',
