@@ -45,7 +45,9 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
     if (level === '.' || level === '..') return refuse('Remove the dot segments');
     if (level.includes('*')) return refuse('Use * or ** only as the whole last level');
     if (!LITERAL_LEVEL.test(level))
-      return refuse(`Write ${JSON.stringify(level)} as plain text: a pattern has no parameters, queries or escapes`);
+      return refuse(
+        `Replace ${JSON.stringify(level)} by plain text, or end the pattern there with * or **: it has no parameters, queries or escapes`,
+      );
   }
   const methods = list === '' ? [] : [...new Set(list.split(','))];
   for (const method of methods) {

@@ -111,8 +111,8 @@ const CHECKS = {
   ),
   fields: check<Readonly<Record<string, FieldPermission>>>(
     {},
-    'an object of fields with { read, write }, each "never" or an array of roles, and "once" for write',
-    (value) => isObject(value) && Object.values(value).every(isPermission),
+    'an object with an entry for each field',
+    isObject,
     'give for example { notes: { read: ["EDITOR"], write: "never" } }',
   ),
   enableRestore: flag,
@@ -131,7 +131,7 @@ const CHECKS = {
     {},
     '{create, update} with Standard Schemas',
     areRecordSchemas,
-    'give schemas of zod 3.24, valibot 1 or any other library of https://standardschema.dev',
+    'give for example { create: article, update: article }, where article is a schema of zod 3.24, valibot 1 or any other library of https://standardschema.dev',
   ),
   dataSource: check<string | undefined>(
     undefined,
@@ -179,6 +179,12 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
       return [name, Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value];
     }),
   ) as unknown as Checked;
+  for (const [field, permission] of Object.entries(checked.fields)) {
+    const expected = '{ read, write }, each "never" or an array of roles, and "once" for write';
+    const advice = 'give for example { read: ["EDITOR"], write: "never" }';
+    if (!isPermission(permission))
+      throw new InvalidOptionError(at(`fields.${field}`), expected, JSON.stringify(permission), advice);
+  }
   if (checked.enableSearch && checked.searchableFields.length === 0)
     throw new InvalidOptionError(
       at('searchableFields'),

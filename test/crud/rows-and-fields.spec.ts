@@ -588,7 +588,11 @@ it.each(DATABASES)('[8.7] [9.3] values are the same however they are written, on
   const sale = { fee: '2.50', at: '2026-01-31T09:30:00Z', price: 1.5 };
   expect((await service.post('/prices/1.5/sales', sale)).status).toBe(201);
   const { data } = (await service.get('/prices/1.50/sales/1')).json;
-  for (const same of [data, { ...sale, price: '1.50' }, { ...sale, fee: 2.5, price: '1.5', at: '2026-01-31T10:30:00+01:00' }])
+  for (const same of [
+    data,
+    { ...sale, price: '1.50' },
+    { ...sale, fee: 2.5, price: '1.5', at: '2026-01-31T10:30:00+01:00' },
+  ])
     expect((await service.put('/prices/1.5/sales/1', { ...same, text: 'put' })).json.data).toEqual({
       ...data,
       text: 'put',
@@ -630,7 +634,7 @@ describe('wrong declarations', () => {
     [
       '[9.3] a permission that is neither a word nor roles',
       { fields: anything({ title: { read: 'once' } }) },
-      '`fields` of Doc must be an object of fields',
+      '`fields.title` of Doc must be { read, write }, each "never" or an array of roles, and "once" for write, got {"read":"once"}',
     ],
     [
       '[8.7] a parameter that the entity lacks',

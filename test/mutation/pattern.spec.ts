@@ -20,7 +20,7 @@ const BEGIN = 'Begin the path with "/", after upper-case methods and one space, 
 const DOTS = 'Remove the dot segments';
 const STARS = 'Use * or ** only as the whole last level';
 const plainText = (level: string): string =>
-  `Write ${JSON.stringify(level)} as plain text: a pattern has no parameters, queries or escapes`;
+  `Replace ${JSON.stringify(level)} by plain text, or end the pattern there with * or **: it has no parameters, queries or escapes`;
 const noMethod = (method: string): string =>
   `${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`;
 
