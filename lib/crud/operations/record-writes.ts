@@ -24,8 +24,7 @@ export class RecordWrites<T extends object> {
     const { access } = this;
     await this.references.assertVisible(changes, { operation: 'create', view });
     const rows: Change<T>[] = [];
-    for (const change of changes)
-      rows.push(hooks.beforeCreate ? await this.hooks.beforeCreate(hooks, change, view) : change);
+    for (const change of changes) rows.push(await this.hooks.beforeCreate(hooks, change, view));
     const write = {
       operation: 'create',
       rows: rows.map(({ values }) => values),
