@@ -64,7 +64,7 @@ describe.each(
     await dataSource.createQueryBuilder().relation(Thing, 'kinds').of(numbers.slice(0, 100)).add(1);
     const include = 'include=kind,kinds,parts.kind';
     const read = async (url: string): Promise<[count: number, data: Thing[]]> => {
-      logger.statements.length = 0;
+      logger.take();
       const { json } = await service.get(url);
       return [logger.statements.length, [json.data].flat() as Thing[]];
     };

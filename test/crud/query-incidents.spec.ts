@@ -115,7 +115,6 @@ const titlesOf = (answer: Answer): string[] => {
   if (answer.status !== 200) throw new Error(answer.text);
   return (data(answer) as { title: string }[]).map(({ title }) => title);
 };
-const wrong = (answer: Answer): string[] => wrongFields(answer as never);
 
 describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ database, platform }))))(
   'on $database and $platform',
@@ -147,7 +146,7 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
       '__proto__',
       'constructor',
     ])('[7.2] nestjsx#849, DRF ordering: sort=%s is no SQL and no other column', async (sort) => {
-      expect(wrong(await get(`/books?${new URLSearchParams({ sort })}`))).toEqual(['sort']);
+      expect(wrongFields(await get(`/books?${new URLSearchParams({ sort })}`))).toEqual(['sort']);
     });
 
     it.each([
@@ -165,7 +164,7 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
       '[7.1] dataui dotted names, zenstack#1644, strapi#11869: filter[%s] is no SQL and no other column',
       async (name) => {
         for (const parameter of [`filter[${name}]`, `filter[or][0][${name}]`, `filter[${name}][ne]`])
-          expect(wrong(await get(`/books?${new URLSearchParams({ [parameter]: '1' })}`))).toEqual([parameter]);
+          expect(wrongFields(await get(`/books?${new URLSearchParams({ [parameter]: '1' })}`))).toEqual([parameter]);
       },
     );
 
@@ -247,7 +246,7 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
         expect(answer.status).toBe(404);
       for (const team of [2, 0]) expect((await client.post('/books', { title: 'x', team })).status).toBe(403);
       expect((await client.patch(`/books/${ONE}`, { team: 2 })).status).toBe(403);
-      expect(wrong(await client.post('/books', { id: OTHERS, title: 'x', team: 1 }))).toEqual(['id']);
+      expect(wrongFields(await client.post('/books', { id: OTHERS, title: 'x', team: 1 }))).toEqual(['id']);
       expect(await rows()).toEqual(before);
     });
 
@@ -269,7 +268,7 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
       expect(await patched({ note: null })).toMatchObject({ note: null, title: '100%', tagsIds: [1, 2] });
       expect(await patched({ meta: { a: { b: null } } })).toMatchObject({ meta: { a: { c: 2 } } });
       expect(await patched({ meta: { a: { b: 1 } } })).toMatchObject({ meta: { a: { b: 1, c: 2 } } });
-      expect(wrong(await client.patch(`/books/${ONE}`, { title: null }))).toEqual(['title']);
+      expect(wrongFields(await client.patch(`/books/${ONE}`, { title: null }))).toEqual(['title']);
     });
 
     it('[8.1] CVE-2017-8046: the path of a JSON Patch is not evaluated', async () => {

@@ -113,9 +113,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
       author: { id: 2, name: 'Bob', email: 'b@x', team: 2 },
     });
     expect(data(await of().get('/books/1?include=author.books&fields=title'))).toEqual({ title: 'one', author: null });
-    expect(wrongFields((await of(user).get('/books?include=author&fields[author]=email')) as never)).toEqual([
-      'fields[author]',
-    ]);
+    expect(wrongFields(await of(user).get('/books?include=author&fields[author]=email'))).toEqual(['fields[author]']);
   });
 
   it('[7.1] [9.1] [9.5] a relation filter finds what the scope and the fields of the related resource allow', async () => {
@@ -131,10 +129,8 @@ describe.each(PATHS)('on $database, $path', (where) => {
 
   it('[9.3] who may not read the column of a relation cannot include it or filter by it', async () => {
     const { of } = await start([books({ fields: { authorId: { read: ['EDITOR'] } } }), authors], where);
-    expect(wrongFields((await of(user).get('/books?include=author')) as never)).toEqual(['include']);
-    expect(wrongFields((await of(user).get('/books?filter[author.name]=Ann')) as never)).toEqual([
-      'filter[author.name]',
-    ]);
+    expect(wrongFields(await of(user).get('/books?include=author'))).toEqual(['include']);
+    expect(wrongFields(await of(user).get('/books?filter[author.name]=Ann'))).toEqual(['filter[author.name]']);
     expect(data(await of(editor).get('/books/2?include=author&fields[author]=name'))).toMatchObject({
       author: { name: 'Bob' },
     });

@@ -293,14 +293,14 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(statusOf(await of(ann).delete('/docs/77'))).toBe(404);
     expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, { error: 'Authentication required' }]);
     expect(answer(await of().post('/docs', { colour: 'x' }))[0]).toBe(401);
-    expect(wrongFields((await of(ann).post('/docs', { title: 'x', ownerId: 2 })) as never)).toEqual(['ownerId']);
+    expect(wrongFields(await of(ann).post('/docs', { title: 'x', ownerId: 2 }))).toEqual(['ownerId']);
     expect(await rows()).toEqual(before);
     expect((await of(bob).post('/docs', { title: 'mine' })).json).toMatchObject({ data: { id: 4, ownerId: 2 } });
     const mine = (await of(bob).get('/docs/4')).json as { data: object };
     expect(statusOf(await of(bob).put('/docs/4', { ...mine.data, title: 'again' }))).toBe(200);
-    expect(wrongFields((await of(bob).put('/docs/4', { title: 'x', ownerId: 1 })) as never)).toEqual(['ownerId']);
+    expect(wrongFields(await of(bob).put('/docs/4', { title: 'x', ownerId: 1 }))).toEqual(['ownerId']);
     expect((await of(bob).get('/docs/4')).json).toMatchObject({ data: { title: 'again', ownerId: 2 } });
-    expect(wrongFields((await of(bob).patch('/docs/4', { ownerId: 1 })) as never)).toEqual(['ownerId']);
+    expect(wrongFields(await of(bob).patch('/docs/4', { ownerId: 1 }))).toEqual(['ownerId']);
     expect((await of(bob).patch('/docs/4', { title: 'once more' })).json).toMatchObject({ data: { ownerId: 2 } });
     expect(statusOf(await of(bob).delete('/docs/4'))).toBe(200);
     expect(titles(await of(ann).get('/docs'))).toEqual(['one', 'two', 'three']);
@@ -389,7 +389,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
       where,
     );
     const { post, put, get } = of(ann);
-    expect(wrongFields((await post('/docs', { title: 'a', notes: 'x', rank: 1, ownerId: 1 })) as never)).toEqual([
+    expect(wrongFields(await post('/docs', { title: 'a', notes: 'x', rank: 1, ownerId: 1 }))).toEqual([
       'notes',
       'ownerId',
       'rank',
@@ -397,7 +397,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const { json } = await post('/docs', { title: 'a', slug: 'once' });
     expect(json).toMatchObject({ data: { id: 4, slug: 'once', rank: null } });
     expect(json).not.toHaveProperty('data.ownerId');
-    expect(wrongFields((await put('/docs/4', { title: 'a', slug: 'twice', notes: 'x', rank: 2 })) as never)).toEqual([
+    expect(wrongFields(await put('/docs/4', { title: 'a', slug: 'twice', notes: 'x', rank: 2 }))).toEqual([
       'notes',
       'rank',
       'slug',
@@ -417,7 +417,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect((await of(editor).post('/docs', taken)).json).toEqual(
       failure('Doc cannot be created: slug is already taken'),
     );
-    expect(wrongFields((await of(ann).post('/docs', taken)) as never)).toEqual(['slug']);
+    expect(wrongFields(await of(ann).post('/docs', taken))).toEqual(['slug']);
   });
 
   it('[8.7] a path parameter filters every operation, and fills what is written', async () => {
@@ -446,10 +446,10 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect((await post('/teams/1/docs', { title: 'x', teamId: 2 })).json).toMatchObject({
       errors: [{ field: 'teamId', message: 'must be 1 as in the path, or nothing' }],
     });
-    expect(wrongFields((await put('/teams/1/docs/4', { title: 'x', teamId: null })) as never)).toEqual(['teamId']);
+    expect(wrongFields(await put('/teams/1/docs/4', { title: 'x', teamId: null }))).toEqual(['teamId']);
     expect((await put('/teams/1/docs/4', { title: 'put' })).json).toMatchObject({ data: { title: 'put', teamId: 1 } });
     expect((await patch('/teams/1/docs/4', { title: 'p', teamId: 1 })).json).toMatchObject({ data: { teamId: 1 } });
-    expect(wrongFields((await patch('/teams/1/docs/4', { teamId: 2 })) as never)).toEqual(['teamId']);
+    expect(wrongFields(await patch('/teams/1/docs/4', { teamId: 2 }))).toEqual(['teamId']);
     expect(statusOf(await post('/teams/77/docs', { title: 'x' }))).toBe(409);
     expect((await post('/teams/77/docs', { title: 'x' })).json).toEqual(
       failure('Doc cannot be created: teamId refers to a record that does not exist'),

@@ -211,7 +211,7 @@ describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
     const { data } = (await user().get('/api/offers/1')).json as { data: object };
     expect((await user().put('/api/offers/1', data)).json).toMatchObject({ data: { title: 'Lamp' } });
     expect((await user().patch('/api/offers/1', { discount: 1 })).json).toMatchObject({ data: { discount: 1 } });
-    expect(wrongFields((await user().patch('/api/offers/1', { title: 'x' })) as never)).toEqual(['title']);
+    expect(wrongFields(await user().patch('/api/offers/1', { title: 'x' }))).toEqual(['title']);
   });
 
   it('[8.8] [9.3] a schema says nothing of fields that the caller does not know', async () => {
@@ -230,7 +230,7 @@ describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
     ])
       expect([answer.status, /price|currency/.test(answer.text)]).toEqual([200, false]);
     expect((await editor.get('/api/offers/1')).json).toMatchObject({ data: { title: 'c', price: 3, currency: 'CHF' } });
-    expect(wrongFields((await editor.patch('/api/offers/1', { price: 'x' })) as never)).toEqual(['price']);
+    expect(wrongFields(await editor.patch('/api/offers/1', { price: 'x' }))).toEqual(['price']);
   });
 
   it('[8.7] [8.8] a schema sees what the path fixes, where it is sent', async () => {
@@ -241,7 +241,7 @@ describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
       data: { price: 5 },
     });
     expect((await user().patch('/prices/5/offers/1', { title: 'c' })).json).toMatchObject({ data: { title: 'c' } });
-    expect(wrongFields((await user().post('/prices/5/offers', { title: 'a' })) as never)).toEqual(['price']);
+    expect(wrongFields(await user().post('/prices/5/offers', { title: 'a' }))).toEqual(['price']);
   });
 
   it('[8.8] takes schemas of valibot', async () => {
@@ -250,7 +250,7 @@ describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
     expect((await user().post('/api/offers', { title: ' ab ', price: 1 })).json).toMatchObject({
       data: { title: 'ab' },
     });
-    expect(wrongFields((await user().patch('/api/offers/1', { title: 'a' })) as never)).toEqual(['title']);
+    expect(wrongFields(await user().patch('/api/offers/1', { title: 'a' }))).toEqual(['title']);
   });
 });
 

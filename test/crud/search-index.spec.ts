@@ -128,9 +128,9 @@ describe.each(DATABASES)('on %s', (database) => {
         dataSource: { logger },
       });
       const plan = async (term: string): Promise<string> => {
-        logger.statements.length = 0;
+        logger.take();
         await service.get(`/api/indexed/search?title=${term}`);
-        const [[sql, parameters] = ['', []]] = logger.statements.splice(0);
+        const [[sql, parameters] = ['', []]] = logger.take();
         return explain(service, sql, parameters);
       };
       const index = database === 'postgres' ? /Bitmap Index Scan/ : /SCAN \w+ VIRTUAL TABLE INDEX/;

@@ -145,12 +145,13 @@ export function failure(message: unknown): object {
 export const naming = (text: string): unknown => expect.stringContaining(text) as unknown;
 
 /** Holds a 400 against the shape of a validation failure; the fields it names, sorted. */
-export function wrongFields(answer: Answer): string[] {
+/** @param answer of the harness's client, or of `declarest/testing` */
+export function wrongFields(answer: { readonly status: number; readonly json: unknown }): string[] {
   expect([answer.status, answer.json]).toEqual([
     400,
     { ...failure(expect.stringMatching(/\S/)), errors: expect.any(Array) as unknown },
   ]);
-  const errors = answer.json.errors as { field: string; message: string }[];
+  const { errors } = answer.json as { errors: { field: string; message: string }[] };
   for (const error of errors)
     expect(error).toEqual({ field: expect.any(String) as unknown, message: expect.stringMatching(/\S/) as unknown });
   return [...new Set(errors.map(({ field }) => field))].toSorted();

@@ -50,7 +50,6 @@ class MembersController extends CrudController(options) {
 
 const [ANN, BOB, THEIRS] = [1, 2, 3];
 const data = ({ json }: Answer): unknown => (json as { data: unknown }).data;
-const wrong = (answer: Answer): string[] => wrongFields(answer as never);
 
 describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ database, platform }))))(
   'on $database and $platform',
@@ -79,17 +78,22 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
     it('[8.1] nestjsx#384, #423: PATCH checks what is sent, PUT the whole record', async () => {
       const patched = await client.patch(`/members/${ANN}`, { name: 'Anna' });
       expect(data(patched)).toMatchObject({ name: 'Anna', email: 'ann@x.org' });
-      expect(wrong(await client.patch(`/members/${ANN}`, { name: '' }))).toEqual(['name']);
-      expect(wrong(await client.patch(`/members/${ANN}`, { email: 'none' }))).toEqual(['email']);
-      expect(wrong(await client.put(`/members/${ANN}`, { name: 'Ann' }))).toEqual(['email', 'room']);
+      expect(wrongFields(await client.patch(`/members/${ANN}`, { name: '' }))).toEqual(['name']);
+      expect(wrongFields(await client.patch(`/members/${ANN}`, { email: 'none' }))).toEqual(['email']);
+      expect(wrongFields(await client.put(`/members/${ANN}`, { name: 'Ann' }))).toEqual(['email', 'room']);
       await client.patch(`/members/${ANN}`, { name: 'Ann' });
     });
 
     it('[8.9] nestjsx#590, #576, #414: overridden operations keep validation and owner', async () => {
       const before = await rows();
-      expect(wrong(await client.post('/members', { name: '', email: 'none' }))).toEqual(['email', 'name']);
-      expect(wrong(await client.post('/members', { name: 'x', email: 'x@x.org', ownerId: 2 }))).toEqual(['ownerId']);
-      expect(wrong(await client.patch(`/members/${ANN}`, { email: 'none', admin: true }))).toEqual(['admin', 'email']);
+      expect(wrongFields(await client.post('/members', { name: '', email: 'none' }))).toEqual(['email', 'name']);
+      expect(wrongFields(await client.post('/members', { name: 'x', email: 'x@x.org', ownerId: 2 }))).toEqual([
+        'ownerId',
+      ]);
+      expect(wrongFields(await client.patch(`/members/${ANN}`, { email: 'none', admin: true }))).toEqual([
+        'admin',
+        'email',
+      ]);
       expect((await client.patch(`/members/${THEIRS}`, { name: 'mine' })).status).toBe(404);
       expect(await rows()).toEqual(before);
     });
@@ -98,9 +102,9 @@ describe.each(DATABASES.flatMap((database) => PLATFORMS.map((platform) => ({ dat
       const before = await rows();
       const both = (item: object) => client.patch('/members/batch', { items: [{ id: ANN, name: 'x' }, item] });
       expect((await both({ id: THEIRS, name: 'mine' })).status).toBe(404);
-      expect(wrong(await both({ id: BOB, email: 'none' }))).toEqual(['items[1].email']);
-      expect(wrong(await both({ id: BOB, ownerId: 2 }))).toEqual(['items[1].ownerId']);
-      expect(wrong(await both({ name: 'all' }))).toEqual(['items[1].id']);
+      expect(wrongFields(await both({ id: BOB, email: 'none' }))).toEqual(['items[1].email']);
+      expect(wrongFields(await both({ id: BOB, ownerId: 2 }))).toEqual(['items[1].ownerId']);
+      expect(wrongFields(await both({ name: 'all' }))).toEqual(['items[1].id']);
       expect((await client.delete(`/members/batch?ids=${ANN},${THEIRS}`)).status).toBe(404);
       expect((await client.delete('/members/batch')).status).toBe(400);
       expect((await client.delete('/members/batch?filter[name]=Ann')).status).toBe(400);
