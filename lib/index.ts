@@ -30,19 +30,19 @@ export type { RoleHierarchy } from './access/role-hierarchy.js';
 // Generated operations
 export { CrudModule } from './crud/crud.module.js';
 export type { CrudResource } from './crud/crud.module.js';
-export { CrudController } from './crud/crud-controller.js';
-export type { GeneratedController, GeneratedControllerClass } from './crud/generated-controller.js';
-export type { CrudOptions, OwnerOptions } from './crud/crud-options.js';
-export type { RelationThrough } from './crud/list-options.js';
-export type { GeneratedHooks, HookContext, HookValues } from './crud/generated-hooks.js';
+export { CrudController } from './crud/nest/crud-controller.js';
+export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
+export type { CrudOptions, OwnerOptions } from './crud/declare/crud-options.js';
+export type { RelationThrough } from './crud/declare/list-options.js';
+export type { GeneratedHooks, HookContext, HookValues } from './crud/declare/generated-hooks.js';
 export type { FieldPermission } from './crud/rows/field-permissions.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
-export { useScope } from './crud/rows/scope.js';
-export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/rows/scope.js';
-export type { OperationName } from './crud/operation-names.js';
-export type { BatchResult } from './crud/operations/batch-items.js';
-export { CrudOverride, overrideDescription } from './crud/crud-override.js';
-export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/envelope.js';
+export { useScope } from './crud/declare/scope.js';
+export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/declare/scope.js';
+export type { OperationName } from './crud/declare/operations.js';
+export type { BatchResult } from './crud/write/batch-items.js';
+export { CrudOverride, overrideDescription } from './crud/declare/crud-override.js';
+export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/declare/envelope.js';
 export type {
   AggregateRow,
   CrudData,
@@ -51,9 +51,9 @@ export type {
   FilterableName,
   ManyRelationName,
   RelationPath,
-} from './crud/record-types.js';
+} from './crud/declare/record-types.js';
 export type { ListQuery } from './crud/query/list-query.js';
-export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/standard-schema.js';
+export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/declare/standard-schema.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';
 

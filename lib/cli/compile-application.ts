@@ -6,7 +6,7 @@ import { Global, Module, type INestApplication, type OnModuleInit } from '@nestj
 import { ModulesContainer } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { schemaStatements } from '../crud/startup.js';
+import { schemaStatements } from '../crud/nest/startup.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { disconnectDataSources } from './disconnected-data-source.js';

@@ -11,15 +11,15 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { prepareController } from './controller-preparation.js';
-import { CrudController } from './crud-controller.js';
-import type { GeneratedController } from './generated-controller.js';
-import type { CrudOptions } from './crud-options.js';
+import { prepareController } from './nest/controller-preparation.js';
+import { CrudController } from './nest/crud-controller.js';
+import type { GeneratedController } from './declare/generated-controller.js';
+import type { CrudOptions } from './declare/crud-options.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.js';
-import type { ResolvedCrudOptions } from './resolve-options.js';
-import { declarationOf } from './declared-resources.js';
-import { assertKnown } from './resource/resource.js';
-import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './startup.js';
+import type { ResolvedCrudOptions } from './declare/resolve-options.js';
+import { declarationOf } from './nest/declared-resources.js';
+import { assertKnown } from './plan/resource.js';
+import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './nest/startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.

@@ -1,7 +1,7 @@
 /** The query string of lists and searches, without a server. */
 import { BadRequestException } from '@nestjs/common';
 import type { FieldError } from 'declarest';
-import type { Condition } from '../../lib/crud/query/condition.js';
+import type { Condition } from '../../lib/crud/sql/condition.js';
 import { parseListQuery, rawQueryOf, type ListParameters, type ListRequest } from '../../lib/crud/query/list-query.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { text } from '../../lib/entities/value-types.js';

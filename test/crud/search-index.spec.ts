@@ -4,7 +4,7 @@ import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { compileSchema } from '../../lib/cli/compile-application.js';
-import { prepareSearchIndex } from '../../lib/crud/search-indexes.js';
+import { prepareSearchIndex } from '../../lib/crud/nest/search-indexes.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';

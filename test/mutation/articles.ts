@@ -14,11 +14,11 @@ import {
   PrimaryGeneratedColumn,
   type Relation,
 } from 'typeorm';
-import type { CrudOptions } from '../../lib/crud/crud-options.js';
-import { requestContextInterceptor } from '../../lib/crud/request-context.js';
-import { resolveCrudOptions } from '../../lib/crud/resolve-options.js';
-import { compileResource, type Resource } from '../../lib/crud/resource/resource.js';
-import type { FindProvider } from '../../lib/crud/resource/row-rules.js';
+import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
+import { requestContextInterceptor } from '../../lib/crud/nest/request-context.js';
+import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
+import { compileResource, type Resource } from '../../lib/crud/plan/resource.js';
+import type { FindProvider } from '../../lib/crud/plan/row-rules.js';
 
 @Entity()
 export class Writer {

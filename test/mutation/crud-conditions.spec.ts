@@ -1,9 +1,9 @@
 /** The conditions of filters as SQL, on the rows of an SQLite database. */
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { and, compare, EVERYTHING, NOTHING, or, type Condition } from '../../lib/crud/query/condition.js';
+import { and, compare, EVERYTHING, NOTHING, or, type Condition } from '../../lib/crud/sql/condition.js';
 import { parseListQuery } from '../../lib/crud/query/list-query.js';
-import type { Resource } from '../../lib/crud/resource/resource.js';
+import type { Resource } from '../../lib/crud/plan/resource.js';
 import { boundValues, conditionSql, parametersOf, RECORD, shapeOf } from '../../lib/crud/sql/condition-sql.js';
 import type { OperatorName } from '../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../crud/filter-model.js';

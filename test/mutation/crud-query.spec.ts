@@ -1,6 +1,6 @@
 /** The query strings of lists, searches and single records, without a database. */
 import { createHash } from 'node:crypto';
-import { compare, EVERYTHING, type Relation } from '../../lib/crud/query/condition.js';
+import { compare, EVERYTHING, type Relation } from '../../lib/crud/sql/condition.js';
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
 import { isDeletedChoice } from '../../lib/crud/query/deleted-parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
@@ -24,7 +24,7 @@ import {
   type Includable,
   type RecordRequest,
 } from '../../lib/crud/query/record-request.js';
-import type { FieldPath } from '../../lib/crud/resource/field-path.js';
+import type { FieldPath } from '../../lib/crud/query/field-path.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as types from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';

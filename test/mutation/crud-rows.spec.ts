@@ -20,11 +20,11 @@ import {
   Raw,
   type DataSource,
 } from 'typeorm';
-import type { CrudOptions } from '../../lib/crud/crud-options.js';
-import type { Resource } from '../../lib/crud/resource/resource.js';
+import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
+import type { Resource } from '../../lib/crud/plan/resource.js';
 import { permissionsOf, type FieldPermission } from '../../lib/crud/rows/field-permissions.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
-import { useScope, type ScopeContext } from '../../lib/crud/rows/scope.js';
+import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
 import {
   deletedIn,
   mayChooseDeleted,
@@ -32,7 +32,7 @@ import {
   relatedViewOf,
   viewOf,
   type View,
-} from '../../lib/crud/rows/view.js';
+} from '../../lib/crud/rows/caller-view.js';
 import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';

@@ -1,6 +1,6 @@
 /** Conditions and refusals as short texts, for the tables of these tests. */
 import type { BadRequestException } from '@nestjs/common';
-import type { Condition } from '../../lib/crud/query/condition.js';
+import type { Condition } from '../../lib/crud/sql/condition.js';
 import type { FieldError } from '../../lib/http/failure.js';
 
 /** `(price gte 10 & author{name eq "Ann"})` */

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type DataSource, type EntityManager } from 'typeorm';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
-import type { ResolvedCrudOptions } from '../resolve-options.js';
+import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { etagOf } from '../rows/record-version.js';
 import { outsideTransactions, transactionOf } from '../store/transactions.js';
 import { IdempotencyKey } from './idempotency-key.js';

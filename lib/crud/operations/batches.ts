@@ -1,7 +1,7 @@
 /** The operations that change several records at once: all or none, unless the query says `atomic=false`. */
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { GeneratedHooks } from '../generated-hooks.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import { withStoredAnswer } from '../idempotency/idempotency-store.js';
 import {
   parseBatchDeletion,
@@ -12,9 +12,9 @@ import {
   refuseDuplicates,
   type BatchTarget,
 } from '../query/batch-request.js';
-import { and } from '../query/condition.js';
+import { and } from '../sql/condition.js';
 import type { ListQuery } from '../query/list-query.js';
-import { mayChooseDeleted } from '../rows/view.js';
+import { mayChooseDeleted } from '../rows/caller-view.js';
 import {
   alone,
   checkItems,
@@ -23,9 +23,9 @@ import {
   writeSeparately,
   type BatchResult,
   type NameItem,
-} from './batch-items.js';
-import type { RecordBodies, Sent } from './record-bodies.js';
-import type { RecordWrites } from './record-writes.js';
+} from '../write/batch-items.js';
+import type { RecordBodies, Sent } from '../write/record-bodies.js';
+import type { RecordWrites } from '../write/record-writes.js';
 import type { ResourceAccess, Target } from './resource-access.js';
 
 export class Batches<T extends object> {

@@ -1,13 +1,13 @@
 /** Exports a list as a file. It is read in batches, so that neither memory nor a connection is held for the whole list. */
 import { Readable } from 'node:stream';
 import { Logger, StreamableFile } from '@nestjs/common';
-import { and } from '../query/condition.js';
+import { and } from '../sql/condition.js';
 import { parseExportQuery, type ExportFormat } from '../query/export-query.js';
 import type { ListQuery } from '../query/list-query.js';
-import { csvHeader, csvLine } from '../rows/csv.js';
+import { csvHeader, csvLine } from './csv.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { PositionedRecord } from '../store/record-access.js';
-import { currentRequest } from '../request-context.js';
+import { currentRequest } from '../nest/request-context.js';
 import type { ResourceAccess } from './resource-access.js';
 
 const BATCH = 1_000;

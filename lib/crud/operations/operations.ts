@@ -1,12 +1,12 @@
 /** The operations of a resource. Of HTTP they know only the exceptions that name a refusal. */
 import type { DataSource, Repository } from 'typeorm';
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../plan/resource.js';
 import { Batches } from './batches.js';
 import { Reads } from './reads.js';
-import { RecordBodies } from './record-bodies.js';
-import { RecordWrites } from './record-writes.js';
+import { RecordBodies } from '../write/record-bodies.js';
+import { RecordWrites } from '../write/record-writes.js';
 import type { RelatedAccesses } from './relation-views.js';
-import { References } from './references.js';
+import { References } from '../write/references.js';
 import { ResourceAccess } from './resource-access.js';
 import { Writes } from './writes.js';
 

@@ -1,8 +1,8 @@
 /** Pages of lists and searches: numbered ones with their total, and those that continue behind a cursor. */
-import type { ListMetadata } from '../envelope.js';
-import { and, compare, isEverything, type Condition } from '../query/condition.js';
+import type { ListMetadata } from '../declare/envelope.js';
+import { and, compare, isEverything, type Condition } from '../sql/condition.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
-import type { Position } from '../query/keyset.js';
+import type { Position } from '../sql/keyset.js';
 import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';

@@ -1,14 +1,14 @@
 /** The operations that read. */
 import { NotImplementedException, type StreamableFile } from '@nestjs/common';
-import type { AggregateRow } from '../record-types.js';
+import type { AggregateRow } from '../declare/record-types.js';
 import { parseAggregateQuery, parseCountQuery } from '../query/aggregate-query.js';
 import { QueryErrors } from '../query/query-errors.js';
 import { exportList } from './exports.js';
-import { and } from '../query/condition.js';
+import { and } from '../sql/condition.js';
 import { parseListQuery, parseRecordQuery, type ListQuery, type ListRequest } from '../query/list-query.js';
 import { selectedFields } from '../query/record-request.js';
 import { withETag } from '../rows/record-version.js';
-import type { View } from '../rows/view.js';
+import type { View } from '../rows/caller-view.js';
 import type { Selection } from '../store/record-access.js';
 import { readCursorPage, readNumberedPage, type RecordList } from './pages.js';
 import type { RelationViews } from './relation-views.js';

@@ -1,8 +1,8 @@
 /** What the caller of an operation may see of the records that a resource refers to. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { and, isEverything, or, type Condition, type Relation } from '../query/condition.js';
-import type { Resource } from '../resource/resource.js';
-import type { View } from '../rows/view.js';
+import { and, isEverything, or, type Condition, type Relation } from '../sql/condition.js';
+import type { Resource } from '../plan/resource.js';
+import type { View } from '../rows/caller-view.js';
 import type { RelatedAccess } from './relation-views.js';
 
 interface Referring {

@@ -1,12 +1,12 @@
 /** What the caller of one operation may see through the relations of a resource. */
 import type { Field } from '../../entities/entity-schema.js';
-import { and, type Condition, type Relation } from '../query/condition.js';
+import { and, type Condition, type Relation } from '../sql/condition.js';
 import { isFilter } from '../query/filter-parameter.js';
 import type { ListParameters, ListQuery } from '../query/list-query.js';
 import { prefixesOf, selectedFields, type RecordRequest } from '../query/record-request.js';
-import { pathOf } from '../resource/relation-parameters.js';
-import type { Resource } from '../resource/resource.js';
-import type { View } from '../rows/view.js';
+import { pathOf } from '../plan/relation-parameters.js';
+import type { Resource } from '../plan/resource.js';
+import type { View } from '../rows/caller-view.js';
 import { setOwn } from '../store/entity-values.js';
 import { place } from '../store/entity-projection.js';
 import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';

@@ -1,17 +1,17 @@
 /** The operations that change one record. */
 import type { JsonObject } from '../../http/json-body.js';
-import type { GeneratedHooks } from '../generated-hooks.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import { withStoredAnswer } from '../idempotency/idempotency-store.js';
-import { and, compare, NOTHING } from '../query/condition.js';
+import { and, compare, NOTHING } from '../sql/condition.js';
 import { parseDeleteQuery, type ListQuery } from '../query/list-query.js';
 import { everything } from '../query/record-request.js';
-import { deletionOf } from '../resource/field-path.js';
+import { deletionOf } from '../query/field-path.js';
 import { withETag } from '../rows/record-version.js';
-import { mayChooseDeleted } from '../rows/view.js';
+import { mayChooseDeleted } from '../rows/caller-view.js';
 import type { RowLock } from '../store/record-access.js';
 import { transactionOf } from '../store/transactions.js';
-import type { Change, RecordBodies } from './record-bodies.js';
-import type { RecordWrites } from './record-writes.js';
+import type { Change, RecordBodies } from '../write/record-bodies.js';
+import type { RecordWrites } from '../write/record-writes.js';
 import type { ResourceAccess, Target } from './resource-access.js';
 
 export class Writes<T extends object> {

@@ -1,7 +1,7 @@
 /** Reads the query strings of `count` and `aggregate`. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Comparison } from '../../entities/value-types.js';
-import type { Condition } from './condition.js';
+import type { Condition } from '../sql/condition.js';
 import { FilterReader } from './filter-parameter.js';
 import { checkDeleted } from './deleted-parameters.js';
 import { conditionParameters, readParameters, type ListParameters, type ListQuery } from './list-query.js';

@@ -1,7 +1,7 @@
 /** Cursors of lists: opaque to clients, and valid only for the sort and filter of the page that gave them. */
 import { createHash } from 'node:crypto';
 import type { Comparison } from '../../entities/value-types.js';
-import type { Position } from './keyset.js';
+import type { Position } from '../sql/keyset.js';
 import type { SortKey } from './sort-parameter.js';
 
 /** The position, or the primary key of a record whose position is too long for a URL. */

@@ -1,6 +1,6 @@
 /** Reads the query string of `export`. */
 import type { Field } from '../../entities/entity-schema.js';
-import type { Condition } from './condition.js';
+import type { Condition } from '../sql/condition.js';
 import { checkDeleted } from './deleted-parameters.js';
 import { FilterReader } from './filter-parameter.js';
 import { readFields } from './record-request.js';

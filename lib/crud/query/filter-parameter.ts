@@ -1,7 +1,7 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
-import type { FieldPath } from '../resource/field-path.js';
+import type { FieldPath } from './field-path.js';
 import { OPERATORS, operatorOf, type Operator, type OperatorName } from '../sql/operators.js';
-import { and, compare, EVERYTHING, or, type Condition } from './condition.js';
+import { and, compare, EVERYTHING, or, type Condition } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
 const MAX_CONDITIONS = 50;

@@ -2,8 +2,8 @@
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import { queryOf, type HttpRequest } from '../../http/request-facts.js';
-import type { FieldPath } from '../resource/field-path.js';
-import { and, compare, or, type Condition } from './condition.js';
+import type { FieldPath } from './field-path.js';
+import { and, compare, or, type Condition } from '../sql/condition.js';
 import { checkDeleted } from './deleted-parameters.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
 import { pageParameterNames, readPageRequest, type PageRequest, type Paging } from './page-parameters.js';

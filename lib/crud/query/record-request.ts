@@ -1,6 +1,6 @@
 /** Reads `fields`, `include` and `fields[author]`: what a request wants of each record. */
 import type { Field } from '../../entities/entity-schema.js';
-import type { Relation } from './condition.js';
+import type { Relation } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
 /** A relation that clients may include. */

@@ -4,7 +4,7 @@ import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { ListParameters } from '../query/list-query.js';
-import type { FieldPath } from '../resource/field-path.js';
+import type { FieldPath } from '../query/field-path.js';
 
 /** Who may read and write a field. */
 export interface FieldPermission {

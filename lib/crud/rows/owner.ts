@@ -3,8 +3,8 @@ import type { Field } from '../../entities/entity-schema.js';
 import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { compare, NOTHING, type Condition } from '../query/condition.js';
-import type { Guard } from './guard.js';
+import { compare, NOTHING, type Condition } from '../sql/condition.js';
+import type { Guard } from './write-precondition.js';
 
 export interface Ownership {
   readonly field: Field;

@@ -1,12 +1,12 @@
 /** The version of a record, from the entity's `@VersionColumn`: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13.1). */
 import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
-import type { OperationName } from '../operation-names.js';
-import { compare, NOTHING, type Condition } from '../query/condition.js';
-import { currentRequest } from '../request-context.js';
-import type { Resource } from '../resource/resource.js';
-import type { Guard } from './guard.js';
-import type { View } from './view.js';
+import type { OperationName } from '../declare/operations.js';
+import { compare, NOTHING, type Condition } from '../sql/condition.js';
+import { currentRequest } from '../nest/request-context.js';
+import type { Resource } from '../plan/resource.js';
+import type { Guard } from './write-precondition.js';
+import type { View } from './caller-view.js';
 
 const etags = new WeakMap<object, string>();
 

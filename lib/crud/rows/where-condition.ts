@@ -2,8 +2,8 @@
 import { FindOperator, type DataSource, type EntityMetadata } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../query/condition.js';
-import { descriptionOf, notDeleted } from '../resource/field-path.js';
+import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../sql/condition.js';
+import { descriptionOf, notDeleted } from '../query/field-path.js';
 import { globOf } from '../sql/like-pattern.js';
 import type { OperatorName } from '../sql/operators.js';
 

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
-import type { Comparison, Condition, RawCondition, Relation } from '../query/condition.js';
+import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
 import { comparable, dialectOf, type Bound, type Dialect } from './dialect.js';
 import { escapePath } from './escape-path.js';
 import { operatorOf } from './operators.js';

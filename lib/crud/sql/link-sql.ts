@@ -1,7 +1,7 @@
 /** Writes the SQL of a relation between given records and the related ones. */
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { compare, type Condition, type Relation } from '../query/condition.js';
+import { compare, type Condition, type Relation } from './condition.js';
 import { boundValues, conditionSql, joinedColumns } from './condition-sql.js';
 import { escapePath } from './escape-path.js';
 import { comparable, dialectOf } from './dialect.js';

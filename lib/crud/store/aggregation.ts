@@ -2,10 +2,10 @@
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import type { AggregateRow } from '../record-types.js';
+import type { AggregateRow } from '../declare/record-types.js';
 import { extremeSql, groupSql, readAverage, readSum, sumSql } from '../sql/aggregate-sql.js';
 import { compileRead } from './row-projection.js';
-import type { RawRow } from './statement.js';
+import type { RawRow } from '../sql/statement.js';
 
 type Part = keyof Aggregation;
 const PARTS: readonly Part[] = ['groupBy', 'sum', 'avg', 'min', 'max'];

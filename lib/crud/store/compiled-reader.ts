@@ -1,10 +1,10 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { AggregateRow } from '../record-types.js';
+import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import type { Condition } from '../query/condition.js';
-import type { Resource } from '../resource/resource.js';
+import type { Condition } from '../sql/condition.js';
+import type { Resource } from '../plan/resource.js';
 import { boundValues, parametersOf, RECORD, shapeOf } from '../sql/condition-sql.js';
 import { aggregateRows } from './aggregation.js';
 import { estimateRows } from './estimate.js';
@@ -14,8 +14,8 @@ import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { joinLinks, linkedKeys } from './linked-rows.js';
 import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
 import { compileRow } from './row-projection.js';
-import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from './statement.js';
-import { StatementCache } from './statement-cache.js';
+import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
+import { StatementCache } from '../sql/statement-cache.js';
 import { joined } from './transactions.js';
 
 interface Find<T> {

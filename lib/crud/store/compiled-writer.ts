@@ -7,12 +7,12 @@ import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQu
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Values } from '../../entities/record-input.js';
-import type { Condition } from '../query/condition.js';
-import type { Resource } from '../resource/resource.js';
+import type { Condition } from '../sql/condition.js';
+import type { Resource } from '../plan/resource.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import type { NewRow, RecordWriter } from './record-access.js';
-import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from './statement.js';
-import { StatementCache } from './statement-cache.js';
+import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from '../sql/statement.js';
+import { StatementCache } from '../sql/statement-cache.js';
 
 /** Of one statement. Those for several rows are kept as well, and should not take much memory. */
 const MAX_PARAMETERS = 2_000;

@@ -4,7 +4,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { RECORD } from '../sql/condition-sql.js';
 import { comparable, dialectOf } from '../sql/dialect.js';
 import { LINKS, linkCondition, linkSql, linkValues, type LinkSelection } from '../sql/link-sql.js';
-import { compileStatement, namedParameters, type RawRow } from './statement.js';
+import { compileStatement, namedParameters, type RawRow } from '../sql/statement.js';
 
 const OWNER = 'link_owner';
 const RELATED = 'link_related';

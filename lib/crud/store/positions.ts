@@ -1,8 +1,8 @@
 /** Reads sorted lists behind a position: one statement for each block, until there are enough records. */
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { and } from '../query/condition.js';
-import { blocksAfter, type Position } from '../query/keyset.js';
+import { and } from '../sql/condition.js';
+import { blocksAfter, type Position } from '../sql/keyset.js';
 import { dialectOf } from '../sql/dialect.js';
 import type { PositionedRecord, RecordReader, Selection } from './record-access.js';
 

@@ -1,6 +1,6 @@
 /** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
 import { Raw, type DataSource, type FindOptionsWhere, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
-import { isEverything, type Condition } from '../query/condition.js';
+import { isEverything, type Condition } from '../sql/condition.js';
 import type { SortKey } from '../query/sort-parameter.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';

@@ -1,9 +1,9 @@
 import type { Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
-import type { AggregateRow } from '../record-types.js';
+import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import type { Condition } from '../query/condition.js';
-import type { Position } from '../query/keyset.js';
+import type { Condition } from '../sql/condition.js';
+import type { Position } from '../sql/keyset.js';
 import type { SortKey } from '../query/sort-parameter.js';
 import type { LinkSelection } from '../sql/link-sql.js';
 

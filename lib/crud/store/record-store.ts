@@ -1,6 +1,6 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
 import type { DataSource, Repository } from 'typeorm';
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../plan/resource.js';
 import { featureNotCompiled, hookNotCompiled, isUnaltered, replacesReads, type StoreAccess } from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';

@@ -1,9 +1,9 @@
 /** Reads through the methods of a repository that a provider put in the place of TypeORM's. */
 import type { DataSource, FindManyOptions, Repository } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { and, compare, type Condition } from '../query/condition.js';
+import { and, compare, type Condition } from '../sql/condition.js';
 import type { SortKey } from '../query/sort-parameter.js';
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../plan/resource.js';
 import { dialectOf } from '../sql/dialect.js';
 import type { LinkSelection } from '../sql/link-sql.js';
 import { compileProjection, place } from './entity-projection.js';

@@ -1,10 +1,10 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
 import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { AggregateRow } from '../record-types.js';
+import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import { compare, EVERYTHING, type Condition } from '../query/condition.js';
-import type { Resource } from '../resource/resource.js';
+import { compare, EVERYTHING, type Condition } from '../sql/condition.js';
+import type { Resource } from '../plan/resource.js';
 import { boundValues, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { compileProjection, type Row } from './entity-projection.js';
@@ -14,7 +14,7 @@ import { activeLock, addCondition, addLock, addSort } from './query-parts.js';
 import { findInBlocks, positionOf, selectPosition } from './positions.js';
 import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
-import type { RawRow } from './statement.js';
+import type { RawRow } from '../sql/statement.js';
 import { joined } from './transactions.js';
 
 export class RepositoryReader<T extends object> implements RecordReader<T> {

@@ -1,8 +1,8 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
 import type { Values } from '../../entities/record-input.js';
-import type { Condition } from '../query/condition.js';
-import type { Resource } from '../resource/resource.js';
+import type { Condition } from '../sql/condition.js';
+import type { Resource } from '../plan/resource.js';
 import { entityOf, fill } from './entity-values.js';
 import { whereOf } from './query-parts.js';
 import type { NewRow, RecordReader, RecordWriter } from './record-access.js';

@@ -1,7 +1,7 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { Resource } from '../resource/resource.js';
-import type { RawRow } from './statement.js';
+import type { Resource } from '../plan/resource.js';
+import type { RawRow } from '../sql/statement.js';
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
 export function compileRow<T extends object>(

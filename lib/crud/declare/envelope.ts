@@ -1,0 +1,58 @@
+import type { Failure, FieldError } from '../../http/failure.js';
+import type { CrudData } from './record-types.js';
+
+/** The answer of every generated operation. `Envelope<Article>` has one record, `Envelope<Article[]>` a list. */
+export interface Envelope<T> {
+  readonly success: true;
+  /** Such as `Product created`. */
+  readonly message: string;
+  readonly data: CrudData<T>;
+  /** Local date-time in ISO 8601 without offset: `2026-01-31T09:30:15.123`. */
+  readonly timestamp: string;
+  readonly metadata?: ListMetadata;
+}
+
+export interface ListMetadata {
+  /** Of a paged list. */
+  readonly pagination?: Pagination;
+  /** Of an unpaged list with `maxListSize`: whether there were more records. */
+  readonly truncated?: boolean;
+}
+
+/** Numbered pages have `page`, cursor pages have `next` and `hasNext`. */
+export interface Pagination {
+  /** The page of a numbered one, from 1. */
+  readonly page?: number;
+  /** The largest number of records, as it was applied. */
+  readonly size: number;
+  /** Of numbered pages, unless `count=none` was sent. */
+  readonly total?: number;
+  readonly totalPages?: number;
+  /** Whether `total` is the estimate of the database. */
+  readonly estimated?: true;
+  /** The cursor for `after`; `null` on the last page. */
+  readonly next?: string | null;
+  readonly hasNext?: boolean;
+}
+
+export interface FailureEnvelope {
+  readonly success: false;
+  readonly message: string;
+  readonly timestamp: string;
+  /** Every wrong field of a request, at most 20. */
+  readonly errors?: readonly FieldError[];
+}
+
+export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
+  return { success: true, message, data: data as CrudData<T>, timestamp: localNow(), ...(metadata && { metadata }) };
+}
+
+export function failureEnvelope({ message, errors }: Failure): FailureEnvelope {
+  return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
+}
+
+/** `toISOString` formats UTC: the offset is added first, and the "Z" is removed. */
+function localNow(): string {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}

@@ -1,0 +1,113 @@
+/** The hooks of generated controllers, which a subclass defines. */
+import type { EntityManager } from 'typeorm';
+import type { Principal } from '../../http/principal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { CrudRecord, ManyRelationName } from './record-types.js';
+
+/** What a hook knows of the write that it belongs to. */
+export interface HookContext {
+  /** The user of the request; `undefined` for an anonymous one, and outside of a request. */
+  readonly user: Principal | undefined;
+  /** `undefined` outside of a request. */
+  readonly request: HttpRequest | undefined;
+  /** TypeORM's manager of the transaction. After the commit, that of the data source. */
+  readonly manager: EntityManager;
+}
+
+/** The type of an entity's primary key. */
+export type IdOf<T> = T extends { readonly id: infer Id } ? Id : unknown;
+
+/** The values that a write sets, by the names that clients use. They have the types of the entity, such as `Date`. */
+export type HookValues<T> = { readonly [K in keyof CrudRecord<T>]?: CrudRecord<T>[K] } & {
+  readonly [K in ManyRelationName<T> as `${K}Ids`]?: readonly (string | number)[];
+};
+
+/** Nothing keeps the values as they are. */
+// A method without a `return` has the type `void`.
+// oxlint-disable-next-line typescript/no-invalid-void-type
+type HookResult<V> = V | void | Promise<V | void>;
+
+/**
+ * Methods that run around the writes of a generated controller, also where an override calls `super`, and once for each
+ * item of a batch. An exception in a `before` hook refuses the write: an `HttpException` with its status, another one as
+ * 500. An exception in an `after` hook is logged.
+ */
+export interface GeneratedHooks<T extends object> {
+  /**
+   * Runs before POST writes a record, in the transaction of the write.
+   *
+   * @param values the checked values of the body, with those that the server sets
+   * @returns the values to write, which are checked too; nothing keeps them. It may set fields that clients cannot write
+   * @example
+   * ```ts
+   * override beforeCreate(values: HookValues<Article>) {
+   *   return { ...values, slug: slugOf(values.title ?? '') };
+   * }
+   * ```
+   */
+  beforeCreate?(values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
+
+  /**
+   * Runs before PUT or PATCH changes a record, in the transaction of the write. The record is locked.
+   *
+   * @param values the values that the write sets: all for PUT, those that the body has for PATCH
+   * @returns the values to set, which are checked too; nothing keeps them. What it leaves out is left out of the body
+   * @example
+   * ```ts
+   * override async beforeUpdate(id: number, values: HookValues<Article>, { manager }: HookContext) {
+   *   await manager.insert(Revision, { articleId: id, title: values.title });
+   * }
+   * ```
+   */
+  beforeUpdate?(id: IdOf<T>, values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
+
+  /**
+   * Runs before DELETE removes or hides a record, in the transaction of the write. The record is locked.
+   *
+   * @example
+   * ```ts
+   * override async beforeDelete(id: number, { manager }: HookContext) {
+   *   if (await manager.existsBy(Order, { articleId: id })) throw new ConflictException('The article was ordered');
+   * }
+   * ```
+   */
+  beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after the commit of a POST, before the response.
+   *
+   * @param record as the response has it
+   * @example
+   * ```ts
+   * override async afterCreate(record: CrudRecord<Article>) {
+   *   await this.mailer.announce(record.title);
+   * }
+   * ```
+   */
+  afterCreate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after the commit of a PUT or PATCH, before the response.
+   *
+   * @param record as the response has it
+   * @example
+   * ```ts
+   * override async afterUpdate(record: CrudRecord<Article>) {
+   *   await this.cache.remove(record.id);
+   * }
+   * ```
+   */
+  afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after the commit of a DELETE, before the response.
+   *
+   * @example
+   * ```ts
+   * override async afterDelete(id: number) {
+   *   await this.cache.remove(id);
+   * }
+   * ```
+   */
+  afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
+}

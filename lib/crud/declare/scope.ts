@@ -1,0 +1,52 @@
+/** The option `scope`: which records the caller of an operation may see and write. */
+import type { Type } from '@nestjs/common';
+import type { FindOptionsWhere } from 'typeorm';
+import type { Principal } from '../../http/principal.js';
+import type { OperationName } from './operations.js';
+
+/** What a scope decides by. */
+export interface ScopeContext {
+  /** The user of the request; `undefined` for an anonymous one, and outside of a request. */
+  readonly user: Principal | undefined;
+  readonly operation: OperationName;
+}
+
+/**
+ * The records of a scope: those that match a condition, all (`true`) or none (`false`). The condition is TypeORM's
+ * `FindOptionsWhere`; several in an array are alternatives.
+ */
+export type ScopeResult<T> = FindOptionsWhere<T> | readonly FindOptionsWhere<T>[] | boolean;
+
+export type ScopeFunction<T> = (context: ScopeContext) => ScopeResult<T> | Promise<ScopeResult<T>>;
+
+/** A provider that decides by injected services. */
+export interface ScopeProvider<T> {
+  scope(context: ScopeContext): ScopeResult<T> | Promise<ScopeResult<T>>;
+}
+
+/** A provider of any module, as `useScope` names it. */
+export class ScopeReference<T> {
+  constructor(readonly provider: Type<ScopeProvider<T>>) {}
+}
+
+export type Scope<T> = ScopeFunction<T> | ScopeReference<T>;
+
+/**
+ * Takes the scope of a resource from a provider, which any module of the application provides.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * class ArticleScope {
+ *   constructor(private readonly teams: TeamService) {}
+ *
+ *   async scope({ user }: ScopeContext) {
+ *     return user ? { teamId: In(await this.teams.of(user.id)) } : false;
+ *   }
+ * }
+ *
+ * CrudController({ entity: Article, endpoint: '/api/articles', scope: useScope(ArticleScope) });
+ * ```
+ */
+export const useScope = <T extends object>(provider: Type<ScopeProvider<NoInfer<T>>>): ScopeReference<T> =>
+  new ScopeReference(provider);

@@ -1,0 +1,130 @@
+/** Checks the options that name relations, and finds these relations. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import type { EntityDescription } from '../../entities/entity-schema.js';
+import type { RelationThrough } from '../declare/list-options.js';
+import type { Relation } from '../sql/condition.js';
+import type { ListParameters } from '../query/list-query.js';
+import type { Includable, LinkedIds } from '../query/record-request.js';
+import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { descriptionOf } from '../query/field-path.js';
+
+export type RelationOption = 'includableRelations' | 'linkableRelations' | 'filterableFields';
+
+const MAX_DEPTH = 3;
+
+/** The names of `includableRelations` with the controllers that some of them name. */
+export const includedRelations = ({ includableRelations }: ResolvedCrudOptions): readonly Partial<RelationThrough>[] =>
+  includableRelations.map((each) => (typeof each === 'string' ? { relation: each } : each));
+
+/** By path, each after those that it begins with. @throws InvalidOptionError */
+export function compileIncludable(
+  options: ResolvedCrudOptions,
+  dataSource: DataSource,
+): ReadonlyMap<string, Includable> {
+  const includable = new Map<string, Includable>();
+  for (const { relation: name = '' } of includedRelations(options)) {
+    const relations = relationsIn(name, dataSource.getMetadata(options.entity));
+    if (!relations || relations.length > MAX_DEPTH)
+      return refuseRelation(options, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name, dataSource);
+    for (const [depth, relation] of relations.entries()) {
+      const path = pathOf(relations.slice(0, depth + 1));
+      assertRelatable(options, 'includableRelations', path, relation, dataSource);
+      const related = descriptionOf(relation.inverseEntityMetadata, dataSource);
+      includable.set(path, { path, relation, readable: related.fields.filter(({ readable }) => readable) });
+    }
+  }
+  return new Map([...includable].toSorted(([a], [b]) => a.split('.').length - b.split('.').length));
+}
+
+/** @throws InvalidOptionError */
+export function compileLinkable(
+  options: ResolvedCrudOptions,
+  { fields }: EntityDescription,
+  dataSource: DataSource,
+): readonly LinkedIds[] {
+  const { relations } = dataSource.getMetadata(options.entity);
+  return options.linkableRelations.map((path) => {
+    const relation = relations.find(({ propertyPath }) => propertyPath === path);
+    if (!relation?.isManyToMany)
+      return refuseRelation(options, 'linkableRelations', 'many-to-many relations', path, dataSource);
+    assertRelatable(options, 'linkableRelations', path, relation, dataSource);
+    const name = `${path}Ids`;
+    if (fields.some((field) => field.path[0] === name))
+      return refuse(options, 'linkableRelations', `relations without a column \`${name}\``, describe(path), RENAME);
+    return { name, path, relation };
+  });
+}
+
+/** Every relation that requests of a resource may follow, with the option that names it. */
+export function followedRelations(list: ListParameters): ReadonlyMap<string, [Relation, RelationOption]> {
+  const found = new Map<string, [Relation, RelationOption]>();
+  for (const { path, relation } of list.includable.values()) found.set(path, [relation, 'includableRelations']);
+  for (const { path, relation } of list.linkable) found.set(path, [relation, 'linkableRelations']);
+  for (const { relations } of list.filterable.values())
+    for (const [depth, relation] of relations.entries()) {
+      const path = pathOf(relations.slice(0, depth + 1));
+      if (!found.has(path)) found.set(path, [relation, 'filterableFields']);
+    }
+  return found;
+}
+
+export const pathOf = (relations: readonly Relation[]): string =>
+  relations.map(({ propertyPath }) => propertyPath).join('.');
+
+function relationsIn(name: string, { relations }: EntityMetadata): readonly Relation[] | undefined {
+  for (const relation of relations) {
+    if (relation.propertyPath === name) return [relation];
+    if (!name.startsWith(`${relation.propertyPath}.`)) continue;
+    const rest = relationsIn(name.slice(relation.propertyPath.length + 1), relation.inverseEntityMetadata);
+    if (rest) return [relation, ...rest];
+  }
+  return undefined;
+}
+
+const RENAME = 'rename the column or the relation';
+
+function assertRelatable(
+  options: ResolvedCrudOptions,
+  option: RelationOption,
+  path: string,
+  relation: Relation,
+  dataSource: DataSource,
+): void {
+  const { inverseEntityMetadata, entityMetadata, isOwning, joinColumns } = relation;
+  const [id, ...others] = inverseEntityMetadata.primaryColumns;
+  if (typeof inverseEntityMetadata.target !== 'function' || !id || others.length > 0 || id.embeddedMetadata) {
+    const expected = 'relations to entity classes with a single primary key';
+    refuse(options, option, expected, describe(path), 'leave the relation out');
+  }
+  const { fields } = descriptionOf(entityMetadata, dataSource);
+  const hidden = isOwning && fields.find(({ column, readable }) => !readable && column === joinColumns[0]);
+  if (hidden) {
+    const expected = `relations whose columns clients can read, and not ${hidden.name}`;
+    refuse(options, option, expected, describe(path), 'leave the relation out');
+  }
+}
+
+function refuseRelation(
+  options: ResolvedCrudOptions,
+  option: RelationOption,
+  expected: string,
+  got: string,
+  dataSource: DataSource,
+): never {
+  const { relations } = dataSource.getMetadata(options.entity);
+  const names = relations.filter(({ isManyToMany }) => isManyToMany || option !== 'linkableRelations');
+  const known = names.map(({ propertyPath }) => propertyPath).join(', ');
+  const advice = known === '' ? 'leave the option out: the entity has none' : `name relations among ${known}`;
+  return refuse(options, option, expected, describe(got), advice);
+}
+
+function refuse(
+  { entity }: ResolvedCrudOptions,
+  option: RelationOption,
+  expected: string,
+  got: string,
+  advice: string,
+): never {
+  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
+}

@@ -1,0 +1,175 @@
+/** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { InvalidOptionError } from '../../options/invalid-option.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { isSqlite } from '../../entities/database-family.js';
+import { IdempotencyKey } from '../idempotency/idempotency-key.js';
+import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../declare/resolve-options.js';
+import type { ListParameters } from '../query/list-query.js';
+import type { FieldPermissions } from '../rows/field-permissions.js';
+import type { Ownership } from '../rows/owner.js';
+import type { ScopeFunction } from '../declare/scope.js';
+import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
+import { descriptionOf } from '../query/field-path.js';
+import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
+import {
+  compileFieldPermissions,
+  compileOwner,
+  compilePathParameters,
+  compileScope,
+  type FindProvider,
+} from './row-rules.js';
+
+export interface Resource<T extends object> {
+  readonly options: ResolvedCrudOptions<T>;
+  readonly metadata: EntityMetadata;
+  readonly schema: EntityDescription;
+  /** What the query strings of lists may name. */
+  readonly list: ListParameters;
+  /** The fields that the parameters of its endpoint name. */
+  readonly pathParameters: ReadonlyMap<string, Field>;
+  readonly scope: ScopeFunction<T> | undefined;
+  readonly owner: Ownership | undefined;
+  readonly fieldPermissions: FieldPermissions;
+  /** The same for users with one of the `deletedRoles`, who may also name the delete date. */
+  readonly listWithDeleted: ListParameters;
+  /** What `aggregate` may name, where the caller may read it. */
+  readonly aggregatable: readonly Field[];
+  /** Of `searchIndex`, where the database has such indexes. */
+  readonly searchIndex: SearchIndex | undefined;
+}
+
+export function compileResource<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  dataSource: DataSource,
+  findProvider: FindProvider,
+): Resource<T> {
+  const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
+  assertUsable(options, metadata, dataSource);
+  assertColumns(options, metadata);
+  assertKeysAreStored(options, dataSource);
+  return describeResource(options, dataSource, findProvider);
+}
+
+/** Of an entity that the data source knows, also of one that no resource could serve. @throws InvalidOptionError */
+export function describeResource<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  dataSource: DataSource,
+  findProvider: FindProvider = () => undefined,
+): Resource<T> {
+  const metadata = dataSource.getMetadata(options.entity);
+  const schema = descriptionOf(metadata, dataSource);
+  const parameters = compileListParameters(options, schema, dataSource);
+  const searchIndex = options.searchIndex
+    ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
+    : undefined;
+  if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment')
+    refuse(
+      options,
+      'searchIndex',
+      'used on SQLite with an id of @PrimaryGeneratedColumn()',
+      `one of another kind`,
+      'leave the option out',
+    );
+  const listWithDeleted = {
+    ...parameters,
+    ...(searchIndex?.table !== undefined && { searchTable: searchIndex.table }),
+  };
+  return Object.freeze({
+    options,
+    metadata,
+    schema,
+    list: withoutDeletion(listWithDeleted, schema),
+    listWithDeleted,
+    searchIndex,
+    aggregatable: aggregatableFields(options, schema),
+    pathParameters: compilePathParameters(options, schema),
+    scope: compileScope(options, findProvider),
+    owner: compileOwner(options, schema),
+    fieldPermissions: compileFieldPermissions(options, schema),
+  });
+}
+
+/** @param dataSource `undefined` where the application has none of that name */
+export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
+  const { entity, dataSource: name } = options;
+  if (!dataSource) {
+    if (name === undefined)
+      return refuse(options, 'entity', 'an entity of a data source', 'none', 'import TypeOrmModule.forRoot({ … })');
+    const advice = 'import TypeOrmModule.forRoot({ … }) with that `name`';
+    return refuse(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
+  }
+  if (dataSource.hasMetadata(entity)) return dataSource;
+  const advice =
+    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
+  return refuse(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
+}
+
+function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
+  const { primaryColumns, columns, relations } = metadata;
+  const [id, ...others] = primaryColumns;
+  if (id?.propertyPath !== 'id' || others.length > 0) {
+    const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
+    return refuse(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
+  }
+  const isGenerated =
+    id.isGenerated ||
+    (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
+    metadata.beforeInsertListeners.length > 0 ||
+    id.getEntityValue(metadata.create()) !== undefined;
+  if (!isGenerated) {
+    const advice = `${KEY_ADVICE}, give the column a default on a database that returns generated values (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
+    refuse(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
+  }
+  const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
+  if (computed && isSqlite(dataSource)) {
+    const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
+    const advice = 'give the column `insert: false, update: false`';
+    refuse(options, 'entity', expected, `\`${computed.propertyName}\``, advice);
+  }
+  const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
+  if (composite) {
+    const expected = 'an entity whose relations have one join column each';
+    const got = `\`${composite.propertyName}\` with several`;
+    refuse(options, 'entity', expected, got, 'refer to an entity with a single primary key');
+  }
+}
+
+function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSource): void {
+  if (!options.idempotency || dataSource.hasMetadata(IdempotencyKey)) return;
+  const advice =
+    'add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…)';
+  const expected = 'used with the entity IdempotencyKey in the data source';
+  refuse(options, 'idempotency', expected, 'a data source that does not know it', advice);
+}
+
+type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
+
+/** Options that work on a column of the entity. */
+function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, versionColumn }: EntityMetadata): void {
+  const { enableRestore, deletedRoles, requireIfMatch } = options;
+  const needs: readonly Need[] = [
+    ['enableRestore', enableRestore, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
+    ['deletedRoles', deletedRoles.length > 0, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
+    ['requireIfMatch', requireIfMatch, versionColumn !== undefined, '@VersionColumn()'],
+  ];
+  for (const [option, isOn, isMet, column] of needs)
+    if (isOn && !isMet)
+      refuse(
+        options,
+        option,
+        `an option of an entity with a ${column}`,
+        'one without',
+        `declare the column or remove the option`,
+      );
+}
+
+function refuse(
+  { entity }: ResolvedCrudOptions,
+  option: keyof ResolvedCrudOptions,
+  expected: string,
+  got: string,
+  advice: string,
+): never {
+  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
+}

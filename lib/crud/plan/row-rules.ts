@@ -1,0 +1,77 @@
+/** Checks the options that restrict rows and fields, and finds the fields that they name. */
+import type { Type } from '@nestjs/common';
+import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import type { FieldPermissions } from '../rows/field-permissions.js';
+import type { Ownership } from '../rows/owner.js';
+import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../declare/scope.js';
+
+/** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
+export type FindProvider = (provider: Type) => unknown;
+
+type RowOption = 'scope' | 'owner' | 'fields' | 'endpoint';
+
+/** @throws InvalidOptionError */
+export function compileScope<T extends object>(
+  options: ResolvedCrudOptions<T>,
+  findProvider: FindProvider,
+): ScopeFunction<T> | undefined {
+  const { scope } = options;
+  if (!(scope instanceof ScopeReference)) return scope as ScopeFunction<T> | undefined;
+  const provider = findProvider(scope.provider) as ScopeProvider<T> | undefined;
+  if (typeof provider?.scope === 'function') return (context) => provider.scope(context);
+  const advice = 'add the class to the `providers` of a module, without a request scope, and give it a method `scope`';
+  return refuse(options, 'scope', 'useScope(…) of a provider of the application', describe(scope.provider), advice);
+}
+
+/** @throws InvalidOptionError */
+export function compileOwner(options: ResolvedCrudOptions, schema: EntityDescription): Ownership | undefined {
+  const { owner } = options;
+  if (owner === undefined) return undefined;
+  const { field: name, reads = false, except = [] } = typeof owner === 'string' ? { field: owner } : owner;
+  const isOwnable = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
+  const field = schema.fields.find((each) => each.name === name && isOwnable(each));
+  if (field) return { field, reads, except };
+  const advice = 'name the column that holds the id of the user, such as `ownerId`';
+  return refuse(options, 'owner', among(schema.fields.filter(isOwnable)), describe(name), advice);
+}
+
+/** @throws InvalidOptionError */
+export function compileFieldPermissions(options: ResolvedCrudOptions, schema: EntityDescription): FieldPermissions {
+  const entries = Object.entries(options.fields).map(([name, permission]) => {
+    const field = schema.fields.find((each) => each.name === name);
+    return field
+      ? ([field, permission] as const)
+      : refuse(options, 'fields', among(schema.fields), describe(name), 'name fields of the entity');
+  });
+  return new Map(entries);
+}
+
+/** @throws InvalidOptionError */
+export function compilePathParameters(
+  options: ResolvedCrudOptions,
+  schema: EntityDescription,
+): ReadonlyMap<string, Field> {
+  const names = options.endpoint.split('/').flatMap((level) => (level.startsWith(':') ? [level.slice(1)] : []));
+  const fits = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
+  const fields = names.map((name): [string, Field] => {
+    const field = schema.fields.find((each) => each.name === name && fits(each));
+    if (field) return [name, field];
+    const expected = `a path whose parameters are ${among(schema.fields.filter(fits))}`;
+    return refuse(options, 'endpoint', expected, `:${name}`, 'name each parameter as the field that it restricts');
+  });
+  return new Map(fields);
+}
+
+const among = (fields: readonly Field[]): string => `fields among ${fields.map(({ name }) => name).join(', ')}`;
+
+function refuse(
+  { entity }: ResolvedCrudOptions,
+  option: RowOption,
+  expected: string,
+  got: string,
+  advice: string,
+): never {
+  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
+}

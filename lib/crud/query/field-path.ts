@@ -1,0 +1,54 @@
+/** The fields that a query may name: of the entity itself, and of related entities by a path such as `author.name`. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
+import { and, compare, type Condition, type Relation } from '../sql/condition.js';
+
+export interface FieldPath {
+  /** Such as `author.name`. */
+  readonly name: string;
+  /** From the entity to the one that has the field. */
+  readonly relations: readonly Relation[];
+  /** For each relation, which related records there are. */
+  readonly visible: readonly Condition[];
+  readonly field: Field;
+}
+
+const described = new WeakMap<EntityMetadata, EntityDescription>();
+
+/** Described once: several resources may be related to one entity. */
+export function descriptionOf(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
+  const known = described.get(metadata) ?? describeEntity(metadata, dataSource);
+  described.set(metadata, known);
+  return known;
+}
+
+/** `undefined` where the entity has no such field or relation. */
+export function findFieldPath(name: string, metadata: EntityMetadata, dataSource: DataSource): FieldPath | undefined {
+  const own = descriptionOf(metadata, dataSource).fields.find((field) => field.name === name);
+  if (own) return { name, relations: [], visible: [], field: own };
+  for (const relation of metadata.relations) {
+    const prefix = `${relation.propertyPath}.`;
+    if (!name.startsWith(prefix)) continue;
+    const related = relation.inverseEntityMetadata;
+    const rest = findFieldPath(name.slice(prefix.length), related, dataSource);
+    if (!rest) continue;
+    const visible = and(...notDeleted(descriptionOf(related, dataSource)));
+    return {
+      name,
+      relations: [relation, ...rest.relations],
+      visible: [visible, ...rest.visible],
+      field: rest.field,
+    };
+  }
+  return undefined;
+}
+
+/** The field of a `@DeleteDateColumn`. */
+export const deletionOf = ({ fields }: EntityDescription): Field | undefined =>
+  fields.find(({ column }) => column.isDeleteDate);
+
+/** Hides records that are marked as deleted. */
+export function notDeleted(schema: EntityDescription): Condition[] {
+  const deletion = deletionOf(schema);
+  return deletion ? [compare(deletion, 'isNull')] : [];
+}

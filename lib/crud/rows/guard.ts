@@ -1,7 +1,0 @@
-import type { Condition } from '../query/condition.js';
-
-/** A condition that a record must meet to be changed, and the answer where it does not. */
-export interface Guard {
-  readonly condition: Condition;
-  refuse(): Error;
-}

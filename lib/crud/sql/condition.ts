@@ -1,0 +1,68 @@
+/**
+ * Conditions on the records of an entity. Filters, searches, the id of a path, soft deletion and scopes are all of this
+ * form, so that one compiler writes the WHERE of every statement.
+ */
+import type { EntityMetadata } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import type { OperatorName } from './operators.js';
+
+export type Relation = EntityMetadata['relations'][number];
+
+export type Condition =
+  | Conjunction
+  | Comparison
+  /** True unless its part is true: also where the part is NULL. */
+  | { readonly kind: 'unless'; readonly part: Condition }
+  /** At least one related record matches. */
+  | { readonly kind: 'related'; readonly relation: Relation; readonly part: Condition }
+  | RawCondition
+  /** Only on SQLite: some column of the search index contains the text, in letters of any case. */
+  | { readonly kind: 'indexed'; readonly table: string; readonly key: Field; readonly text: string };
+
+/** `and` of no parts is true, `or` of none is false. */
+export interface Conjunction {
+  readonly kind: 'and' | 'or';
+  readonly parts: readonly Condition[];
+}
+
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly field: Field;
+  readonly operator: OperatorName;
+  /** As the entity holds them. */
+  readonly values: readonly unknown[];
+}
+
+/** SQL that the application wrote, as TypeORM's `Raw` has it. */
+export interface RawCondition {
+  readonly kind: 'raw';
+  readonly field: Field;
+  /** With the names of parameters, such as `:min` or `:...ids`. */
+  readonly write: (column: string) => string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export const EVERYTHING: Conjunction = { kind: 'and', parts: [] };
+export const NOTHING: Conjunction = { kind: 'or', parts: [] };
+
+export const compare = (field: Field, operator: OperatorName, ...values: readonly unknown[]): Comparison => ({
+  kind: 'compare',
+  field,
+  operator,
+  values,
+});
+
+export const isEverything = (condition: Condition): boolean => condition.kind === 'and' && condition.parts.length === 0;
+
+/** Nested conjunctions become one. */
+export function and(...conditions: readonly Condition[]): Condition {
+  const parts = conditions.flatMap((each) => (each.kind === 'and' ? each.parts : [each]));
+  const [only] = parts;
+  return only && parts.length === 1 ? only : { kind: 'and', parts };
+}
+
+export function or(...parts: readonly Condition[]): Condition {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  return parts.some(isEverything) ? EVERYTHING : { kind: 'or', parts };
+}
