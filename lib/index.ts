@@ -35,12 +35,12 @@ export type { GeneratedController, GeneratedControllerClass } from './crud/decla
 export type { CrudOptions, OwnerOptions } from './crud/declare/crud-options.js';
 export type { RelationThrough } from './crud/declare/list-options.js';
 export type { GeneratedHooks, HookContext, HookValues } from './crud/declare/generated-hooks.js';
-export type { FieldPermission } from './crud/rows/field-permissions.js';
+export type { FieldPermission } from './crud/declare/crud-options.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { useScope } from './crud/declare/scope.js';
 export type { Scope, ScopeContext, ScopeFunction, ScopeProvider, ScopeResult } from './crud/declare/scope.js';
 export type { OperationName } from './crud/declare/operations.js';
-export type { BatchResult } from './crud/write/batch-items.js';
+export type { BatchResult } from './crud/declare/envelope.js';
 export { CrudOverride, overrideDescription } from './crud/declare/crud-override.js';
 export type { Envelope, FailureEnvelope, ListMetadata, Pagination } from './crud/declare/envelope.js';
 export type {
@@ -52,7 +52,7 @@ export type {
   ManyRelationName,
   RelationPath,
 } from './crud/declare/record-types.js';
-export type { ListQuery } from './crud/query/list-query.js';
+export type { ListQuery } from './crud/declare/envelope.js';
 export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/declare/standard-schema.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';

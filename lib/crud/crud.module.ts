@@ -11,15 +11,16 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { prepareController } from './nest/controller-preparation.js';
 import { CrudController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.js';
 import type { ResolvedCrudOptions } from './declare/resolve-options.js';
-import { declarationOf } from './nest/declared-resources.js';
+import { optionsOf } from './declare/declared-options.js';
+import { crudApplicationOf } from './nest/crud-application.js';
+import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
-import { beginRouting, checkDeclarations, generatedControllers, prepareAdapter, reportControllers } from './nest/startup.js';
+import { beginRouting, checkDeclarations, prepareAdapter, reportControllers } from './nest/startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -49,7 +50,7 @@ type FieldOption =
 @Module({})
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(private readonly moduleRef: ModuleRef) {
-    generatedControllers(moduleRef).forEach(prepareController);
+    crudApplicationOf(moduleRef).controllers.forEach(prepareController);
     prepareAdapter(moduleRef);
   }
 
@@ -59,7 +60,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   ): DynamicModule {
     if (resources.length === 0) refuse('called with at least one resource', 'none');
     const controllers = resources.map(controllerOf);
-    const imports = repositoriesOf(controllers.map((controller) => declarationOf(controller) as ResolvedCrudOptions));
+    const imports = repositoriesOf(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions));
     return { module: CrudModule, imports, controllers, exports: imports };
   }
 
@@ -79,7 +80,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
   if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
-  if (declarationOf(resource)) return resource as Type<GeneratedController<object>>;
+  if (optionsOf(resource)) return resource as Type<GeneratedController<object>>;
   return refuse('called with CRUD options or generated controllers', describe(resource));
 }
 

@@ -3,7 +3,7 @@ import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeo
 import type { ColumnMetadata } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
-import type { Values } from './record-input.js';
+import { DATABASE_DEFAULT, type Values } from './record-input.js';
 
 export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
@@ -51,7 +51,7 @@ async function reasonOf(violation: Violation, write: FailedWrite): Promise<strin
   return isOwn ? missing(relation) : REFERENCED;
 }
 
-/** The same sentence where a check before the write finds out. */
+/** Used by checks before the write. */
 export const describeMissingReference = (
   { schema, operation, permissions = UNRESTRICTED }: Omit<FailedWrite, 'manager' | 'values'>,
   field: Field,
@@ -129,11 +129,11 @@ async function findMissingReference({
 }: FailedWrite): Promise<string | undefined> {
   const { foreignKeys } = schema.id.column.entityMetadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
-    const place = schema.fields.findIndex(({ column }) => column === columns[0]);
+    const field = schema.fields.find(({ column }) => column === columns[0]);
     const property = referencedColumns[0]?.propertyName;
     const referenced = manager.getRepository(referencedEntityMetadata.target);
-    for (const value of new Set(rows.map((values) => values[place]))) {
-      if (value == null || typeof value === 'function' || property === undefined) continue;
+    for (const value of new Set(rows.map((values) => field && values.get(field)))) {
+      if (value == null || value === DATABASE_DEFAULT || property === undefined) continue;
       if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
         return namesOf(columns, schema, permissions)[0];
     }

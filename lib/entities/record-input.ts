@@ -6,8 +6,11 @@ import type { ValueType } from './value-types.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** A value for each field of the schema, in their order; `undefined` where none is sent, which JSON cannot contain. */
-export type Values = readonly unknown[];
+/** The values that are sent or written, by field. A field that is absent keeps its value or gets its default. */
+export type Values = ReadonlyMap<Field, unknown>;
+
+/** In place of a value: the default of the column, which the database sets. */
+export const DATABASE_DEFAULT = Symbol('declarest.databaseDefault');
 
 /** Values as the entity holds them, and the wrong fields. */
 export interface CheckResult {
@@ -15,32 +18,32 @@ export interface CheckResult {
   readonly errors: readonly FieldError[];
 }
 
-/** The names that a body may have, level by level, and the index of each field. */
-type Names = ReadonlyMap<string, number | Names>;
+/** The names that a body may have, level by level, and the field of each. */
+type Names = ReadonlyMap<string, Field | Names>;
+const isLevel = (known: Field | Names): known is Names => known instanceof Map;
 
 interface Input {
-  readonly values: unknown[];
+  readonly values: Map<Field, unknown>;
   readonly unknown: string[];
   readonly errors: FieldError[];
 }
 
 /**
- * Assigns the values of a body to the fields of the schema. `checkNew`, `checkReplacement` and `checkPatch` check them. In a
- * patch, `null` instead of an embedded object clears its fields.
+ * Finds the field of each value of a body. `checkNew`, `checkReplacement` and `checkPatch` check the values. In a patch,
+ * `null` instead of an embedded object clears its fields.
  *
  * @param others names that a body may also have, which are no columns
  */
 export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {
-  const names = namesOf([...fields.entries()]);
+  const names = namesOf(fields);
   return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions = UNRESTRICTED): CheckResult => {
-    const sent: Input = { values: fields.map(() => undefined), unknown: [], errors: [] };
-    const isKnown = (place: number): boolean => isKnownTo(fields[place] as Field, permissions);
-    collect(names, body, [], sent, operation === 'patch' ? isKnown : undefined);
+    const sent: Input = { values: new Map(), unknown: [], errors: [] };
+    collect(names, body, [], sent, operation === 'patch' ? (field) => isKnownTo(field, permissions) : undefined);
     const unknownNames = sent.unknown.filter((name) => !others.includes(name));
-    for (const [place, field] of fields.entries()) {
+    for (const field of sent.values.keys()) {
       // Of what the entity itself hides, messages say that it cannot be written.
-      if (sent.values[place] === undefined || !field.readable || isKnownTo(field, permissions)) continue;
-      sent.values[place] = undefined;
+      if (!field.readable || isKnownTo(field, permissions)) continue;
+      sent.values.delete(field);
       unknownNames.push(field.name);
     }
     const mayWrite = operation === 'create' ? permissions.canInsert : permissions.canUpdate;
@@ -55,66 +58,64 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
   };
 }
 
-function namesOf(fields: readonly [index: number, field: Field][], depth = 0): Names {
-  const names = new Map<string, number | Names>();
-  for (const [index, field] of fields) {
+function namesOf(fields: readonly Field[], depth = 0): Names {
+  const names = new Map<string, Field | Names>();
+  for (const field of fields) {
     const name = field.path[depth] ?? '';
     if (names.has(name)) continue;
-    const within = fields.filter(([, { path }]) => path[depth] === name && path.length > depth + 1);
-    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : index);
+    const within = fields.filter(({ path }) => path[depth] === name && path.length > depth + 1);
+    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : field);
   }
   return names;
 }
 
-/** @param clears the fields of an embedded object that `null` clears; none where `null` is no value for it */
+/** @param isCleared which fields of an embedded object `null` clears; absent where `null` is no value for it */
 function collect(
   names: Names,
   body: JsonRecord,
   path: readonly string[],
   sent: Input,
-  clears?: (place: number) => boolean,
+  isCleared?: (field: Field) => boolean,
 ): void {
   for (const key of Object.keys(body)) {
     const value = body[key];
     const known = names.get(key);
-    if (typeof known === 'number') {
-      sent.values[known] = value;
+    if (known && !isLevel(known)) {
+      if (value !== undefined) sent.values.set(known, value);
       continue;
     }
     const within = [...path, key];
-    const field = within.join('.');
-    if (known === undefined) sent.unknown.push(field);
+    const name = within.join('.');
+    if (!known) sent.unknown.push(name);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      collect(known, value as JsonRecord, within, sent, clears);
-    else if (value === null && clears) clear(known, sent, clears);
-    else sent.errors.push({ field, message: `must be an object, got ${describeJson(value)}` });
+      collect(known, value as JsonRecord, within, sent, isCleared);
+    else if (value === null && isCleared) clear(known, sent, isCleared);
+    else sent.errors.push({ field: name, message: `must be an object, got ${describeJson(value)}` });
   }
 }
 
-function clear(names: Names, sent: Input, isCleared: (place: number) => boolean): void {
+function clear(names: Names, sent: Input, isCleared: (field: Field) => boolean): void {
   for (const known of names.values())
-    if (typeof known !== 'number') clear(known, sent, isCleared);
-    else if (isCleared(known)) sent.values[known] = null;
+    if (isLevel(known)) clear(known, sent, isCleared);
+    else if (isCleared(known)) sent.values.set(known, null);
 }
 
 /** The values of the record that a replacement changes. */
 export interface ReplacementContext {
   /** As GET returns it now. */
   current(field: Field): unknown;
-  /** Of a field that has a default. */
+  /** Of a field that has a default; may be `DATABASE_DEFAULT`. */
   default(field: Field): unknown;
 }
 
-/** Values that the server gives where the client sends none, as the entity holds them. */
-export type GivenValues = ReadonlyMap<Field, unknown>;
-const NONE: GivenValues = new Map();
+const NONE: Values = new Map();
 
 /** For a new record: generated fields must be absent, fields without a default must be present. */
 export function checkNew(
   schema: EntityDescription,
   sent: Values,
   { canInsert }: Permissions = UNRESTRICTED,
-  given: GivenValues = NONE,
+  given: Values = NONE,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
     if (value !== undefined)
@@ -133,7 +134,7 @@ export function checkReplacement(
   sent: Values,
   known: ReplacementContext,
   permissions: Permissions = UNRESTRICTED,
-  given: GivenValues = NONE,
+  given: Values = NONE,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
     if (value !== undefined) return checkChange(field, value, known, permissions);
@@ -177,12 +178,13 @@ const wrong = (message: string): Outcome => ({ message });
 
 function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldCheck): CheckResult {
   const errors: FieldError[] = [];
-  const values = fields.map((field, index) => {
-    const outcome = outcomeOf(field, sent[index]);
-    if (outcome === ABSENT || 'value' in outcome) return outcome?.value;
-    errors.push({ field: field.name, message: outcome.message });
-    return undefined;
-  });
+  const values = new Map<Field, unknown>();
+  for (const field of fields) {
+    const outcome = outcomeOf(field, sent.get(field));
+    if (outcome === ABSENT) continue;
+    if ('value' in outcome) values.set(field, outcome.value);
+    else errors.push({ field: field.name, message: outcome.message });
+  }
   return { values, errors };
 }
 

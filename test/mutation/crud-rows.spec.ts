@@ -22,7 +22,8 @@ import {
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
 import type { Resource } from '../../lib/crud/plan/resource.js';
-import { permissionsOf, type FieldPermission } from '../../lib/crud/rows/field-permissions.js';
+import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
+import type { FieldPermission } from '../../lib/crud/declare/crud-options.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
 import {

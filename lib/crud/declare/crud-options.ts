@@ -4,8 +4,23 @@ import type { ListOptions } from './list-options.js';
 import type { FieldName, ManyRelationName } from './record-types.js';
 import type { OperationName } from './operations.js';
 import type { RecordSchemas } from './standard-schema.js';
-import type { FieldPermission } from '../rows/field-permissions.js';
 import type { Scope } from './scope.js';
+
+/** Who may read and write a field. */
+export interface FieldPermission {
+  /**
+   * `'never'`, or the roles that may.
+   *
+   * @default everyone
+   */
+  readonly read?: 'never' | readonly string[];
+  /**
+   * `'never'`, `'once'` when the record is created, or the roles that may.
+   *
+   * @default everyone
+   */
+  readonly write?: 'never' | 'once' | readonly string[];
+}
 
 /** The option `owner` with its details. */
 export interface OwnerOptions<F extends string = string> {

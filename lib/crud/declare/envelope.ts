@@ -1,5 +1,9 @@
+/** What generated operations take and return. */
 import type { Failure, FieldError } from '../../http/failure.js';
 import type { CrudData } from './record-types.js';
+
+/** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
+export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
 
 /** The answer of every generated operation. `Envelope<Article>` has one record, `Envelope<Article[]>` a list. */
 export interface Envelope<T> {
@@ -34,6 +38,11 @@ export interface Pagination {
   readonly next?: string | null;
   readonly hasNext?: boolean;
 }
+
+/** The result of one item with `atomic=false`: what the operation for a single record would answer. */
+export type BatchResult<D = unknown> =
+  | { readonly status: number; readonly data: D }
+  | { readonly status: number; readonly message: string; readonly errors?: readonly FieldError[] };
 
 export interface FailureEnvelope {
   readonly success: false;

@@ -5,7 +5,7 @@ import type { Envelope } from './envelope.js';
 import type { GeneratedBatches } from './generated-batches.js';
 import type { GeneratedHooks } from './generated-hooks.js';
 import type { AggregateRow } from './record-types.js';
-import type { ListQuery } from '../query/list-query.js';
+import type { ListQuery } from './envelope.js';
 
 /**
  * The operations of a generated controller. A subclass overrides those that it wants to change, and calls `super` for

@@ -3,6 +3,9 @@ import type { Type } from '@nestjs/common';
 import type { GeneratedController } from './generated-controller.js';
 import type { FieldName, FilterableName, RelationPath, SortText } from './record-types.js';
 
+/** How lists are paged; `true` by number. */
+export type Paging = boolean | 'cursor' | 'both';
+
 /** A relation, and the resource whose scope and fields apply to its records, where several resources have the entity. */
 export interface RelationThrough<P extends string = string> {
   readonly relation: P;
@@ -24,7 +27,7 @@ export interface ListOptions<T extends object> {
    * CrudController({ entity: Article, endpoint: '/api/articles', enablePagination: 'both' })
    * ```
    */
-  enablePagination?: boolean | 'cursor' | 'both';
+  enablePagination?: Paging;
   /**
    * `GET {endpoint}/search?<field>=<text>`; needs `searchableFields`.
    *

@@ -6,10 +6,10 @@ import { hasPrimaryKey, isEntity } from '../../entities/declared-entities.js';
 import type { CrudOptions } from './crud-options.js';
 import type { RelationThrough } from './list-options.js';
 import { missingOption, OPERATION_NAMES, type OperationName } from './operations.js';
-import type { FieldPermission } from '../rows/field-permissions.js';
+import type { FieldPermission } from './crud-options.js';
 import { ScopeReference } from './scope.js';
 import { areRecordSchemas, type RecordSchemas } from './standard-schema.js';
-import type { Paging } from '../query/page-parameters.js';
+import type { Paging } from './list-options.js';
 
 export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
 export const KEY_ADVICE =
@@ -151,7 +151,7 @@ export interface ResolvedCrudOptions<T extends object = object> extends Checked 
 }
 
 /** The options of an entity that no resource serves, for its records in relations. */
-export const undeclaredOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> => {
+export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> => {
   const fallbacks = Object.entries(CHECKS).map(([name, { fallback }]) => [name, fallback]);
   return Object.freeze({ entity, ...(Object.fromEntries(fallbacks) as Checked), endpoint: '' });
 };

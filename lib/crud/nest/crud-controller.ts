@@ -2,97 +2,92 @@
 import { Controller, UseInterceptors } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
 import type { CrudOptions } from '../declare/crud-options.js';
-import { rememberDeclaration } from './declared-resources.js';
-import { envelope } from '../declare/envelope.js';
-import { GeneratedBase, injectRepository, operationsOf } from './generated-base.js';
+import { declareOptions } from '../declare/declared-options.js';
+import type { ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import { addRoutes } from './generated-routes.js';
-import { idempotencyInterceptor } from './idempotency.interceptor.js';
-import type { ListQuery } from '../query/list-query.js';
-import type { BatchResult } from '../write/batch-items.js';
 import { resolveCrudOptions } from '../declare/resolve-options.js';
+import { aggregate } from '../operations/aggregate.js';
+import { count } from '../operations/count.js';
+import { create, createMany } from '../operations/create.js';
+import { deleteMany, remove } from '../operations/delete.js';
+import { exists } from '../operations/exists.js';
+import { exportList } from '../operations/export.js';
+import { findById } from '../operations/find-by-id.js';
+import { list } from '../operations/list.js';
+import { patchMany } from '../operations/patch-many.js';
+import { restore } from '../operations/restore.js';
+import { update } from '../operations/update.js';
+import { beginCall } from '../store/call.js';
+import { GeneratedBase, injectRepository, planOf } from './generated-base.js';
+import { idempotencyInterceptor } from './idempotency.interceptor.js';
+import { addRoutes } from './routes.js';
 
 /** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
-  const { entity } = resolved;
   // A subclass may define them.
   const hooksOf = (controller: object): GeneratedHooks<T> => controller;
 
   class Generated extends GeneratedBase {
-    async search(query: ListQuery) {
-      const { records, metadata } = await operationsOf(resolved, this).reads.list(query, 'search');
-      return envelope(`${entity.name} search`, records, metadata);
+    search(query: ListQuery) {
+      return list(planOf(resolved, this), beginCall(), query, 'search');
     }
 
-    async exists(id: string) {
-      const exists = await operationsOf(resolved, this).reads.exists(id);
-      return envelope(`${entity.name} ${exists ? 'exists' : 'does not exist'}`, { exists });
+    exists(id: string) {
+      return exists(planOf(resolved, this), beginCall(), id);
     }
 
-    async count(query: ListQuery) {
-      return envelope(`${entity.name} count`, { count: await operationsOf(resolved, this).reads.count(query) });
+    count(query: ListQuery) {
+      return count(planOf(resolved, this), beginCall(), query);
     }
 
-    async aggregate(query: ListQuery) {
-      return envelope(`${entity.name} aggregate`, await operationsOf(resolved, this).reads.aggregate(query));
+    aggregate(query: ListQuery) {
+      return aggregate(planOf(resolved, this), beginCall(), query);
     }
 
     export(query: ListQuery) {
-      return operationsOf(resolved, this).reads.export(query);
+      return exportList(planOf(resolved, this), beginCall(), query);
     }
 
-    async findAll(query: ListQuery) {
-      const { records, metadata } = await operationsOf(resolved, this).reads.list(query, 'findAll');
-      return envelope(`${entity.name} list`, records, metadata);
+    findAll(query: ListQuery) {
+      return list(planOf(resolved, this), beginCall(), query, 'findAll');
     }
 
-    async findById(id: string, query?: ListQuery) {
-      return envelope(`${entity.name} found`, await operationsOf(resolved, this).reads.get(id, query));
+    findById(id: string, query?: ListQuery) {
+      return findById(planOf(resolved, this), beginCall(), id, query);
     }
 
-    async createMany(body: JsonObject, query?: ListQuery) {
-      const answer = (created: T[] | BatchResult[]) => envelope(`${entity.name} batch created`, created);
-      return operationsOf(resolved, this).batches.createMany(body, query, hooksOf(this), answer);
+    createMany(body: JsonObject, query?: ListQuery) {
+      return createMany(planOf(resolved, this), beginCall(), body, query, hooksOf(this));
     }
 
-    async patchMany(body: JsonObject, query?: ListQuery) {
-      const updated = await operationsOf(resolved, this).batches.patchMany(body, query, hooksOf(this));
-      return envelope(`${entity.name} batch updated`, updated);
+    patchMany(body: JsonObject, query?: ListQuery) {
+      return patchMany(planOf(resolved, this), beginCall(), body, query, hooksOf(this));
     }
 
-    async deleteMany(query: ListQuery) {
-      const deleted = await operationsOf(resolved, this).batches.deleteMany(query, hooksOf(this));
-      return envelope(`${entity.name} batch deleted`, deleted);
+    deleteMany(query: ListQuery) {
+      return deleteMany(planOf(resolved, this), beginCall(), query, hooksOf(this));
     }
 
-    async create(body: JsonObject) {
-      const answer = (created: T) => envelope(`${entity.name} created`, created);
-      return operationsOf(resolved, this).writes.create(body, hooksOf(this), answer);
+    create(body: JsonObject) {
+      return create(planOf(resolved, this), beginCall(), body, hooksOf(this));
     }
 
-    async update(id: string, body: JsonObject) {
-      return envelope(
-        `${entity.name} updated`,
-        await operationsOf(resolved, this).writes.replace(id, body, hooksOf(this)),
-      );
+    update(id: string, body: JsonObject) {
+      return update(planOf(resolved, this), beginCall(), 'update', id, body, hooksOf(this));
     }
 
-    async patch(id: string, body: JsonObject) {
-      return envelope(
-        `${entity.name} updated`,
-        await operationsOf(resolved, this).writes.patch(id, body, hooksOf(this)),
-      );
+    patch(id: string, body: JsonObject) {
+      return update(planOf(resolved, this), beginCall(), 'patch', id, body, hooksOf(this));
     }
 
-    async delete(id: string, query?: ListQuery) {
-      await operationsOf(resolved, this).writes.remove(id, query, hooksOf(this));
-      return envelope(`${entity.name} deleted`, null);
+    delete(id: string, query?: ListQuery) {
+      return remove(planOf(resolved, this), beginCall(), id, query, hooksOf(this));
     }
 
-    async restore(id: string) {
-      return envelope(`${entity.name} restored`, await operationsOf(resolved, this).writes.restore(id));
+    restore(id: string) {
+      return restore(planOf(resolved, this), beginCall(), id);
     }
   }
 
@@ -100,7 +95,7 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
   injectRepository(resolved, Generated.prototype);
   Controller(resolved.endpoint)(Generated);
   if (resolved.idempotency) UseInterceptors(idempotencyInterceptor(resolved))(Generated);
-  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
-  rememberDeclaration(Generated, resolved);
+  Object.defineProperty(Generated, 'name', { value: `${resolved.entity.name}CrudController` });
+  declareOptions(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;
 }

@@ -1,34 +1,31 @@
-import { Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+/** What all generated controllers inherit. */
+import { Inject, Optional, UseFilters } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { failureFilter } from '../../http/failure.js';
-import { UnreadableBodyGuard } from '../../routes/unreadable-body.js';
-import { prepareController } from './controller-preparation.js';
-import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
-import { etagInterceptor } from './etag.interceptor.js';
-import { describeParameters } from './generated-routes.js';
-import type { Operations } from '../operations/operations.js';
-import { DATA_SOURCE, REPOSITORY, type InjectedMembers } from './injected-members.js';
-import { multiStatusInterceptor } from './multi-status.interceptor.js';
-import { requestContextInterceptor } from './request-context.js';
-import { checkDeclarations, prepareAdapter, registryOf, reportControllers } from './startup.js';
+import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import type { Plan } from '../plan/plan.js';
+import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
+import { describeParameters, prepareController, prototypeInOrder } from './routes.js';
+import { checkDeclarations, prepareAdapter, reportControllers } from './startup.js';
 
 const MODULE_REF = Symbol('declarest.moduleRef');
 const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
+const PLAN = Symbol('declarest.plan');
 
 /**
- * What all generated controllers inherit. Everything is injected as a property, so that a subclass's constructor is its
- * own. The hooks start all generated controllers of the application, also without `CrudModule`.
+ * Everything is injected as a property, so that a subclass's constructor is its own. The hooks start all generated
+ * controllers of the application, also without `CrudModule`.
  */
-@UseGuards(UnreadableBodyGuard)
-@UseInterceptors(requestContextInterceptor, etagInterceptor, multiStatusInterceptor)
 @UseFilters(failureFilter(failureEnvelope))
-export abstract class GeneratedBase implements InjectedMembers {
+export abstract class GeneratedBase {
   declare readonly [DATA_SOURCE]: DataSource;
+  /** `undefined` where the controller's module does not provide it. */
   declare readonly [REPOSITORY]: Repository<never> | undefined;
   declare [MODULE_REF_VALUE]: ModuleRef;
+  declare [PLAN]: Plan | undefined;
 
   /** Nest sets it when it creates the controller, before it registers routes. */
   set [MODULE_REF](moduleRef: ModuleRef) {
@@ -39,6 +36,8 @@ export abstract class GeneratedBase implements InjectedMembers {
   constructor() {
     // At startup, unless the controller is request-scoped: then CrudModule prepares it.
     prepareController(new.target);
+    const prototype = prototypeInOrder(new.target);
+    if (prototype !== new.target.prototype) return Object.create(prototype) as this;
   }
 
   /** @throws InvalidOptionError where a declaration does not fit its data source */
@@ -62,11 +61,12 @@ export function injectRepository({ entity, dataSource }: ResolvedCrudOptions, pr
   for (const key of [DATA_SOURCE, REPOSITORY]) Optional()(prototype, key);
 }
 
-/** The operations of a resource through what was injected into its controller. */
-export function operationsOf<T extends object>(
-  options: ResolvedCrudOptions<T>,
-  { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected, [MODULE_REF_VALUE]: moduleRef }: GeneratedBase,
-): Operations<T> {
+/** The plan of a controller's resource, for what was injected into the controller. */
+export function planOf<T extends object>(options: ResolvedCrudOptions<T>, controller: GeneratedBase): Plan<T> {
+  if (controller[PLAN]) return controller[PLAN] as unknown as Plan<T>;
+  const { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected, [MODULE_REF_VALUE]: moduleRef } = controller;
   const repository = (injected as Repository<T> | undefined) ?? dataSource.getRepository(options.entity);
-  return registryOf(moduleRef).operationsFor(options, dataSource, repository);
+  const plan = crudApplicationOf(moduleRef).planFor(options, dataSource, repository);
+  controller[PLAN] = plan as unknown as Plan;
+  return plan;
 }

@@ -5,30 +5,40 @@ import {
   ConflictException,
   Inject,
   Injectable,
-  Optional,
+  RequestMethod,
   UnprocessableEntityException,
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
   type Type,
 } from '@nestjs/common';
-import { getDataSourceToken } from '@nestjs/typeorm';
-import { from, lastValueFrom, type Observable } from 'rxjs';
-import type { DataSource } from 'typeorm';
+import { ModuleRef } from '@nestjs/core';
+import { from, lastValueFrom } from 'rxjs';
 import { jsonBodyOf } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
-import { headerValues, pathOf, queryOf, type HeaderWriter, type HttpRequest } from '../../http/request-facts.js';
-import { isRepeatable } from './generated-routes.js';
-import { setLocation } from './location.interceptor.js';
+import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { OPERATIONS, type Operation } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { rememberETag } from '../rows/record-version.js';
 import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
-import { findStoredAnswer, finishStoredAnswer, KeyTaken, runKeyed, type KeyedRequest } from '../idempotency/idempotency-store.js';
-
-interface Response extends HeaderWriter {
-  readonly statusCode: number;
-  status(code: number): unknown;
-}
+import {
+  findStoredAnswer,
+  finishStoredAnswer,
+  idempotencySteps,
+  KeyTaken,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../idempotency/stored-answers.js';
+import type { AnswerFacts, RequestState } from '../store/call.js';
+import {
+  contextInterceptor,
+  applyFacts,
+  handleWithin,
+  locationInterceptor,
+  setLocation,
+  type Response,
+} from './crud.interceptor.js';
+import { crudApplicationOf } from './crud-application.js';
+import { isCreation, pathsOf } from './routes.js';
 
 /** The interceptor of a resource with `idempotency`. */
 export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestInterceptor> {
@@ -37,31 +47,42 @@ export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestI
     /** In this process. A request in another process waits in the database for the transaction of the first one. */
     private readonly running = new Set<string>();
 
-    constructor(
-      // The startup checks say in a sentence where there is none.
-      @Optional() @Inject(getDataSourceToken(options.dataSource)) private readonly dataSource: DataSource,
-    ) {}
+    constructor(@Inject(ModuleRef) private readonly moduleRef: ModuleRef) {}
 
-    intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-      if (!isRepeatable(context.getHandler())) return next.handle();
+    intercept(context: ExecutionContext, next: CallHandler): ReturnType<NestInterceptor['intercept']> {
+      const handler = context.getHandler();
       const request = context.switchToHttp().getRequest<HttpRequest>();
-      const key = keyOf(request);
-      return key === undefined ? next.handle() : from(this.answerOnce(key, request, context, next));
+      const key = isRepeatable(handler) ? keyOf(request) : undefined;
+      if (key !== undefined) return from(this.answerOnce(key, request, context, next));
+      return (isCreation(handler) ? locationInterceptor : contextInterceptor).intercept(context, next);
     }
 
     private async answerOnce(key: string, request: HttpRequest, context: ExecutionContext, next: CallHandler) {
       const response = context.switchToHttp().getResponse<Response>();
-      const id = hashOf([userIdOf(request), pathOf(request), key]);
-      const fingerprint = hashOf([queryOf(request), jsonBodyOf(request)]);
-      const keyed: KeyedRequest = { options, id, fingerprint, statusOf: () => response.statusCode };
+      const database = crudApplicationOf(this.moduleRef).databaseOf(options);
+      const answers = new Map<unknown, AnswerFacts>();
+      const keyed: KeyedRequest = {
+        id: hashOf([userIdOf(request), pathOf(request), key]),
+        fingerprint: hashOf([queryOf(request), jsonBodyOf(request)]),
+        status: () => response.statusCode,
+        factsOf: (answer) => answers.get((answer as { readonly data?: unknown } | undefined)?.data),
+      };
+      const { id } = keyed;
       if (this.running.has(id)) throw stillRunning(response);
       this.running.add(id);
       try {
-        const known = await findStoredAnswer(this.dataSource, id);
+        const known = await findStoredAnswer(database, id);
         if (known) return replay(known, keyed, context);
-        const answer: unknown = await runKeyed(keyed, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
-        await finishStoredAnswer(this.dataSource, keyed, answer);
-        return answer;
+        let stored: StoredAnswer | undefined;
+        const steps = idempotencySteps(keyed, (answer) => (stored = answer));
+        // An override may write several times, and to other resources.
+        const idempotency: RequestState['idempotency'] = (written) =>
+          written === options && !stored ? steps : undefined;
+        const handled = handleWithin({ request, answers, idempotency }, next);
+        const answer: unknown = await lastValueFrom(handled, { defaultValue: undefined });
+        if (stored) await finishStoredAnswer(database, keyed, stored, answer);
+        if (isCreation(context.getHandler())) setLocation(context, answer);
+        return applyFacts(context, keyed.factsOf(answer) ?? {}, answer);
       } catch (error) {
         throw error instanceof KeyTaken ? stillRunning(response) : error;
       } finally {
@@ -70,6 +91,16 @@ export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestI
     }
   }
   return IdempotencyInterceptor;
+}
+
+const routeKey = (verb: RequestMethod, path: string): string => `${verb} ${path.replaceAll(/^\/|\/$/g, '')}`;
+const repeatable = Object.values<Operation>(OPERATIONS).filter(({ isRepeatable: isMarked }) => isMarked);
+const repeatableKeys = new Set(repeatable.map(({ verb, path }) => routeKey(verb, path)));
+
+/** Whether a handler, also one of a subclass, serves a route that may be repeated. */
+function isRepeatable(handler: object): boolean {
+  const verb = Reflect.getMetadata('method', handler) as RequestMethod;
+  return pathsOf(handler).some((path) => repeatableKeys.has(routeKey(verb, path)));
 }
 
 /** @throws 400 */
@@ -112,7 +143,6 @@ function replay(row: IdempotencyKey, { fingerprint }: KeyedRequest, context: Exe
   const answer: unknown = row.body === null ? undefined : JSON.parse(row.body);
   if (row.status !== null) response.status(row.status);
   response.header('Idempotency-Replayed', 'true');
-  setLocation(context, answer);
-  if (row.etag !== null) rememberETag((answer as { readonly data: object }).data, row.etag);
-  return answer;
+  if (isCreation(context.getHandler())) setLocation(context, answer);
+  return applyFacts(context, row.etag === null ? {} : { etag: row.etag }, answer);
 }

@@ -1,14 +1,13 @@
 /** Creates the indexes of searches at startup where `synchronize` is on, and checks that they exist where it is off. */
 import { Logger } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { Resource } from '../plan/resource.js';
 
 const logger = new Logger('CrudModule');
 
 /** @throws InvalidOptionError where the index is missing, or cannot be created */
-export async function prepareSearchIndex(resource: Resource<object>, dataSource: DataSource): Promise<void> {
-  const { searchIndex, options } = resource;
+export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
+  const { dataSource } = database;
   const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
   if (!options.searchIndex) return;
   if (!searchIndex) {

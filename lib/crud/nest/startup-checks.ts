@@ -1,18 +1,18 @@
 /** Mistakes in generated controllers that would otherwise stay silent: one warning for each. */
 import { RequestMethod } from '@nestjs/common';
-import { isRouted, isWithdrawn, pathsOf, prototypesOf, type CrudControllerClass } from './controller-preparation.js';
+import type { CrudControllerClass } from './crud-application.js';
+import { isRouted, pathsOf, prototypesOf } from './routes.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { overrideDescription } from '../declare/crud-override.js';
-import { declarationOf } from './declared-resources.js';
-import { isGenerated, ROUTES } from './generated-routes.js';
-import { OPERATION_NAMES, type OperationName } from '../declare/operations.js';
+import { optionsOf } from '../declare/declared-options.js';
+import { isGenerated, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
 
 /** Overridden operations with their methods. */
 function overridesOf(controller: CrudControllerClass): [name: OperationName, method: object][] {
   const generated = prototypesOf(controller).at(-1) as object;
   return OPERATION_NAMES.flatMap((name) => {
     const method: unknown = Reflect.get(controller.prototype, name);
-    const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name) && !isWithdrawn(method);
+    const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name);
     return isOverride ? [[name, method]] : [];
   });
 }
@@ -28,7 +28,7 @@ export function describeOverrides(controller: CrudControllerClass): string[] {
 
 export function findOverrideWarnings(controller: CrudControllerClass): string[] {
   return overridesOf(controller).flatMap(([name, method]) => {
-    const { verb, path } = ROUTES[name];
+    const { verb, path } = OPERATIONS[name];
     const decorator = decoratorOf(verb, [path]);
     if (!isRouted(method))
       return [
@@ -62,7 +62,7 @@ const isUnbounded = (options: ResolvedCrudOptions | undefined): boolean =>
 /** `undefined` where every list is paged or bounded. */
 export function findUnpaginatedWarning(controllers: readonly CrudControllerClass[]): string | undefined {
   const endpoints = controllers
-    .filter((controller) => isUnbounded(declarationOf(controller)))
+    .filter((controller) => isUnbounded(optionsOf(controller)))
     .flatMap((controller) => pathsOf(controller));
   if (endpoints.length === 0) return undefined;
   return `Unpaginated list endpoints: ${[...new Set(endpoints)].join(', ')}. Set enablePagination or maxListSize.`;

@@ -1,13 +1,14 @@
 /** Checks the options that name fields for lists, and finds these fields. */
-import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { isGroupName } from '../query/filter-parameter.js';
 import { parameterNames, type ListParameters } from '../query/list-query.js';
 import { QueryErrors } from '../query/query-errors.js';
-import { parseSort, type SortKey } from '../query/sort-parameter.js';
+import { parseSort } from '../query/sort-parameter.js';
+import type { SortKey } from '../sql/condition.js';
 import { deletionOf, findFieldPath, type FieldPath } from '../query/field-path.js';
+import type { Database } from '../store/database.js';
 import { compileIncludable, compileLinkable } from './relation-parameters.js';
 
 type FieldOption = 'aggregatableFields' | 'searchableFields' | 'filterableFields' | 'sortableFields' | 'defaultSort';
@@ -16,7 +17,7 @@ type FieldOption = 'aggregatableFields' | 'searchableFields' | 'filterableFields
 export function compileListParameters(
   options: ResolvedCrudOptions,
   schema: EntityDescription,
-  dataSource: DataSource,
+  database: Database,
 ): ListParameters {
   const choosesDeleted = options.deletedRoles.length > 0;
   const deletion = choosesDeleted ? undefined : deletionOf(schema);
@@ -25,10 +26,10 @@ export function compileListParameters(
   const list = {
     paged: options.enablePagination,
     choosesDeleted,
-    filterable: filterableFields(options, compared, dataSource),
+    filterable: filterableFields(options, compared, database),
     sortable: namedFields(options, 'sortableFields', compared, 'readable columns that can be compared'),
-    includable: compileIncludable(options, dataSource),
-    linkable: compileLinkable(options, schema, dataSource),
+    includable: compileIncludable(options, database),
+    linkable: compileLinkable(options, schema, database),
   };
   const shadowed = options.enableSearch && options.searchableFields.find((name) => parameterNames(list).includes(name));
   if (shadowed) {
@@ -82,7 +83,7 @@ function namedFields(
 function filterableFields(
   options: ResolvedCrudOptions,
   compared: readonly Field[],
-  dataSource: DataSource,
+  database: Database,
 ): ReadonlyMap<string, FieldPath> {
   const { filterableFields: names, entity } = options;
   if (names === true)
@@ -91,9 +92,9 @@ function filterableFields(
         isGroupName(field.name) ? [] : [[field.name, { name: field.name, relations: [], visible: [], field }]],
       ),
     );
-  const metadata = dataSource.getMetadata(entity);
+  const metadata = database.dataSource.getMetadata(entity);
   const paths = names.map((name): [string, FieldPath] => {
-    const path = findFieldPath(name, metadata, dataSource);
+    const path = findFieldPath(name, metadata, database.describe);
     if (path && path.field.readable && isCompared(path.field) && !isGroupName(name)) return [name, path];
     const advice =
       'name readable columns of the entity, or of a related one as in "author.name"; no JSON or binary columns';

@@ -1,5 +1,5 @@
 /** Checks the options that name relations, and finds these relations. */
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { EntityMetadata } from 'typeorm';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import type { EntityDescription } from '../../entities/entity-schema.js';
 import type { RelationThrough } from '../declare/list-options.js';
@@ -7,7 +7,7 @@ import type { Relation } from '../sql/condition.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable, LinkedIds } from '../query/record-request.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { descriptionOf } from '../query/field-path.js';
+import type { Database } from '../store/database.js';
 
 export type RelationOption = 'includableRelations' | 'linkableRelations' | 'filterableFields';
 
@@ -18,19 +18,16 @@ export const includedRelations = ({ includableRelations }: ResolvedCrudOptions):
   includableRelations.map((each) => (typeof each === 'string' ? { relation: each } : each));
 
 /** By path, each after those that it begins with. @throws InvalidOptionError */
-export function compileIncludable(
-  options: ResolvedCrudOptions,
-  dataSource: DataSource,
-): ReadonlyMap<string, Includable> {
+export function compileIncludable(options: ResolvedCrudOptions, database: Database): ReadonlyMap<string, Includable> {
   const includable = new Map<string, Includable>();
   for (const { relation: name = '' } of includedRelations(options)) {
-    const relations = relationsIn(name, dataSource.getMetadata(options.entity));
+    const relations = relationsIn(name, database.dataSource.getMetadata(options.entity));
     if (!relations || relations.length > MAX_DEPTH)
-      return refuseRelation(options, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name, dataSource);
+      return refuseRelation(options, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name, database);
     for (const [depth, relation] of relations.entries()) {
       const path = pathOf(relations.slice(0, depth + 1));
-      assertRelatable(options, 'includableRelations', path, relation, dataSource);
-      const related = descriptionOf(relation.inverseEntityMetadata, dataSource);
+      assertRelatable(options, 'includableRelations', path, relation, database);
+      const related = database.describe(relation.inverseEntityMetadata);
       includable.set(path, { path, relation, readable: related.fields.filter(({ readable }) => readable) });
     }
   }
@@ -41,14 +38,14 @@ export function compileIncludable(
 export function compileLinkable(
   options: ResolvedCrudOptions,
   { fields }: EntityDescription,
-  dataSource: DataSource,
+  database: Database,
 ): readonly LinkedIds[] {
-  const { relations } = dataSource.getMetadata(options.entity);
+  const { relations } = database.dataSource.getMetadata(options.entity);
   return options.linkableRelations.map((path) => {
     const relation = relations.find(({ propertyPath }) => propertyPath === path);
     if (!relation?.isManyToMany)
-      return refuseRelation(options, 'linkableRelations', 'many-to-many relations', path, dataSource);
-    assertRelatable(options, 'linkableRelations', path, relation, dataSource);
+      return refuseRelation(options, 'linkableRelations', 'many-to-many relations', path, database);
+    assertRelatable(options, 'linkableRelations', path, relation, database);
     const name = `${path}Ids`;
     if (fields.some((field) => field.path[0] === name))
       return refuse(options, 'linkableRelations', `relations without a column \`${name}\``, describe(path), RENAME);
@@ -89,7 +86,7 @@ function assertRelatable(
   option: RelationOption,
   path: string,
   relation: Relation,
-  dataSource: DataSource,
+  database: Database,
 ): void {
   const { inverseEntityMetadata, entityMetadata, isOwning, joinColumns } = relation;
   const [id, ...others] = inverseEntityMetadata.primaryColumns;
@@ -97,7 +94,7 @@ function assertRelatable(
     const expected = 'relations to entity classes with a single primary key';
     refuse(options, option, expected, describe(path), 'leave the relation out');
   }
-  const { fields } = descriptionOf(entityMetadata, dataSource);
+  const { fields } = database.describe(entityMetadata);
   const hidden = isOwning && fields.find(({ column, readable }) => !readable && column === joinColumns[0]);
   if (hidden) {
     const expected = `relations whose columns clients can read, and not ${hidden.name}`;
@@ -110,9 +107,9 @@ function refuseRelation(
   option: RelationOption,
   expected: string,
   got: string,
-  dataSource: DataSource,
+  database: Database,
 ): never {
-  const { relations } = dataSource.getMetadata(options.entity);
+  const { relations } = database.dataSource.getMetadata(options.entity);
   const names = relations.filter(({ isManyToMany }) => isManyToMany || option !== 'linkableRelations');
   const known = names.map(({ propertyPath }) => propertyPath).join(', ');
   const advice = known === '' ? 'leave the option out: the entity has none' : `name relations among ${known}`;

@@ -10,7 +10,8 @@ import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
 import type { ScopeFunction } from '../declare/scope.js';
 import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
-import { descriptionOf } from '../query/field-path.js';
+import type { Database } from '../store/database.js';
+import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
 import {
   compileFieldPermissions,
@@ -24,6 +25,9 @@ export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
+  readonly database: Database;
+  /** The `@DeleteDateColumn`. */
+  readonly deletion: Field | undefined;
   /** What the query strings of lists may name. */
   readonly list: ListParameters;
   /** The fields that the parameters of its endpoint name. */
@@ -39,27 +43,43 @@ export interface Resource<T extends object> {
   readonly searchIndex: SearchIndex | undefined;
 }
 
+type Declares = (resource: Resource<object>) => boolean;
+/** The parts of an operation that vary with the caller. The first one that refuses a request decides the answer. */
+const PARTS = {
+  path: ({ pathParameters }) => pathParameters.size > 0,
+  scope: ({ scope }) => scope !== undefined,
+  owner: ({ owner }) => owner !== undefined,
+  parents: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
+} satisfies Record<string, Declares>;
+
+export type PartName = keyof typeof PARTS;
+
+export const declaredParts = (resource: Resource<object>): readonly PartName[] =>
+  (Object.keys(PARTS) as PartName[]).filter((name) => PARTS[name](resource));
+
 export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
-  dataSource: DataSource,
+  database: Database,
   findProvider: FindProvider,
 ): Resource<T> {
+  const { dataSource } = database;
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
   assertColumns(options, metadata);
   assertKeysAreStored(options, dataSource);
-  return describeResource(options, dataSource, findProvider);
+  return describeResource(options, database, findProvider);
 }
 
 /** Of an entity that the data source knows, also of one that no resource could serve. @throws InvalidOptionError */
 export function describeResource<T extends object>(
   options: ResolvedCrudOptions<T>,
-  dataSource: DataSource,
+  database: Database,
   findProvider: FindProvider = () => undefined,
 ): Resource<T> {
+  const { dataSource } = database;
   const metadata = dataSource.getMetadata(options.entity);
-  const schema = descriptionOf(metadata, dataSource);
-  const parameters = compileListParameters(options, schema, dataSource);
+  const schema = database.describe(metadata);
+  const parameters = compileListParameters(options, schema, database);
   const searchIndex = options.searchIndex
     ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
     : undefined;
@@ -79,6 +99,8 @@ export function describeResource<T extends object>(
     options,
     metadata,
     schema,
+    database,
+    deletion: deletionOf(schema),
     list: withoutDeletion(listWithDeleted, schema),
     listWithDeleted,
     searchIndex,

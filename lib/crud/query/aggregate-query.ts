@@ -4,7 +4,8 @@ import type { Comparison } from '../../entities/value-types.js';
 import type { Condition } from '../sql/condition.js';
 import { FilterReader } from './filter-parameter.js';
 import { checkDeleted } from './deleted-parameters.js';
-import { conditionParameters, readParameters, type ListParameters, type ListQuery } from './list-query.js';
+import { conditionParameters, readParameters, type ListParameters } from './list-query.js';
+import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 
 const NUMBERS: readonly Comparison[] = ['number', 'exact number'];

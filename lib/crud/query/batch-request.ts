@@ -5,7 +5,8 @@ import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { splitList } from './filter-parameter.js';
-import { readFlag, readParameters, type ListQuery } from './list-query.js';
+import { readFlag, readParameters } from './list-query.js';
+import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 
 /** One record of a batch that changes or deletes records. */
@@ -23,8 +24,19 @@ interface BatchPatch extends BatchTarget {
 const invalidBatch = (errors: readonly FieldError[]): BadRequestException =>
   new BadRequestException({ message: 'The batch is not valid', errors });
 
-/** The member `items` of a body; its items are not checked. @throws 400 */
-export function readItems(body: JsonObject, maxBatchSize: number): readonly unknown[] {
+/** What a batch of bodies asks for; its items are not checked. @throws 400 */
+export function readBatch(
+  body: JsonObject,
+  query: ListQuery = {},
+  maxBatchSize: number,
+): { readonly items: readonly unknown[]; readonly isAtomic: boolean } {
+  const errors = new QueryErrors();
+  const isAtomic = readAtomic(readParameters(query, ['atomic'], undefined, errors), errors);
+  errors.throwIfAny();
+  return { items: readItems(body, maxBatchSize), isAtomic };
+}
+
+function readItems(body: JsonObject, maxBatchSize: number): readonly unknown[] {
   const { items, ...others } = expectJsonObject(body);
   const errors = Object.keys(others).map((field) => ({ field, message: 'unknown field, expected items' }));
   const expected = `must be an array of 1 to ${maxBatchSize} objects`;
@@ -64,14 +76,6 @@ export function refuseDuplicates(
     known.add(written);
   }
   if (errors.length > 0) throw invalidBatch(errors);
-}
-
-/** Whether all items are written, or none. @throws 400 */
-export function parseBatchQuery(query: ListQuery): boolean {
-  const errors = new QueryErrors();
-  const isAtomic = readAtomic(readParameters(query, ['atomic'], undefined, errors), errors);
-  errors.throwIfAny();
-  return isAtomic;
 }
 
 interface BatchDeletion {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Comparison } from '../../entities/value-types.js';
 import type { Position } from '../sql/keyset.js';
-import type { SortKey } from './sort-parameter.js';
+import type { SortKey } from '../sql/condition.js';
 
 /** The position, or the primary key of a record whose position is too long for a URL. */
 export type Continuation = Position | string;

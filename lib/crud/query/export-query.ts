@@ -4,9 +4,11 @@ import type { Condition } from '../sql/condition.js';
 import { checkDeleted } from './deleted-parameters.js';
 import { FilterReader } from './filter-parameter.js';
 import { readFields } from './record-request.js';
-import { conditionParameters, readParameters, type ListParameters, type ListQuery } from './list-query.js';
+import { conditionParameters, readParameters, type ListParameters } from './list-query.js';
+import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
-import { readSort, type SortKey } from './sort-parameter.js';
+import { readSort } from './sort-parameter.js';
+import type { SortKey } from '../sql/condition.js';
 
 const FORMATS = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof FORMATS)[number];

@@ -1,6 +1,6 @@
 /** The fields that a query may name: of the entity itself, and of related entities by a path such as `author.name`. */
-import type { DataSource, EntityMetadata } from 'typeorm';
-import { describeEntity, type EntityDescription, type Field } from '../../entities/entity-schema.js';
+import type { EntityMetadata } from 'typeorm';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { and, compare, type Condition, type Relation } from '../sql/condition.js';
 
 export interface FieldPath {
@@ -13,26 +13,20 @@ export interface FieldPath {
   readonly field: Field;
 }
 
-const described = new WeakMap<EntityMetadata, EntityDescription>();
-
-/** Described once: several resources may be related to one entity. */
-export function descriptionOf(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
-  const known = described.get(metadata) ?? describeEntity(metadata, dataSource);
-  described.set(metadata, known);
-  return known;
-}
+/** Describes an entity, once for each data source. */
+export type Describe = (metadata: EntityMetadata) => EntityDescription;
 
 /** `undefined` where the entity has no such field or relation. */
-export function findFieldPath(name: string, metadata: EntityMetadata, dataSource: DataSource): FieldPath | undefined {
-  const own = descriptionOf(metadata, dataSource).fields.find((field) => field.name === name);
+export function findFieldPath(name: string, metadata: EntityMetadata, describe: Describe): FieldPath | undefined {
+  const own = describe(metadata).fields.find((field) => field.name === name);
   if (own) return { name, relations: [], visible: [], field: own };
   for (const relation of metadata.relations) {
     const prefix = `${relation.propertyPath}.`;
     if (!name.startsWith(prefix)) continue;
     const related = relation.inverseEntityMetadata;
-    const rest = findFieldPath(name.slice(prefix.length), related, dataSource);
+    const rest = findFieldPath(name.slice(prefix.length), related, describe);
     if (!rest) continue;
-    const visible = and(...notDeleted(descriptionOf(related, dataSource)));
+    const visible = and(...notDeleted(describe(related)));
     return {
       name,
       relations: [relation, ...rest.relations],

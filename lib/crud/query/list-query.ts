@@ -1,18 +1,22 @@
 /** Reads the query string of a list or a search. Pure; reports every wrong parameter. */
-import { BadRequestException, createParamDecorator } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
-import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import type { ListQuery } from '../declare/envelope.js';
 import type { FieldPath } from './field-path.js';
 import { and, compare, or, type Condition } from '../sql/condition.js';
 import { checkDeleted } from './deleted-parameters.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
-import { pageParameterNames, readPageRequest, type PageRequest, type Paging } from './page-parameters.js';
+import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
+import type { Paging } from '../declare/list-options.js';
 import { QueryErrors } from './query-errors.js';
-import { isRelationFields, readRecordRequest, type RecordParameters, type RecordRequest } from './record-request.js';
-import { readSort, type SortKey } from './sort-parameter.js';
-
-/** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
-export type ListQuery = Readonly<Record<string, string | readonly string[]>>;
+import {
+  everything,
+  isRelationFields,
+  readRecordRequest,
+  type RecordParameters,
+  type RecordRequest,
+} from './record-request.js';
+import { readSort } from './sort-parameter.js';
+import type { SortKey } from '../sql/condition.js';
 
 /** What a query string asks for. */
 export interface ListRequest extends RecordRequest, PageRequest {
@@ -38,28 +42,7 @@ export interface ListParameters extends RecordParameters {
 
 /** In code points: matching a long term against long texts takes seconds. */
 const MAX_TERM = 100;
-const MAX_BYTES = 4_096;
 const ANY_FIELD = 'q';
-
-/** Read from the URL itself, so that the query parsers of both platforms make no difference. @throws 400 */
-export function rawQueryOf(request: HttpRequest): ListQuery {
-  const sent = queryOf(request);
-  const bytes = Buffer.byteLength(sent);
-  if (bytes > MAX_BYTES)
-    throw new BadRequestException(`The query string must be at most ${MAX_BYTES} bytes long, got ${bytes}`);
-  const query = Object.create(null) as Record<string, string | string[]>;
-  for (const [name, value] of new URLSearchParams(sent)) {
-    const earlier = query[name];
-    if (earlier === undefined) query[name] = value;
-    else if (typeof earlier === 'string') query[name] = [earlier, value];
-    else earlier.push(value);
-  }
-  return query;
-}
-
-export const RawQuery = createParamDecorator((_: unknown, context) =>
-  rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),
-);
 
 /** The parameters that choose records. */
 export const conditionParameters = (list: Pick<ListParameters, 'filterable' | 'choosesDeleted'>): string[] => [
@@ -115,6 +98,7 @@ export function parseListQuery(query: ListQuery, list: ListParameters, operation
 
 /** What a query string asks for of a single record. @throws 400 */
 export function parseRecordQuery(query: ListQuery, list: ListParameters): RecordRequest {
+  if (Object.keys(query).length === 0) return everything(list);
   const errors = new QueryErrors();
   const parameters = readParameters(query, recordParameterNames(list), undefined, errors);
   const request = readRecordRequest(parameters, list, errors);

@@ -1,8 +1,6 @@
 /** Reads which page of a list a query string asks for. */
+import type { Paging } from '../declare/list-options.js';
 import type { QueryErrors } from './query-errors.js';
-
-/** How lists are paged; `true` by number. */
-export type Paging = boolean | 'cursor' | 'both';
 
 export interface Page {
   /** From 1. */

@@ -1,13 +1,9 @@
 /** Reads `sort=-price,name`. */
 import type { Field } from '../../entities/entity-schema.js';
+import type { SortKey } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
 const MAX_KEYS = 8;
-
-export interface SortKey {
-  readonly field: Field;
-  readonly descending: boolean;
-}
 
 interface Sortable {
   readonly id: Field;

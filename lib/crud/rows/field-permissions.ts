@@ -3,24 +3,9 @@ import type { Field } from '../../entities/entity-schema.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
+import type { FieldPermission } from '../declare/crud-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPath } from '../query/field-path.js';
-
-/** Who may read and write a field. */
-export interface FieldPermission {
-  /**
-   * `'never'`, or the roles that may.
-   *
-   * @default everyone
-   */
-  readonly read?: 'never' | readonly string[];
-  /**
-   * `'never'`, `'once'` when the record is created, or the roles that may.
-   *
-   * @default everyone
-   */
-  readonly write?: 'never' | 'once' | readonly string[];
-}
 
 export type FieldPermissions = ReadonlyMap<Field, FieldPermission>;
 

@@ -4,7 +4,7 @@ import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { compare, NOTHING, type Condition } from '../sql/condition.js';
-import type { Guard } from './write-precondition.js';
+import type { WritePrecondition } from './write-precondition.js';
 
 export interface Ownership {
   readonly field: Field;
@@ -38,7 +38,7 @@ export function newOwnerOf(ownership: Ownership, request: HttpRequest | undefine
   return id;
 }
 
-export const ownerGuard = (ownership: Ownership, request: HttpRequest | undefined): Guard => ({
+export const ownerPrecondition = (ownership: Ownership, request: HttpRequest | undefined): WritePrecondition => ({
   condition: isOwn(ownership, request),
   refuse: () => new AccessRefused(['OWNER']),
 });

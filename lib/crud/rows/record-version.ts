@@ -3,24 +3,14 @@ import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/
 import type { Field } from '../../entities/entity-schema.js';
 import type { OperationName } from '../declare/operations.js';
 import { compare, NOTHING, type Condition } from '../sql/condition.js';
-import { currentRequest } from '../nest/request-context.js';
-import type { Resource } from '../plan/resource.js';
-import type { Guard } from './write-precondition.js';
-import type { View } from './caller-view.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { WritePrecondition } from './write-precondition.js';
 
-const etags = new WeakMap<object, string>();
-
-export const rememberETag = (record: object, etag: string): unknown => etags.set(record, etag);
-
-/** Remembers the ETag of a whole record. An override that returns another object answers without it. */
-export function withETag<T extends object>(record: T, view: View): T {
-  const version = versionOf(view)?.column.getEntityValue(record) as unknown;
-  if (version !== undefined && version !== null) rememberETag(record, `"${String(version)}"`);
-  return record;
+/** The ETag of a record that is sent whole; none where the caller may not read the version. */
+export function etagOf(record: object, version: Field | undefined): string | undefined {
+  const value = version?.column.getEntityValue(record) as unknown;
+  return value === undefined || value === null ? undefined : `"${String(value)}"`;
 }
-
-export const etagOf = (record: unknown): string | undefined =>
-  typeof record === 'object' && record !== null ? etags.get(record) : undefined;
 
 /** Whether `If-None-Match` names an ETag. The comparison is weak, as RFC 9110 §13.1.2 says. */
 export const matchesWeakly = (header: string, etag: string): boolean =>
@@ -31,14 +21,20 @@ const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 const BATCHES: readonly OperationName[] = ['patchMany', 'deleteMany'];
 const OPERATIONS: readonly OperationName[] = ['update', 'patch', 'delete', ...BATCHES];
 
-/** What `If-Match` of the request asks of the record that it changes. */
-export function versionGuards<T extends object>(
-  view: View,
-  { schema: { name }, options: { requireIfMatch } }: Resource<T>,
+/** The resource and the version of its records, where the caller may read it. */
+interface Versioned {
+  readonly name: string;
+  readonly requireIfMatch: boolean;
+  readonly version: Field | undefined;
+}
+
+/** Parses `If-Match` into preconditions. */
+export function versionPreconditions(
+  request: HttpRequest | undefined,
+  { name, requireIfMatch, version }: Versioned,
   id: string,
   operation: OperationName,
-): Guard[] {
-  const request = currentRequest();
+): WritePrecondition[] {
   if (!request || !METHODS.includes(request.method) || !OPERATIONS.includes(operation)) return [];
   const header = request.headers['if-match'];
   // No ETag names the records of a batch: of a batch, only `*` matches.
@@ -51,7 +47,7 @@ export function versionGuards<T extends object>(
     new PreconditionFailedException(
       `${name} with id ${id} does not match If-Match: read it again and repeat the change`,
     );
-  return [{ condition: matching(isBatch ? undefined : versionOf(view), tagsIn(header)), refuse }];
+  return [{ condition: matching(isBatch ? undefined : version, tagsIn(header)), refuse }];
 }
 
 const required = (name: string, id: string, tag: string): Error =>
@@ -66,9 +62,6 @@ function matching(version: Field | undefined, tags: readonly string[]): Conditio
   }
   return version && versions.size > 0 ? compare(version, 'in', ...versions) : NOTHING;
 }
-
-/** A caller who may not read the version has no ETag, and learns nothing of it. */
-const versionOf = ({ list }: View): Field | undefined => list.readable.find(({ column }) => column.isVersion);
 
 const isAny = (header: string): boolean => header.trim() === '*';
 

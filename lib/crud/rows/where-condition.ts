@@ -1,28 +1,29 @@
 /** Reads TypeORM's `FindOptionsWhere` as a condition. What it cannot read is an error, and never a wider condition. */
-import { FindOperator, type DataSource, type EntityMetadata } from 'typeorm';
+import { FindOperator, type EntityMetadata } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../sql/condition.js';
-import { descriptionOf, notDeleted } from '../query/field-path.js';
+import { notDeleted } from '../query/field-path.js';
+import type { Database } from '../store/database.js';
 import { globOf } from '../sql/like-pattern.js';
 import type { OperatorName } from '../sql/operators.js';
 
 type Where = Readonly<Record<string, unknown>>;
 
 /** @throws TypeError for what it cannot read */
-export function conditionOfWhere(where: unknown, metadata: EntityMetadata, dataSource: DataSource): Condition {
+export function conditionOfWhere(where: unknown, metadata: EntityMetadata, database: Database): Condition {
   if (where === true) return EVERYTHING;
   if (where === false) return NOTHING;
-  if (Array.isArray(where)) return or(...where.map((each) => conditionOfWhere(each, metadata, dataSource)));
+  if (Array.isArray(where)) return or(...where.map((each) => conditionOfWhere(each, metadata, database)));
   if (!isPlain(where)) throw new TypeError(`A scope must be an object, an array of objects, true or false`);
-  return conditionOfObject(where, '', metadata, dataSource);
+  return conditionOfObject(where, '', metadata, database);
 }
 
 const isPlain = (value: unknown): value is Where =>
   typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array);
 
-function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadata, dataSource: DataSource): Condition {
-  const { fields } = descriptionOf(metadata, dataSource);
+function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadata, database: Database): Condition {
+  const { fields } = database.describe(metadata);
   const parts = Object.entries(where).map(([name, value]): Condition => {
     const path = prefix + name;
     // TypeORM 0.3 ignores such a condition, which would show every record.
@@ -30,10 +31,10 @@ function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadat
       throw new TypeError(`The scope of ${metadata.name} has no value for ${path}. Use IsNull() for NULL.`);
     const relation = metadata.findRelationWithPropertyPath(path);
     const field = fields.find((each) => (each.reference ? each.name : each.property) === path);
-    if (relation) return conditionOfRelation(relation, value, fields, dataSource);
-    if (field) return conditionOfValue(field, value, dataSource);
+    if (relation) return conditionOfRelation(relation, value, fields, database);
+    if (field) return conditionOfValue(field, value, database);
     const isEmbedded = fields.some(({ property }) => property.startsWith(`${path}.`));
-    if (isEmbedded && isPlain(value)) return conditionOfObject(value, `${path}.`, metadata, dataSource);
+    if (isEmbedded && isPlain(value)) return conditionOfObject(value, `${path}.`, metadata, database);
     throw new TypeError(`The scope of ${metadata.name} names ${path}, which the entity does not have.`);
   });
   return and(...parts);
@@ -44,23 +45,23 @@ function conditionOfRelation(
   relation: Relation,
   value: unknown,
   fields: readonly Field[],
-  dataSource: DataSource,
+  database: Database,
 ): Condition {
   const target = relation.inverseEntityMetadata;
   const key = fields.find(({ reference }) => reference === relation);
-  if (key && (!isPlain(value) || value instanceof FindOperator)) return conditionOfValue(key, value, dataSource);
+  if (key && (!isPlain(value) || value instanceof FindOperator)) return conditionOfValue(key, value, database);
   if (!isPlain(value))
     throw new TypeError(`The scope of ${relation.entityMetadata.name} needs a condition on ${relation.propertyPath}.`);
-  const related = descriptionOf(target, dataSource);
+  const related = database.describe(target);
   const isRecord = typeof target.target === 'function' && value instanceof target.target;
   const where = isRecord ? { id: (value as { id?: unknown }).id } : value;
-  const part = and(conditionOfWhere(where, target, dataSource), ...notDeleted(related));
+  const part = and(conditionOfWhere(where, target, database), ...notDeleted(related));
   return { kind: 'related', relation, part };
 }
 
-function conditionOfValue(field: Field, value: unknown, dataSource: DataSource): Condition {
+function conditionOfValue(field: Field, value: unknown, database: Database): Condition {
   if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
-  return conditionOfOperator(field, value as FindOperator<unknown>, dataSource);
+  return conditionOfOperator(field, value as FindOperator<unknown>, database);
 }
 
 /** TypeORM's operators that take one value, or a list of values. */
@@ -76,11 +77,11 @@ const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorN
   like: 'like',
 };
 
-function conditionOfOperator(field: Field, operator: FindOperator<unknown>, dataSource: DataSource): Condition {
+function conditionOfOperator(field: Field, operator: FindOperator<unknown>, database: Database): Condition {
   // `value` of an operator inside another one is the innermost value.
   const { type, child } = operator;
   const inner: unknown = child ?? operator.value;
-  const nested = (each: unknown): Condition => conditionOfValue(field, each, dataSource);
+  const nested = (each: unknown): Condition => conditionOfValue(field, each, database);
   if (type === 'raw') return rawCondition(field, operator);
   if (type === 'isNull') return compare(field, 'isNull');
   if (type === 'and') return and(...(inner as unknown[]).map(nested));
@@ -101,7 +102,7 @@ function conditionOfOperator(field: Field, operator: FindOperator<unknown>, data
   const values = Array.isArray(inner) ? (inner as unknown[]) : [inner];
   if (values.some((each) => each === undefined || each === null))
     throw new TypeError(`The scope of ${field.column.entityMetadata.name} has no value for ${field.name}.`);
-  if (name === 'like' && isSqlite(dataSource))
+  if (name === 'like' && isSqlite(database.dataSource))
     return compare(field, name, ...values.map((each) => globOf(String(each))));
   return values.length === 0 ? NOTHING : compare(field, name, ...values);
 }

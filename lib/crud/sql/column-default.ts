@@ -4,9 +4,9 @@ import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 
 /** SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it. */
-export function databaseDefault(column: ColumnMetadata, dataSource: DataSource): () => string {
-  if (!isSqlite(dataSource)) return () => 'DEFAULT';
+export function databaseDefault(column: ColumnMetadata, dataSource: DataSource): string {
+  if (!isSqlite(dataSource)) return 'DEFAULT';
   const { default: value } = column;
-  if (typeof value === 'string') return () => `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
-  return () => dataSource.driver.normalizeDefault(column) ?? 'NULL';
+  if (typeof value === 'string') return `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
+  return dataSource.driver.normalizeDefault(column) ?? 'NULL';
 }

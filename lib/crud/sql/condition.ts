@@ -42,6 +42,11 @@ export interface RawCondition {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+export interface SortKey {
+  readonly field: Field;
+  readonly descending: boolean;
+}
+
 export const EVERYTHING: Conjunction = { kind: 'and', parts: [] };
 export const NOTHING: Conjunction = { kind: 'or', parts: [] };
 

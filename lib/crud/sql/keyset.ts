@@ -3,7 +3,7 @@
  * an index on the sorted columns finds at once, also among equal values and NULLs.
  */
 import { and, compare, EVERYTHING, type Condition } from './condition.js';
-import type { SortKey } from '../query/sort-parameter.js';
+import type { SortKey } from './condition.js';
 
 /** The exact values of a record's sort keys, in their order. */
 export type Position = readonly (string | number | null)[];

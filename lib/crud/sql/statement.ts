@@ -1,5 +1,4 @@
-import type { DataSource, ObjectLiteral, QueryBuilder, ReplicationMode } from 'typeorm';
-import { transactionOf } from '../store/transactions.js';
+import type { DataSource, ObjectLiteral, QueryBuilder, QueryRunner, ReplicationMode } from 'typeorm';
 import { PARAMETER } from './condition-sql.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -12,8 +11,12 @@ export interface StatementResult {
   readonly insertedKey: unknown;
 }
 
-/** One SQL statement whose text is compiled once, run with the values of each request. */
-export type Statement = (values: readonly unknown[]) => Promise<StatementResult>;
+/**
+ * One SQL statement whose text is compiled once, run with the values of each request.
+ *
+ * @param runner that of the transaction which the statement belongs to
+ */
+export type Statement = (values: readonly unknown[], runner: QueryRunner | undefined) => Promise<StatementResult>;
 
 /** Writes what a query builder cannot: `parameter(place)` is the SQL of the value at that place. */
 export type StatementEnd = (parameter: (place: number) => string) => string;
@@ -35,9 +38,8 @@ export function compileStatement<T extends ObjectLiteral>(
   const [start, names] = query.getQueryAndParameters();
   const places = names.map((name) => Number(String(name).slice(PARAMETER.length)));
   const sql = start + end((place) => dataSource.driver.createParameter('', places.push(place) - 1));
-  return async (values) => {
-    const joinedRunner = transactionOf(dataSource)?.queryRunner;
-    const runner = joinedRunner ?? dataSource.createQueryRunner(mode);
+  return async (values, joined) => {
+    const runner = joined ?? dataSource.createQueryRunner(mode);
     try {
       const parameters = places.map((place) => values[place]);
       const { records, affected, raw } = await runner.query(sql, parameters, true);
@@ -47,7 +49,7 @@ export function compileStatement<T extends ObjectLiteral>(
         insertedKey: (raw as { readonly insertId?: unknown } | undefined)?.insertId,
       };
     } finally {
-      if (!joinedRunner) await runner.release();
+      if (!joined) await runner.release();
     }
   };
 }

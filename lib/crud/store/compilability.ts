@@ -6,15 +6,15 @@ import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 
-export const ACCESSES = ['read', 'create', 'update', 'delete', 'restore'] as const;
-export type StoreAccess = (typeof ACCESSES)[number];
+export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
 export function describePaths(entity: Type, dataSource: DataSource): string {
   const metadata = dataSource.getMetadata(entity);
   const feature = featureNotCompiled(metadata, dataSource);
-  const byPath = new Map<string, StoreAccess[]>();
-  for (const access of ACCESSES.filter((each) => each !== 'restore' || metadata.deleteDateColumn)) {
+  const byPath = new Map<string, StoreOperation[]>();
+  for (const access of STORE_OPERATIONS.filter((each) => each !== 'restore' || metadata.deleteDateColumn)) {
     const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
     const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
     byPath.set(path, [...(byPath.get(path) ?? []), access]);
@@ -24,7 +24,7 @@ export function describePaths(entity: Type, dataSource: DataSource): string {
 
 type Hook = keyof EntitySubscriberInterface;
 
-const HOOKS: Readonly<Record<StoreAccess, readonly Hook[]>> = {
+const HOOKS: Readonly<Record<StoreOperation, readonly Hook[]>> = {
   read: ['afterLoad'],
   create: ['beforeInsert', 'afterInsert'],
   update: ['beforeUpdate', 'afterUpdate'],
@@ -93,7 +93,7 @@ const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
  * the data source at any time.
  */
 export function hookNotCompiled(
-  access: StoreAccess,
+  access: StoreOperation,
   metadata: EntityMetadata,
   { subscribers }: DataSource,
 ): string | undefined {

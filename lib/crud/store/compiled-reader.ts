@@ -1,22 +1,30 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
-import type { DataSource, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import type { Condition } from '../sql/condition.js';
-import type { Resource } from '../plan/resource.js';
+
 import { boundValues, parametersOf, RECORD, shapeOf } from '../sql/condition-sql.js';
 import { aggregateRows } from './aggregation.js';
 import { estimateRows } from './estimate.js';
-import { activeLock, addCondition, addLock, addSort } from './query-parts.js';
+import { activeLock, addCondition, addLock, addSort, inCurrentTransaction } from './query-parts.js';
 import { findInBlocks, positionOf, selectPosition } from './positions.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { joinLinks, linkedKeys } from './linked-rows.js';
-import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
+import type {
+  LinkedRecord,
+  PositionedRecord,
+  RecordReader,
+  RowLock,
+  Selection,
+  StoredResource,
+} from './record-access.js';
 import { compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { StatementCache } from '../sql/statement-cache.js';
-import { joined } from './transactions.js';
+import { managerOf, type Call } from './call.js';
+import type { Database } from './database.js';
 
 interface Find<T> {
   readonly statement: Statement;
@@ -27,76 +35,85 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   private readonly finds = new StatementCache<Find<T>>();
   private readonly statements = new StatementCache<Statement>();
 
-  constructor(
-    private readonly resource: Resource<T>,
-    private readonly dataSource: DataSource,
-  ) {}
+  private readonly dataSource: DataSource;
 
-  async find(selection: Selection): Promise<T[]> {
-    const lock = selection.lock && activeLock(this.dataSource);
-    const { rows, recordOf } = await this.select({ ...selection, lock });
+  constructor(
+    private readonly resource: StoredResource<T>,
+    private readonly database: Database,
+  ) {
+    this.dataSource = database.dataSource;
+  }
+
+  async find(call: Call, selection: Selection): Promise<T[]> {
+    const lock = selection.lock && activeLock(call, this.database);
+    const { rows, recordOf } = await this.select(call, { ...selection, lock });
     return rows.map(recordOf);
   }
 
-  findAfter(...args: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
-    return findInBlocks(args, async (selection, keys) => {
-      const { rows, recordOf } = await this.select(selection, keys);
+  findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
+    return findInBlocks(list, limit, after, async (selection, keys) => {
+      const { rows, recordOf } = await this.select(call, selection, keys);
       return rows.map((row) => ({ record: recordOf(row), position: positionOf(row, keys) }));
     });
   }
 
-  async findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    const [record] = await this.find({ condition, fields, sort: [], lock });
+  async findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
+    const [record] = await this.find(call, { condition, fields, sort: [], lock });
     return record;
   }
 
-  async findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+  async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
     const compile = (): Find<T> => this.compileLinked(links, fields);
     const { statement, recordOf } = this.finds.get(shapeOfLinks(links, fields), compile);
-    const { rows } = await statement(linkValues(links, this.dataSource));
+    const { rows } = await statement(linkValues(links, this.dataSource), this.runnerOf(call));
     const keys = linkedKeys(links, this.dataSource);
     return rows.map((row) => ({ owner: keys.owner(row), record: recordOf(row) }));
   }
 
-  async count(condition: Condition): Promise<number> {
+  async count(call: Call, condition: Condition): Promise<number> {
     // TypeORM's own count is COUNT(1), for which SQLite walks the whole table.
-    const { rows } = await this.run('COUNT(*)', condition);
+    const { rows } = await this.run(call, 'COUNT(*)', condition);
     return Number(rows[0]?.['found']);
   }
 
-  estimate(): Promise<number | undefined> {
-    return estimateRows(this.query(), this.dataSource);
+  estimate(call: Call): Promise<number | undefined> {
+    return estimateRows(this.query(), this.dataSource, this.runnerOf(call));
   }
 
-  async exists(condition: Condition): Promise<boolean> {
-    const { rows } = await this.run('1', condition);
+  async exists(call: Call, condition: Condition): Promise<boolean> {
+    const { rows } = await this.run(call, '1', condition);
     return rows.length > 0;
   }
 
-  aggregate(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
-    return aggregateRows(this.matching(condition), aggregation, limit, this.dataSource);
+  aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
+    return aggregateRows(this.matching(call, condition), aggregation, limit, this.dataSource);
   }
 
-  private matching(condition: Condition): SelectQueryBuilder<T> {
-    const { entity } = this.resource.options;
-    const query = joined(this.dataSource.getRepository(entity), this.dataSource).createQueryBuilder(RECORD);
+  private matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
+    const repository = this.dataSource.getRepository(this.resource.options.entity);
+    const query = inCurrentTransaction(call, repository, this.database).createQueryBuilder(RECORD);
     return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
   }
 
   /** @param keys read as the position of each row */
-  private async select(selection: Selection, keys: readonly Field[] = []) {
+  private async select(call: Call, selection: Selection, keys: readonly Field[] = []) {
     const compile = (): Find<T> => this.compileFind(selection, keys);
     const { statement, recordOf } = this.finds.get(shapeOfSelection(selection, keys), compile);
     const { condition, range } = selection;
     const values = boundValues(condition, this.dataSource);
-    const { rows } = await statement(range ? [...values, range.limit, range.offset] : values);
+    const parameters = range ? [...values, range.limit, range.offset] : values;
+    const { rows } = await statement(parameters, this.runnerOf(call));
     return { rows, recordOf };
   }
 
-  private run(selected: string, condition: Condition): ReturnType<Statement> {
+  private run(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
     const compile = (): Statement => this.statement(this.query().select(selected, 'found'), condition);
     const statement = this.statements.get(`${selected} ${shapeOf(condition)}`, compile);
-    return statement(boundValues(condition, this.dataSource));
+    return statement(boundValues(condition, this.dataSource), this.runnerOf(call));
+  }
+
+  private runnerOf(call: Call): QueryRunner | undefined {
+    return managerOf(call, this.database)?.queryRunner;
   }
 
   private compileFind({ condition, fields, sort, range, lock }: Selection, keys: readonly Field[]): Find<T> {

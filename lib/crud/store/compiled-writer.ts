@@ -4,27 +4,36 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQueryBuilder } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
-import type { Values } from '../../entities/record-input.js';
+import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import type { Condition } from '../sql/condition.js';
-import type { Resource } from '../plan/resource.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import type { NewRow, RecordWriter } from './record-access.js';
-import { compileStatement, namedParameters, parameterName, type Statement, type StatementEnd } from '../sql/statement.js';
+import { databaseDefault } from '../sql/column-default.js';
+import { managerOf, type Call } from './call.js';
+import type { Database } from './database.js';
+import type { NewRow, RecordWriter, StoredResource } from './record-access.js';
+import {
+  compileStatement,
+  namedParameters,
+  parameterName,
+  type Statement,
+  type StatementEnd,
+} from '../sql/statement.js';
 import { StatementCache } from '../sql/statement-cache.js';
 
 /** Of one statement. Those for several rows are kept as well, and should not take much memory. */
 const MAX_PARAMETERS = 2_000;
 
-/** A column that a client may send a value for. */
+/** A column that statements write, with the field whose value it gets. */
 interface Target {
   readonly column: ColumnMetadata;
-  /** The index of its value among the fields. */
-  readonly place: number;
+  readonly field: Field | undefined;
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
+  private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
   private readonly idColumn: ColumnMetadata;
   private readonly inserted: readonly Target[];
@@ -34,18 +43,20 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly statements = new StatementCache<Statement>();
 
   constructor(
-    private readonly resource: Resource<T>,
-    private readonly dataSource: DataSource,
+    private readonly resource: StoredResource<T>,
+    private readonly database: Database,
   ) {
+    const { dataSource } = database;
+    this.dataSource = dataSource;
     this.repository = dataSource.getRepository(resource.options.entity);
     this.idColumn = resource.schema.id.column;
     const { fields } = resource.schema;
     const targets = resource.metadata.columns.map((column): Target => ({
       column,
-      place: fields.findIndex((field) => field.column === column),
+      field: fields.find((each) => each.column === column),
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
-    this.updated = targets.filter(({ place }) => fields[place]?.updatable);
+    this.updated = targets.filter(({ field }) => field?.updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
@@ -53,24 +64,24 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
-  async insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
     // Without RETURNING, the database tells the key of one row only.
     const size = this.returnsKeys ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
     const keys: unknown[] = [];
     for (let start = 0; start < rows.length; start += size)
-      keys.push(...(await this.insertTogether(rows.slice(start, start + size))));
+      keys.push(...(await this.insertTogether(call, rows.slice(start, start + size))));
     return keys;
   }
 
   /** By one statement. */
-  private async insertTogether(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+  private async insertTogether(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
     const { driver } = this.dataSource;
     const values: unknown[] = [];
     const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
       for (const column of this.generated)
         if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
-      return this.inserted.flatMap(({ column, place }) => {
-        const given: unknown = sent[place] === undefined ? column.getEntityValue(entity) : sent[place];
+      return this.inserted.flatMap(({ column, field }) => {
+        const given: unknown = field && sent.has(field) ? sent.get(field) : column.getEntityValue(entity);
         const value: unknown = driver.preparePersistentValue(given, column);
         if (value === undefined) return [];
         values.push(value);
@@ -83,7 +94,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const [shape, another] = new Set(columns.map(namesOf));
     const statement =
       another === undefined ? this.statements.get(`insert ${rows.length} ${shape}`, compile) : compile();
-    const { rows: returned, affected, insertedKey } = await statement(values);
+    const { rows: returned, affected, insertedKey } = await this.execute(call, statement, values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
     return rows.map(({ entity }, index) => {
@@ -95,37 +106,40 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     });
   }
 
-  async update(_key: unknown, condition: Condition, sent: Values): Promise<boolean> {
+  async update(call: Call, _key: unknown, condition: Condition, sent: Values): Promise<boolean> {
     const values: unknown[] = [];
     let shape = 'update';
-    for (const { column, place } of this.updated) {
-      const given = sent[place];
-      if (given === undefined) continue;
-      const isSql = typeof given === 'function';
-      shape += ` ${column.databaseName}${isSql ? '=' : ''}`;
-      if (!isSql) values.push(this.dataSource.driver.preparePersistentValue(given, column));
+    for (const { column, field } of this.updated) {
+      if (!field || !sent.has(field)) continue;
+      const given = sent.get(field);
+      shape += ` ${column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
+      if (given !== DATABASE_DEFAULT) values.push(this.dataSource.driver.preparePersistentValue(given, column));
     }
     const compile = (): Statement => this.replacement(sent, condition);
-    return this.run(`${shape} ${shapeOf(condition)}`, compile, [...values, ...this.bound(condition)]);
+    return this.run(call, `${shape} ${shapeOf(condition)}`, compile, [...values, ...this.bound(condition)]);
   }
 
-  async remove(_key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+  async remove(call: Call, _key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
     const compile = (): Statement => {
       const query = this.repository.createQueryBuilder();
       return this.matching(isSoft ? query.softDelete() : query.delete(), condition, 0);
     };
-    return this.run(`${isSoft ? 'hide' : 'delete'} ${shapeOf(condition)}`, compile, this.bound(condition));
+    return this.run(call, `${isSoft ? 'hide' : 'delete'} ${shapeOf(condition)}`, compile, this.bound(condition));
   }
 
-  async restore(_key: unknown, condition: Condition): Promise<boolean> {
+  async restore(call: Call, _key: unknown, condition: Condition): Promise<boolean> {
     const compile = (): Statement => this.matching(this.repository.createQueryBuilder().restore(), condition, 0);
-    return this.run(`restore ${shapeOf(condition)}`, compile, this.bound(condition));
+    return this.run(call, `restore ${shapeOf(condition)}`, compile, this.bound(condition));
   }
 
-  private async run(shape: string, compile: () => Statement, values: readonly unknown[]): Promise<boolean> {
-    const { affected } = await this.statements.get(shape, compile)(values);
+  private async run(call: Call, shape: string, compile: () => Statement, values: readonly unknown[]): Promise<boolean> {
+    const { affected } = await this.execute(call, this.statements.get(shape, compile), values);
     return affected > 0;
+  }
+
+  private execute(call: Call, statement: Statement, values: readonly unknown[]): ReturnType<Statement> {
+    return statement(values, managerOf(call, this.database)?.queryRunner);
   }
 
   private bound(condition: Condition): unknown[] {
@@ -153,10 +167,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   private replacement(sent: Values, condition: Condition): Statement {
-    const set = this.updated.filter(({ place }) => sent[place] !== undefined);
-    const isSql = ({ place }: Target): boolean => typeof sent[place] === 'function';
-    const columns = set.filter((target) => !isSql(target)).map(({ column }) => column);
-    const defaults = set.filter(isSql).map(({ column, place }) => [propertyOf(column), sent[place]]);
+    const set = this.updated.filter(({ field }) => field && sent.has(field));
+    const isDefault = ({ field }: Target): boolean => field !== undefined && sent.get(field) === DATABASE_DEFAULT;
+    const columns = set.filter((target) => !isDefault(target)).map(({ column }) => column);
+    const defaults = set
+      .filter(isDefault)
+      .map(({ column }) => [propertyOf(column), () => databaseDefault(column, this.dataSource)]);
     const values = { ...placeholders(columns), ...Object.fromEntries(defaults) } as never;
     return this.matching(this.repository.createQueryBuilder().update().set(values), condition, columns.length);
   }

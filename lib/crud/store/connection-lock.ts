@@ -5,21 +5,21 @@ export class ConnectionLock {
   private readonly waiting: { readonly exclusive: boolean; readonly start: () => void }[] = [];
 
   shared<R>(work: () => Promise<R>): Promise<R> {
-    return this.hold(false, work);
+    return this.run(false, work);
   }
 
   exclusive<R>(work: () => Promise<R>): Promise<R> {
-    return this.hold(true, work);
+    return this.run(true, work);
   }
 
-  private async hold<R>(exclusive: boolean, work: () => Promise<R>): Promise<R> {
+  private async run<R>(exclusive: boolean, work: () => Promise<R>): Promise<R> {
     if (this.waiting.length > 0 || !this.isFree(exclusive))
       await new Promise<void>((start) => this.waiting.push({ exclusive, start }));
-    else this.take(exclusive);
+    else this.acquire(exclusive);
     try {
       return await work();
     } finally {
-      this.giveBack(exclusive);
+      this.release(exclusive);
     }
   }
 
@@ -27,17 +27,17 @@ export class ConnectionLock {
     return !this.isExclusive && (!exclusive || this.statements === 0);
   }
 
-  private take(exclusive: boolean): void {
+  private acquire(exclusive: boolean): void {
     if (exclusive) this.isExclusive = true;
     else this.statements += 1;
   }
 
-  private giveBack(exclusive: boolean): void {
+  private release(exclusive: boolean): void {
     if (exclusive) this.isExclusive = false;
     else this.statements -= 1;
     for (let [next] = this.waiting; next && this.isFree(next.exclusive); [next] = this.waiting) {
       this.waiting.shift();
-      this.take(next.exclusive);
+      this.acquire(next.exclusive);
       next.start();
     }
   }

@@ -1,7 +1,7 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import { setOwn } from './entity-values.js';
+import { setAtPath } from './entity-values.js';
 import { selectRaw } from './row-projection.js';
 
 /** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
@@ -34,16 +34,9 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntityDescrip
     keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
     /** The prototype is the entity's, for an application's serializer. */
     recordOf(row: Row<T>, fields: readonly Field[]): T {
-      const record = Object.create(prototype) as Record<string, unknown>;
-      for (const field of fields) place(record, field.path, valueOf(field, row));
-      return record as T;
+      const record = Object.create(prototype) as T;
+      for (const field of fields) setAtPath(record, field.path, valueOf(field, row));
+      return record;
     },
   };
-}
-
-/** Sets a value behind a path, in objects that it creates. */
-export function place(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  let target = record;
-  for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
-  setOwn(target, path.at(-1) ?? '', value);
 }

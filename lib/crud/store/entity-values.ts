@@ -1,25 +1,25 @@
-/** Puts what a client sent into an entity, as TypeORM reads it from there. */
+/** Sets what a client sent on an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
-import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import type { Values } from '../../entities/record-input.js';
+import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import type { JsonObject } from '../../http/json-body.js';
 
 /**
+ * Sets the values on an entity.
+ *
  * Written out, because TypeORM's own setter takes a class field that is there and `undefined` for an object, and makes
  * embedded objects whose absent fields a statement would set to NULL.
  */
-export function fill<T extends object>(entity: T, { fields }: EntityDescription, values: Values): T {
-  for (const [place, { column, property, reference }] of fields.entries()) {
-    const value = values[place];
-    if (value === undefined) continue;
+export function fill<T extends object>(entity: T, values: Values): T {
+  for (const [{ column, property, reference }, value] of values) {
     const names = property.split('.');
     const last = names.pop() ?? '';
     let target = entity as Record<string, unknown>;
     for (const [depth, name] of names.entries())
       target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
-    const held: unknown = reference && value !== null ? column.referencedColumn?.createValueMap(value) : value;
-    setOwn(target, last, held);
+    const isReference = reference && value !== null && typeof value !== 'function';
+    setOwn(target, last, isReference ? column.referencedColumn?.createValueMap(value) : value);
   }
   return entity;
 }
@@ -29,12 +29,24 @@ export function setOwn(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** The same values, as the entity holds them by now. */
-export const valuesOfEntity = (entity: object, { fields }: EntityDescription, values: Values): Values =>
-  values.map((value, place) =>
-    value === undefined || typeof value === 'function'
-      ? value
-      : (fields[place]?.column.getEntityValue(entity) as unknown),
+/** Sets a value behind a path, in objects that it creates. */
+export function setAtPath(record: object, path: readonly string[], value: unknown): void {
+  let target = record as Record<string, unknown>;
+  for (const name of path.slice(0, -1)) target = (target[name] ??= {}) as Record<string, unknown>;
+  setOwn(target, path.at(-1) ?? '', value);
+}
+
+/** The values without those that the database sets. */
+export const withoutDefaults = (values: Values): Values =>
+  new Map([...values].filter(([, value]) => value !== DATABASE_DEFAULT));
+
+/** The same values, as the entity has them now. */
+export const valuesOfEntity = (entity: object, values: Values): Values =>
+  new Map(
+    [...values].map(([field, value]) => [
+      field,
+      value === DATABASE_DEFAULT ? value : (field.column.getEntityValue(entity) as unknown),
+    ]),
   );
 
 /** The value behind a path of names; `undefined` where there is none. */
@@ -42,8 +54,7 @@ export const valueAt = (path: readonly string[], record: unknown): unknown =>
   path.reduce<unknown>((value, name) => (value as JsonObject | null | undefined)?.[name], record);
 
 /** The value of a field in a record as a client sees it; `null` where the record does not have it. */
-export const valueOf = (field: Field | undefined, record: object | undefined): unknown =>
-  valueAt(field?.path ?? [], record) ?? null;
+export const valueOf = (field: Field, record: object | undefined): unknown => valueAt(field.path, record) ?? null;
 
 /** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
 export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>

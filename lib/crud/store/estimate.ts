@@ -1,16 +1,15 @@
 /** How many rows the planner of the database expects, which costs the same for every table. */
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
-import { transactionOf } from './transactions.js';
 
 /** @returns `undefined` where the database gives no figure */
 export async function estimateRows<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
   dataSource: DataSource,
+  runner: QueryRunner | undefined,
 ): Promise<number | undefined> {
   const [sql, parameters] = query.withDeleted().select('1', 'found').getQueryAndParameters();
-  const explain = (prefix: string): Promise<unknown> =>
-    dataSource.query(`${prefix} ${sql}`, parameters, transactionOf(dataSource)?.queryRunner);
+  const explain = (prefix: string): Promise<unknown> => dataSource.query(`${prefix} ${sql}`, parameters, runner);
   if (isPostgres(dataSource)) {
     const [row] = (await explain('EXPLAIN (FORMAT JSON)')) as PostgresPlan[];
     return figureOf(row?.['QUERY PLAN'][0]?.Plan['Plan Rows']);

@@ -1,5 +1,5 @@
 /** Reads the rows of statements that join related records with the keys of their owners. */
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { RECORD } from '../sql/condition-sql.js';
 import { comparable, dialectOf } from '../sql/dialect.js';
@@ -45,14 +45,22 @@ function keyIn(raw: unknown, { readsAsText, column, type }: Field, { driver }: D
 export const identityOf = (key: unknown): string => JSON.stringify(key);
 
 /** The links themselves, in the order of the related records' key. */
-export async function readLinks(links: LinkSelection, dataSource: DataSource): Promise<readonly RawRow[]> {
+export async function readLinks(
+  links: LinkSelection,
+  dataSource: DataSource,
+  runner: QueryRunner | undefined,
+): Promise<readonly RawRow[]> {
   const values = linkValues(links, dataSource);
   const query = dataSource.createQueryBuilder().select([]).from(linkSql(links, dataSource), LINKS);
   const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
   if (links.limit !== undefined) query.where(`${column('place')} <= ${links.limit}`);
   query.orderBy(comparable(dialectOf(dataSource), links.related, column('related')).ordered);
   selectKeys(query, links).setParameters(namedParameters(values.length));
-  const { rows } = await compileStatement(dataSource, dataSource.defaultReplicationModeForReads(), query)(values);
+  const { rows } = await compileStatement(
+    dataSource,
+    dataSource.defaultReplicationModeForReads(),
+    query,
+  )(values, runner);
   return rows;
 }
 
@@ -61,7 +69,7 @@ export const keyOf = (record: object, { path }: Field): unknown =>
   path.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], record);
 
 /** A key that clients see, as the entity holds it. */
-export function heldKey(key: unknown, { type }: Field): unknown {
+export function toEntityKey(key: unknown, { type }: Field): unknown {
   const reading = type.read(key);
   return 'value' in reading ? reading.value : key;
 }
@@ -75,7 +83,7 @@ const MAX_SIZE = 10_000;
  * that there are few statements.
  */
 export function chunksOf(keys: ReadonlySet<unknown>, field: Field): unknown[][] {
-  const held = [...keys].map((key) => heldKey(key, field));
+  const held = [...keys].map((key) => toEntityKey(key, field));
   const chunks: unknown[][] = [];
   for (let start = 0; start < held.length; start += MAX_SIZE) {
     const chunk = held.slice(start, start + MAX_SIZE);

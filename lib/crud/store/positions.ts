@@ -4,13 +4,13 @@ import type { Field } from '../../entities/entity-schema.js';
 import { and } from '../sql/condition.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
 import { dialectOf } from '../sql/dialect.js';
-import type { PositionedRecord, RecordReader, Selection } from './record-access.js';
-
-type Arguments<T> = Parameters<RecordReader<T>['findAfter']>;
+import type { PositionedRecord, Selection } from './record-access.js';
 
 /** @param read runs one statement, whose rows have the values of the keys */
 export async function findInBlocks<T>(
-  [selection, limit, position]: Arguments<T>,
+  selection: Omit<Selection, 'range'>,
+  limit: number,
+  position: Position | undefined,
   read: (selection: Selection, keys: readonly Field[]) => Promise<PositionedRecord<T>[]>,
 ): Promise<PositionedRecord<T>[]> {
   const keys = selection.sort.map(({ field }) => field);

@@ -1,12 +1,19 @@
 /** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
-import { Raw, type DataSource, type FindOptionsWhere, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import {
+  Raw,
+  Repository,
+  type DataSource,
+  type FindOptionsWhere,
+  type ObjectLiteral,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import { isEverything, type Condition } from '../sql/condition.js';
-import type { SortKey } from '../query/sort-parameter.js';
-import { isSqlite } from '../../entities/database-family.js';
+import type { SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 import type { RowLock } from './record-access.js';
-import { transactionOf } from './transactions.js';
+import { managerOf, type Call } from './call.js';
+import type { Database } from './database.js';
 
 /** @param parameters the values by the names of the parameters, or what stands for them */
 export function addCondition<T extends ObjectLiteral>(
@@ -22,8 +29,18 @@ export function addCondition<T extends ObjectLiteral>(
 }
 
 /** The lock that a statement can ask for now. SQLite has none: there a transaction has the connection for itself. */
-export const activeLock = (dataSource: DataSource): RowLock | undefined =>
-  !isSqlite(dataSource) && transactionOf(dataSource) ? 'for update' : undefined;
+export const activeLock = (call: Call, database: Database): RowLock | undefined =>
+  !database.lock && managerOf(call, database) ? 'for update' : undefined;
+
+/** The same repository, in the transaction of the call. */
+export function inCurrentTransaction<T extends ObjectLiteral>(
+  call: Call,
+  repository: Repository<T>,
+  database: Database,
+): Repository<T> {
+  const manager = managerOf(call, database);
+  return manager && repository instanceof Repository ? manager.withRepository(repository) : repository;
+}
 
 export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, lock: RowLock | undefined) =>
   lock ? query.setLock(LOCK_MODE) : query;

@@ -1,11 +1,21 @@
-import type { Field } from '../../entities/entity-schema.js';
+import type { Type } from '@nestjs/common';
+import type { EntityMetadata } from 'typeorm';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import type { Condition } from '../sql/condition.js';
 import type { Position } from '../sql/keyset.js';
-import type { SortKey } from '../query/sort-parameter.js';
+import type { SortKey } from '../sql/condition.js';
 import type { LinkSelection } from '../sql/link-sql.js';
+import type { Call } from './call.js';
+
+/** What reading and writing needs to know of a resource. */
+export interface StoredResource<T extends object = object> {
+  readonly options: { readonly entity: Type<T> };
+  readonly metadata: EntityMetadata;
+  readonly schema: EntityDescription;
+}
 
 /** Which records a statement reads, and what of them. */
 export interface Selection {
@@ -39,27 +49,28 @@ export interface Range {
 
 /** Records have the selected fields and nothing else; their prototype is the entity's. */
 export interface RecordReader<T> {
-  find(selection: Selection): Promise<T[]>;
+  find(call: Call, selection: Selection): Promise<T[]>;
   /**
    * The records behind a position of a sorted list, or its first ones. The cost does not depend on the position.
    *
    * @param limit how many records at most
    */
   findAfter(
+    call: Call,
     selection: Omit<Selection, 'range'>,
     limit: number,
     position: Position | undefined,
   ): Promise<PositionedRecord<T>[]>;
   /** For a condition that at most one record matches. */
-  findOne(condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined>;
+  findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined>;
   /** In the order of the related records' key. */
-  findLinked(links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
-  count(condition: Condition): Promise<number>;
+  findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
+  count(call: Call, condition: Condition): Promise<number>;
   /** The planner's figure; `undefined` where the database gives none. */
-  estimate(): Promise<number | undefined>;
-  exists(condition: Condition): Promise<boolean>;
+  estimate(call: Call): Promise<number | undefined>;
+  exists(call: Call, condition: Condition): Promise<boolean>;
   /** Absent where a provider replaced the methods that read: none of them aggregates. */
-  aggregate?(condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
+  aggregate?(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
 }
 
 export interface NewRow<T> {
@@ -70,19 +81,19 @@ export interface NewRow<T> {
 
 export interface RecordWriter<T> {
   /** @returns the keys of the new records; `undefined` where the database ignored one */
-  insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]>;
+  insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]>;
   /**
-   * One statement, so that of two concurrent updates one stays whole. A function is SQL instead of a value.
+   * One statement, so that of two concurrent updates one stays whole.
    *
    * @param key of the record; the condition restricts it further
    * @returns whether a record matched
    */
-  update(key: unknown, condition: Condition, values: Values): Promise<boolean>;
+  update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean>;
   /**
    * @param purges removes the row also where the entity has a `@DeleteDateColumn`
    * @returns whether a record matched
    */
-  remove(key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
+  remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
   /** Of a record that is marked as deleted. @returns whether one matched */
-  restore(key: unknown, condition: Condition): Promise<boolean>;
+  restore(call: Call, key: unknown, condition: Condition): Promise<boolean>;
 }

@@ -1,60 +1,55 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
-import type { DataSource, Repository } from 'typeorm';
-import type { Resource } from '../plan/resource.js';
-import { featureNotCompiled, hookNotCompiled, isUnaltered, replacesReads, type StoreAccess } from './compilability.js';
+import type { Repository } from 'typeorm';
+import {
+  featureNotCompiled,
+  hookNotCompiled,
+  isUnaltered,
+  replacesReads,
+  STORE_OPERATIONS,
+  type StoreOperation,
+} from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
-import type { RecordReader, RecordWriter } from './record-access.js';
+import type { Database } from './database.js';
+import type { RecordReader, RecordWriter, StoredResource } from './record-access.js';
 import { RepositoryMethodReader } from './repository-method-reader.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 
-interface Path<T> {
+export type WriteOperation = Exclude<StoreOperation, 'read'>;
+
+export interface RecordStore<T extends object = object> {
   readonly reader: RecordReader<T>;
-  readonly writer: RecordWriter<T>;
+  readonly writers: Readonly<Record<WriteOperation, RecordWriter<T>>>;
+  /** The operations that may call listeners, which must not happen for a record that does not exist. */
+  readonly listened: ReadonlySet<StoreOperation>;
 }
 
-export class RecordStore<T extends object> {
-  private readonly throughQueryBuilder: Path<T>;
-  private readonly throughMethods: Path<T>;
-  private readonly compiled: Path<T> | undefined;
-
-  constructor(
-    private readonly resource: Resource<T>,
-    private readonly repository: Repository<T>,
-    private readonly dataSource: DataSource,
-  ) {
-    const pathThrough = (reader: RecordReader<T>): Path<T> => ({
-      reader,
-      writer: new RepositoryWriter(resource, reader, repository, dataSource),
-    });
-    this.throughQueryBuilder = pathThrough(new RepositoryReader(resource, repository, dataSource));
-    this.throughMethods = pathThrough(new RepositoryMethodReader(resource, repository, dataSource));
-    if (featureNotCompiled(resource.metadata, dataSource) === undefined)
-      this.compiled = {
-        reader: new CompiledReader(resource, dataSource),
-        writer: new CompiledWriter(resource, dataSource),
-      };
-  }
-
-  get reader(): RecordReader<T> {
-    return this.pathOf('read').reader;
-  }
-
-  writer(access: Exclude<StoreAccess, 'read'>): RecordWriter<T> {
-    return this.pathOf(access).writer;
-  }
-
-  /** Whether listeners may be called, which must not happen for a record that does not exist. */
-  callsListeners(access: StoreAccess): boolean {
-    return this.pathOf(access) !== this.compiled;
-  }
-
-  /** Decided for each request: a test may replace methods of the repository at any time. */
-  private pathOf(access: StoreAccess): Path<T> {
-    if (!isUnaltered(this.repository, this.dataSource))
-      return replacesReads(this.repository) ? this.throughMethods : this.throughQueryBuilder;
-    const hook = hookNotCompiled(access, this.resource.metadata, this.dataSource);
-    return hook === undefined && this.compiled ? this.compiled : this.throughQueryBuilder;
-  }
+/** Decides how each operation reads and writes. Subscribers of the data source must be known by then. */
+export function createStore<T extends object>(
+  resource: StoredResource<T>,
+  repository: Repository<T>,
+  database: Database,
+): RecordStore<T> {
+  const { metadata } = resource;
+  const { dataSource } = database;
+  const isCompiled =
+    isUnaltered(repository, dataSource) && featureNotCompiled(metadata, dataSource) === undefined
+      ? (operation: StoreOperation): boolean => hookNotCompiled(operation, metadata, dataSource) === undefined
+      : (): boolean => false;
+  const listened = new Set(STORE_OPERATIONS.filter((operation) => !isCompiled(operation)));
+  const Reader = replacesReads(repository) ? RepositoryMethodReader : RepositoryReader;
+  const reader = listened.has('read')
+    ? new Reader(resource, repository, database)
+    : new CompiledReader(resource, database);
+  const compiled = new CompiledWriter(resource, database);
+  const through = new RepositoryWriter(resource, reader, repository, database);
+  const writerOf = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);
+  const writers = {
+    create: writerOf('create'),
+    update: writerOf('update'),
+    delete: writerOf('delete'),
+    restore: writerOf('restore'),
+  };
+  return Object.freeze({ reader, writers, listened });
 }

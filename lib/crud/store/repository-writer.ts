@@ -1,69 +1,73 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
-import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
-import type { Values } from '../../entities/record-input.js';
+import type { FindOptionsWhere, Repository } from 'typeorm';
+import type { Field } from '../../entities/entity-schema.js';
+import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import type { Condition } from '../sql/condition.js';
-import type { Resource } from '../plan/resource.js';
+import { databaseDefault } from '../sql/column-default.js';
+import { managerOf, type Call } from './call.js';
+import type { Database } from './database.js';
 import { entityOf, fill } from './entity-values.js';
-import { whereOf } from './query-parts.js';
-import type { NewRow, RecordReader, RecordWriter } from './record-access.js';
-import { joined } from './transactions.js';
+import { inCurrentTransaction, whereOf } from './query-parts.js';
+import type { NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   constructor(
-    private readonly resource: Resource<T>,
+    private readonly resource: StoredResource<T>,
     private readonly reader: RecordReader<T>,
-    private readonly injected: Repository<T>,
-    private readonly dataSource: DataSource,
+    private readonly repository: Repository<T>,
+    private readonly database: Database,
   ) {}
 
-  private get repository(): Repository<T> {
-    return joined(this.injected, this.dataSource);
+  private methods(call: Call): Repository<T> {
+    return inCurrentTransaction(call, this.repository, this.database);
   }
 
-  async insert(rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
     const keys: unknown[] = [];
     for (const { entity, values } of rows) {
-      const { identifiers } = await this.repository.insert(fill(entity, this.resource.schema, values) as never);
-      keys.push(await this.exactKey(identifiers[0]?.['id']));
+      const { identifiers } = await this.methods(call).insert(fill(entity, values) as never);
+      keys.push(await this.exactKey(call, identifiers[0]?.['id']));
     }
     return keys;
   }
 
-  async update(key: unknown, condition: Condition, values: Values): Promise<boolean> {
-    const { schema, options } = this.resource;
-    const entity = fill(entityOf(options.entity, key), schema, values);
-    const { affected } = await this.repository.update(this.where(condition), entity as never);
+  async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean> {
+    const sql = (each: unknown, field: Field): unknown =>
+      each === DATABASE_DEFAULT ? () => databaseDefault(field.column, this.database.dataSource) : each;
+    const written = new Map([...values].map(([field, each]) => [field, sql(each, field)]));
+    const entity = fill(entityOf(this.resource.options.entity, key), written);
+    const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected !== 0;
   }
 
   /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
-  async remove(key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+  async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+    const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
     if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.entityOf(key, condition);
+      const entity = await this.entityOf(call, key, condition);
       const options = { transaction: false };
-      if (entity)
-        await (isSoft ? this.repository.softRemove(entity as never, options) : this.repository.remove(entity, options));
+      if (entity) await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
       return entity !== null;
     }
-    if (!(await this.reader.exists(condition))) return false;
+    if (!(await this.reader.exists(call, condition))) return false;
     const where = this.where(condition);
-    const { affected } = await (isSoft ? this.repository.softDelete(where) : this.repository.delete(where));
+    const { affected } = await (isSoft ? repository.softDelete(where) : repository.delete(where));
     return affected !== 0;
   }
 
-  async restore(key: unknown, condition: Condition): Promise<boolean> {
+  async restore(call: Call, key: unknown, condition: Condition): Promise<boolean> {
     if (!this.hasListeners('recover')) {
-      const { affected } = await this.repository.restore(this.where(condition));
+      const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
-    const entity = await this.entityOf(key, condition);
-    if (entity) await this.repository.recover(entity as never, { transaction: false });
+    const entity = await this.entityOf(call, key, condition);
+    if (entity) await this.methods(call).recover(entity as never, { transaction: false });
     return entity !== null;
   }
 
   private where(condition: Condition): FindOptionsWhere<T> {
-    return whereOf(condition, this.dataSource, this.resource.metadata);
+    return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
 
   private hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
@@ -71,15 +75,17 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
-  private async entityOf(key: unknown, condition: Condition): Promise<T | null> {
-    if (!(await this.reader.findOne(condition, [this.resource.schema.id], 'for update'))) return null;
-    return this.repository.findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true });
+  private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
+    if (!(await this.reader.findOne(call, condition, [this.resource.schema.id], 'for update'))) return null;
+    return this.methods(call).findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
-  private async exactKey(key: unknown): Promise<unknown> {
+  private async exactKey(call: Call, key: unknown): Promise<unknown> {
     if (!this.resource.schema.id.readsAsText || typeof key !== 'number' || Number.isSafeInteger(key)) return key;
-    const [row] = await this.dataSource.query<{ key: string }[]>('SELECT CAST(last_insert_rowid() AS TEXT) AS "key"');
+    const [row] = await (managerOf(call, this.database) ?? this.database.dataSource).query<{ key: string }[]>(
+      'SELECT CAST(last_insert_rowid() AS TEXT) AS "key"',
+    );
     return row?.key;
   }
 }

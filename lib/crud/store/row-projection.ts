@@ -1,11 +1,11 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { Resource } from '../plan/resource.js';
+import type { StoredResource } from './record-access.js';
 import type { RawRow } from '../sql/statement.js';
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
 export function compileRow<T extends object>(
-  { options }: Resource<T>,
+  { options }: StoredResource<T>,
   fields: readonly Field[],
   dataSource: DataSource,
 ) {

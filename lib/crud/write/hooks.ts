@@ -3,81 +3,89 @@ import { Logger } from '@nestjs/common';
 import { userOf } from '../../http/principal.js';
 import type { GeneratedHooks, HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
 import type { CrudRecord } from '../declare/record-types.js';
-import { currentRequest } from '../nest/request-context.js';
-import type { View } from '../rows/caller-view.js';
-import { afterCommit, transactionOf } from '../store/transactions.js';
-import type { Change, RecordBodies } from './record-bodies.js';
-import type { ResourceAccess, Target } from '../operations/resource-access.js';
+import type { Plan } from '../plan/plan.js';
+import type { CallerView } from '../plan/variant.js';
+import { findExisting, lockChangeable, type Target } from '../read/records.js';
+import { afterCommit, managerOf, type Call } from '../store/call.js';
+import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 
 const logger = new Logger('declarest');
 
-export class HookCalls<T extends object> {
-  constructor(
-    private readonly access: ResourceAccess<T>,
-    private readonly bodies: RecordBodies<T>,
-  ) {}
+const contextOf = ({ database }: Plan, call: Call): HookContext => ({
+  user: userOf(call.request),
+  request: call.request,
+  manager: managerOf(call, database) ?? database.dataSource.manager,
+});
 
-  /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
-  async beforeCreate(hooks: GeneratedHooks<T>, change: Change<T>, view: View): Promise<Change<T>> {
-    const returned = await hooks.beforeCreate?.(this.valuesOf(change), this.context);
-    if (returned === undefined) return change;
-    return this.bodies.checkCreated(this.bodies.read(returned, 'create', view, 'hook'), view);
-  }
+/** As clients see it. */
+const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.id.type.write(key) as IdOf<T>;
 
-  /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
-  async beforeUpdate(hooks: GeneratedHooks<T>, change: Change<T>, target: Target): Promise<Change<T>> {
-    if (!hooks.beforeUpdate) return change;
-    await this.access.lockChangeable(target);
-    const returned = await hooks.beforeUpdate(this.idOf(target), this.valuesOf(change), this.context);
-    if (returned === undefined) return change;
-    const sent = this.bodies.read(returned, change.kind, target.view, 'hook');
-    const current = this.bodies.needsCurrent(sent) ? await this.access.current(target) : undefined;
-    return this.bodies.checkChanged(sent, current, target);
-  }
+/** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
+export async function beforeCreate<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  hooks: GeneratedHooks<T>,
+  change: Change<T>,
+  view: CallerView,
+): Promise<Change<T>> {
+  const returned = await hooks.beforeCreate?.(hookValues(plan, change) as HookValues<T>, contextOf(plan, call));
+  if (returned === undefined) return change;
+  return checkCreated(plan, call.request, readBody(plan, returned, 'create', view, 'hook'), view);
+}
 
-  /** @throws 404, 403, 412, and what the hook throws */
-  async beforeDelete(hooks: GeneratedHooks<T>, target: Target): Promise<void> {
-    if (!hooks.beforeDelete) return;
-    await this.access.lockChangeable(target);
-    await hooks.beforeDelete(this.idOf(target), this.context);
-  }
+/** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
+export async function beforeUpdate<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  hooks: GeneratedHooks<T>,
+  change: Change<T>,
+  target: Target,
+): Promise<Change<T>> {
+  if (!hooks.beforeUpdate) return change;
+  await lockChangeable(plan, call, target);
+  const values = hookValues(plan, change) as HookValues<T>;
+  const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(plan, call));
+  if (returned === undefined) return change;
+  const { view } = target;
+  const sent = readBody(plan, returned, change.kind, view, 'hook');
+  const request = { fields: view.list.readable, linked: [], includes: [] };
+  const current = needsCurrent(plan, sent) ? await findExisting(plan, call, view, target, { request }) : undefined;
+  return checkChanged(plan, sent, current, target);
+}
 
-  afterCreate(hooks: GeneratedHooks<T>, record: T): Promise<void> {
-    return this.after(hooks, 'afterCreate', () => hooks.afterCreate?.(record as CrudRecord<T>, this.context));
-  }
+/** @throws 404, 403, 412, and what the hook throws */
+export async function beforeDelete<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  hooks: GeneratedHooks<T>,
+  target: Target,
+): Promise<void> {
+  if (!hooks.beforeDelete) return;
+  await lockChangeable(plan, call, target);
+  await hooks.beforeDelete(idOf(plan, target.key), contextOf(plan, call));
+}
 
-  afterUpdate(hooks: GeneratedHooks<T>, record: T): Promise<void> {
-    return this.after(hooks, 'afterUpdate', () => hooks.afterUpdate?.(record as CrudRecord<T>, this.context));
-  }
-
-  afterDelete(hooks: GeneratedHooks<T>, target: Target): Promise<void> {
-    return this.after(hooks, 'afterDelete', () => hooks.afterDelete?.(this.idOf(target), this.context));
-  }
-
-  /** The records are written already, so that an error must not say otherwise. */
-  private async after(hooks: GeneratedHooks<T>, name: keyof GeneratedHooks<T>, call: () => unknown): Promise<void> {
-    if (!hooks[name]) return;
-    await afterCommit(this.access.dataSource, async () => {
+/**
+ * Calls a hook after the commit. The records are written already: an error of the hook is logged.
+ *
+ * @param written the records, or the keys of deleted ones
+ */
+export async function runAfter<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  hooks: GeneratedHooks<T>,
+  name: 'afterCreate' | 'afterUpdate' | 'afterDelete',
+  written: readonly unknown[],
+): Promise<void> {
+  if (!hooks[name]) return;
+  const context = contextOf(plan, { ...call, transaction: undefined });
+  for (const each of written)
+    await afterCommit(call, plan.database, async () => {
       try {
-        await call();
+        if (name === 'afterDelete') await hooks.afterDelete?.(idOf(plan, each), context);
+        else await hooks[name]?.(each as CrudRecord<T>, context);
       } catch (error) {
-        logger.error(`${name} of ${this.access.name} failed.`, error instanceof Error ? error.stack : undefined);
+        logger.error(`${name} of ${plan.schema.name} failed.`, error instanceof Error ? error.stack : undefined);
       }
     });
-  }
-
-  private get context(): HookContext {
-    const request = currentRequest();
-    const { dataSource } = this.access;
-    return { user: userOf(request), request, manager: transactionOf(dataSource) ?? dataSource.manager };
-  }
-
-  private valuesOf(change: Change<T>): HookValues<T> {
-    return this.bodies.valuesOf(change) as HookValues<T>;
-  }
-
-  /** As clients see it. */
-  private idOf({ key }: Target): IdOf<T> {
-    return this.access.resource.schema.id.type.write(key) as IdOf<T>;
-  }
 }

@@ -2,64 +2,79 @@
 import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
 import type { Field } from '../../entities/entity-schema.js';
-import type { Values } from '../../entities/record-input.js';
+import { relatedVisible, visibleThrough } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import type { CallerView } from '../plan/variant.js';
+import { exists, withId } from '../read/records.js';
+import { relatedPlan } from '../read/related-records.js';
 import { and, compare, isEverything, type Relation } from '../sql/condition.js';
-import type { View } from '../rows/caller-view.js';
-import { visibleThrough } from '../operations/referenced-records.js';
-import type { ResourceAccess } from '../operations/resource-access.js';
+import type { Call } from '../store/call.js';
+import type { Change } from './bodies.js';
+
+type Written = Pick<Change<unknown>, 'sent' | 'values'>;
 
 interface Write {
   readonly operation: 'create' | 'update';
-  readonly view: View;
+  readonly view: CallerView;
   /** The key of the record that is changed. */
   readonly key?: unknown;
 }
 
-interface WrittenValues {
-  /** What the body contains. What the server sets by itself is not checked. */
-  readonly sent: Values;
-  readonly values: Values;
+/** The values of a reference that clients chose. What the server sets by itself is not checked. */
+function chosenValues(field: Field, changes: readonly Written[], { operation, view }: Write): unknown[] {
+  const isFixed = operation === 'create' && view.fixed.has(field);
+  return changes
+    .filter(({ sent }) => sent.has(field) || isFixed)
+    .map(({ values }) => values.get(field))
+    .filter((value) => value != null);
 }
 
-export class References<T extends object> {
-  constructor(private readonly access: ResourceAccess<T>) {}
+/**
+ * Evaluates the scopes that a write needs, before its transaction. A scope that queries the database would wait for a
+ * second connection of the pool there, and enough requests would wait for each other for ever.
+ */
+export async function evaluateScopes(plan: Plan, call: Call, changes: readonly Written[], write: Write): Promise<void> {
+  for (const { path } of plan.list.linkable) await relatedVisible(relatedPlan(plan, path), call);
+  for (const field of plan.schema.fields)
+    if (field.reference && chosenValues(field, changes, write).length > 0)
+      await visibleThrough(plan, call, field.reference);
+}
 
-  /** @throws 409 for a record that the caller does not see, as for one that does not exist */
-  async assertVisible(changes: readonly WrittenValues[], write: Write): Promise<void> {
-    const { schema } = this.access.resource;
-    const { operation, view } = write;
-    for (const [place, field] of schema.fields.entries()) {
-      if (!field.reference) continue;
-      const isFixed = operation === 'create' && view.fixed.has(field);
-      const written = changes
-        .filter(({ sent }) => sent[place] !== undefined || isFixed)
-        .map(({ values }) => values[place])
-        .filter((value) => value != null);
-      if (written.length === 0) continue;
-      const isVisible = await this.visibility(field.reference);
-      if (!isVisible) continue;
-      for (const value of written) {
-        if ((await isVisible(value)) || (await this.mayKeep(field, value, write))) continue;
-        throw new ConflictException(
-          describeMissingReference({ schema, operation, permissions: view.permissions }, field),
-        );
-      }
+/** @throws 409 for a record that the caller does not see, as for one that does not exist */
+export async function assertVisible(plan: Plan, call: Call, changes: readonly Written[], write: Write): Promise<void> {
+  const { schema } = plan;
+  for (const field of schema.fields) {
+    const written = field.reference ? chosenValues(field, changes, write) : [];
+    if (!field.reference || written.length === 0) continue;
+    const isVisible = await visibility(plan, call, field.reference);
+    if (!isVisible) continue;
+    for (const value of written) {
+      if ((await isVisible(value)) || (await mayKeep(plan, call, field, value, write))) continue;
+      const { operation, view } = write;
+      throw new ConflictException(
+        describeMissingReference({ schema, operation, permissions: view.permissions }, field),
+      );
     }
   }
+}
 
-  /** A caller who cannot read the reference must not learn by this what it is. */
-  private async mayKeep(field: Field, value: unknown, { operation, view, key }: Write): Promise<boolean> {
-    if (operation === 'create' || !view.list.readable.includes(field)) return false;
-    return this.access.exists(and(this.access.keyed(view, key), compare(field, 'eq', value)));
-  }
+/** A caller who cannot read the reference must not learn by this what it is. */
+async function mayKeep(plan: Plan, call: Call, field: Field, value: unknown, write: Write): Promise<boolean> {
+  const { operation, view, key } = write;
+  if (operation === 'create' || !view.list.readable.includes(field)) return false;
+  return exists(plan, call, and(withId(plan, view, key), compare(field, 'eq', value)));
+}
 
-  /** Nothing where the caller may see every record: then the database finds out whether there is one. */
-  private async visibility(relation: Relation): Promise<((value: unknown) => Promise<boolean>) | undefined> {
-    const visible = await visibleThrough(this.access, relation);
-    const [related] = this.access.resourcesOf(relation);
-    const referenced = relation.joinColumns[0]?.referencedColumn;
-    const field = related?.resource.schema.fields.find(({ column }) => column === referenced);
-    if (!related || !field || isEverything(visible)) return undefined;
-    return (value) => related.run(() => related.store.reader.exists(and(compare(field, 'eq', value), visible)));
-  }
+/** Nothing where the caller may see every record: then the database finds out whether there is one. */
+async function visibility(
+  plan: Plan,
+  call: Call,
+  relation: Relation,
+): Promise<((value: unknown) => Promise<boolean>) | undefined> {
+  const visible = await visibleThrough(plan, call, relation);
+  const [related] = plan.referenced(relation);
+  const referenced = relation.joinColumns[0]?.referencedColumn;
+  const field = related?.schema.fields.find(({ column }) => column === referenced);
+  if (!related || !field || isEverything(visible)) return undefined;
+  return (value) => exists(related, call, and(compare(field, 'eq', value), visible));
 }

@@ -1,38 +1,28 @@
-/** What the items of a batch have in common: the names of their errors, and results of their own with `atomic=false`. */
-import { hasKey } from '../idempotency/idempotency-store.js';
+/** What the items of a write have in common: the names of their errors, and results of their own with `atomic=false`. */
 import { BadRequestException } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
 import { failureOf, type FieldError } from '../../http/failure.js';
-import { transactionOf } from '../store/transactions.js';
-
-/** The result of one item with `atomic=false`: what the operation for a single record would answer. */
-export type BatchResult<D = unknown> =
-  | { readonly status: number; readonly data: D }
-  | { readonly status: number; readonly message: string; readonly errors?: readonly FieldError[] };
+import type { BatchResult } from '../declare/envelope.js';
+import type { Plan } from '../plan/plan.js';
+import { managerOf, type Call } from '../store/call.js';
 
 /** The name of an item in errors. */
 export type NameItem = (index: number) => string;
 
 export const inBatch: NameItem = (index) => `items[${index}]`;
 
-/** For an item with a result of its own, which has its errors. */
-export const alone: NameItem = () => '';
-
-const separate = new WeakSet<object>();
-
-/** Whether each item has a result of its own. */
-export const hasSeparateResults = (data: unknown): boolean =>
-  typeof data === 'object' && data !== null && separate.has(data);
+/** For the only item of a write. */
+export const unnamed: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
-  dataSource: DataSource,
+  { database, options }: Plan,
+  call: Call,
   items: readonly I[],
   status: number,
   write: (item: I) => Promise<D>,
 ): Promise<BatchResult<D>[]> {
   // The answer to a key is stored in one. A failed statement ends it on PostgreSQL, for the other items too.
-  if (transactionOf(dataSource) || hasKey())
+  if (managerOf(call, database) || call.state?.idempotency?.(options))
     throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
   for (const item of items)
@@ -41,7 +31,7 @@ export async function writeSeparately<I, D>(
     } catch (error) {
       results.push(failureOf(error));
     }
-  separate.add(results);
+  call.state?.answers.set(results, { status: 207 });
   return results;
 }
 

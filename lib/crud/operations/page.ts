@@ -1,31 +1,33 @@
 /** Pages of lists and searches: numbered ones with their total, and those that continue behind a cursor. */
 import type { ListMetadata } from '../declare/envelope.js';
-import { and, compare, isEverything, type Condition } from '../sql/condition.js';
+import type { Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
-import type { Position } from '../sql/keyset.js';
 import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
+import { and, compare, isEverything, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
-import type { RecordReader, Selection } from '../store/record-access.js';
-import type { ResourceAccess } from './resource-access.js';
+import type { Position } from '../sql/keyset.js';
+import type { Call } from '../store/call.js';
+import type { Selection } from '../store/record-access.js';
 
 export interface RecordList<T> {
   readonly records: T[];
   readonly metadata?: ListMetadata;
 }
 
-export async function readNumberedPage<T>(
-  reader: RecordReader<T>,
+export async function readNumberedPage<T extends object>(
+  { store: { reader } }: Plan<T>,
+  call: Call,
   selection: Selection,
   page: Page,
   count: CountMode | undefined,
 ): Promise<RecordList<T>> {
   const range = { limit: page.size, offset: (page.page - 1) * page.size };
   const { condition } = selection;
-  const figure = count === 'estimated' && isEverything(condition) ? await reader.estimate() : undefined;
+  const figure = count === 'estimated' && isEverything(condition) ? await reader.estimate(call) : undefined;
   const isCounted = figure === undefined && count !== 'none';
-  const exact = isCounted ? await reader.count(condition) : undefined;
-  const records = await reader.find({ ...selection, range });
+  const exact = isCounted ? await reader.count(call, condition) : undefined;
+  const records = await reader.find(call, { ...selection, range });
   const total = exact ?? (figure === undefined ? undefined : withinPage(figure, range, records.length));
   if (total === undefined) return { records, metadata: { pagination: page } };
   const totals = { total, totalPages: Math.ceil(total / page.size), ...(!isCounted && { estimated: true as const }) };
@@ -43,39 +45,39 @@ function withinPage(figure: number, { limit, offset }: Required<Selection>['rang
  * @throws 400 where the cursor is not of this sort and filter
  */
 export async function readCursorPage<T extends object>(
-  access: ResourceAccess<T>,
+  plan: Plan<T>,
+  call: Call,
   selection: Selection,
   asked: Condition,
   { size, after }: CursorPage,
 ): Promise<RecordList<T>> {
-  const { schema } = access.resource;
+  const { schema, store, database } = plan;
   const { sort } = selection;
   const keys = sort.map(({ field, descending }) => [field.name, descending]);
-  const values = boundValues(asked, access.dataSource);
+  const values = boundValues(asked, database.dataSource);
   const binding = JSON.stringify([schema.name, keys, shapeOf(asked), values]);
-  return access.run(async () => {
-    const position =
-      after === undefined ? undefined : await readPosition(access, selection, readCursor(after, sort, binding));
-    const found = await access.store.reader.findAfter(selection, size + 1, position);
-    const page = found.slice(0, size);
-    const last = page.at(-1)?.position;
-    const key = last?.[sort.findIndex(({ field }) => field === schema.id)];
-    const hasNext = found.length > size;
-    const next = hasNext && last ? encodeCursor(last, String(key), binding) : null;
-    return { records: page.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
-  });
+  const position =
+    after === undefined ? undefined : await readPosition(plan, call, selection, readCursor(after, sort, binding));
+  const found = await store.reader.findAfter(call, selection, size + 1, position);
+  const page = found.slice(0, size);
+  const last = page.at(-1)?.position;
+  const key = last?.[sort.findIndex(({ field }) => field === schema.id)];
+  const hasNext = found.length > size;
+  const next = hasNext && last ? encodeCursor(last, String(key), binding) : null;
+  return { records: page.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
 }
 
 /** @throws 400 */
-async function readPosition<T extends object>(
-  { resource, store }: ResourceAccess<T>,
+async function readPosition(
+  { schema, store }: Plan,
+  call: Call,
   { condition: visible, sort }: Selection,
   continuation: ReturnType<typeof readCursor>,
 ): Promise<Position> {
   if (continuation === undefined) return refuse('must be `next` of a page with the same sort and filter');
   if (typeof continuation !== 'string') return continuation;
-  const condition = and(compare(resource.schema.id, 'isExactly', continuation), visible);
-  const [record] = await store.reader.findAfter({ condition, fields: [], sort }, 1, undefined);
+  const condition = and(compare(schema.id, 'isExactly', continuation), visible);
+  const [record] = await store.reader.findAfter(call, { condition, fields: [], sort }, 1, undefined);
   return record?.position ?? refuse('refers to a record that does not exist any more: start with the first page');
 }
 

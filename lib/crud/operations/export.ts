@@ -1,14 +1,18 @@
-/** Exports a list as a file. It is read in batches, so that neither memory nor a connection is held for the whole list. */
+/** `export`: the list as a file. It is read in batches, so that neither memory nor a connection is held for all of it. */
 import { Readable } from 'node:stream';
 import { Logger, StreamableFile } from '@nestjs/common';
-import { and } from '../sql/condition.js';
-import { parseExportQuery, type ExportFormat } from '../query/export-query.js';
-import type { ListQuery } from '../query/list-query.js';
-import { csvHeader, csvLine } from './csv.js';
 import type { Field } from '../../entities/entity-schema.js';
+import type { ListQuery } from '../declare/envelope.js';
+import { viewOf } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import { parseExportQuery, type ExportFormat } from '../query/export-query.js';
+import { restrict } from '../read/related-records.js';
+import { run } from '../read/statements.js';
+import { and } from '../sql/condition.js';
+import type { Call } from '../store/call.js';
 import type { PositionedRecord } from '../store/record-access.js';
-import { currentRequest } from '../nest/request-context.js';
-import type { ResourceAccess } from './resource-access.js';
+import { csvHeader, csvLine } from './csv.js';
+import { deletedIn } from './list.js';
 
 const BATCH = 1_000;
 
@@ -31,15 +35,16 @@ const logger = new Logger('declarest');
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
 export async function exportList<T extends object>(
-  access: ResourceAccess<T>,
+  plan: Plan<T>,
+  call: Call,
   query: ListQuery,
 ): Promise<StreamableFile> {
-  const view = await access.listView('export', query);
-  const relations = await access.relationViews(view, query);
-  const { format, condition, sort, fields } = parseExportQuery(query, relations.list);
-  const selection = { condition: and(view.visible, relations.restrict(condition)), sort, fields };
+  const view = await viewOf(plan, call, 'export', deletedIn(plan, call, query));
+  const { format, condition: asked, sort, fields } = parseExportQuery(query, view.list);
+  const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };
+  const { reader } = plan.store;
   const read = (last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> =>
-    access.run(() => access.store.reader.findAfter(selection, BATCH, last?.position));
+    run(plan, call, () => reader.findAfter(call, selection, BATCH, last?.position));
   const { header, line, type } = FORMATS[format];
 
   async function* write(first: PositionedRecord<T>[]): AsyncGenerator<string> {
@@ -54,9 +59,9 @@ export async function exportList<T extends object>(
   }
 
   // What fails before the first byte is answered as any failure. Platforms answer HEAD with GET's handler.
-  const isHead = currentRequest()?.method === 'HEAD';
+  const isHead = call.request?.method === 'HEAD';
   const stream = Readable.from(isHead ? [] : write(await read()), { objectMode: false });
-  const name = access.resource.options.endpoint.split('/').at(-1) ?? '';
+  const name = plan.options.endpoint.split('/').at(-1) ?? '';
   const disposition = `attachment; filename="${name}.${format}"`;
   return new StreamableFile(stream, { type, disposition }).setErrorHandler((_, response) => endConnection(response));
 }

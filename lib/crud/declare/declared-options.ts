@@ -1,0 +1,16 @@
+/** The options of a generated controller, as metadata of its class. */
+import type { ResolvedCrudOptions } from './resolve-options.js';
+
+const OPTIONS = Symbol('declarest.crud');
+
+export function declareOptions(controller: object, options: ResolvedCrudOptions): void {
+  Reflect.defineMetadata(OPTIONS, options, controller);
+}
+
+/** The options of a generated controller or a subclass of one; `undefined` for any other class. */
+export function optionsOf(controller: object): ResolvedCrudOptions | undefined {
+  return Reflect.getMetadata(OPTIONS, controller) as ResolvedCrudOptions | undefined;
+}
+
+/** Whether a class is a generated one itself, and no subclass of it. */
+export const isGeneratedClass = (controller: object): boolean => Reflect.hasOwnMetadata(OPTIONS, controller);

@@ -1,0 +1,112 @@
+/** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
+import { ConflictException } from '@nestjs/common';
+import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
+import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import { beginCall, withConnection, type AnswerFacts, type TransactionSteps } from '../store/call.js';
+import type { Database } from '../store/database.js';
+import { IdempotencyKey } from './idempotency-key.js';
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+/** A request may delete more rows than it adds, so that the table shrinks, and only so many, so that it stays fast. */
+const MAX_DELETED = 10;
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly id: string;
+  readonly fingerprint: string;
+  /** The status of its response so far. */
+  status(): number;
+  factsOf(answer: unknown): AnswerFacts | undefined;
+}
+
+export type StoredAnswer = Pick<IdempotencyKey, 'status' | 'body' | 'etag'>;
+
+/** A request in another process has inserted the key. Its handler may be running still. */
+export class KeyTaken extends ConflictException {}
+
+/**
+ * Makes the row of a request a part of the transaction of its write. It is inserted first: a concurrent request with the
+ * same key waits for it, and fails before it writes anything.
+ *
+ * @param onStored called after the commit
+ * @throws KeyTaken
+ */
+export const idempotencySteps = (request: KeyedRequest, onStored: (stored: StoredAnswer) => void): TransactionSteps => {
+  const { id, fingerprint } = request;
+  let stored: StoredAnswer;
+  return {
+    async begin(manager) {
+      const row = { id, request: fingerprint, expiresAt: Date.now() + KEPT_MS };
+      await manager.insert(IdempotencyKey, row).catch((error: unknown) => {
+        throw databaseFailureOf(error) === 'conflict' ? new KeyTaken() : error;
+      });
+    },
+    async beforeCommit(manager, answer) {
+      stored = storedAnswerOf(request, answer);
+      await manager.update(IdempotencyKey, { id }, stored);
+    },
+    afterCommit: () => onStored(stored),
+  };
+};
+
+const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer => ({
+  status: request.status(),
+  body: JSON.stringify(answer) ?? null,
+  etag: request.factsOf(answer)?.etag ?? null,
+});
+
+/** `undefined` where there is none, or where it has expired. @throws 503 */
+export const findStoredAnswer = (database: Database, id: string): Promise<IdempotencyKey | undefined> =>
+  onPrimary(database, async (manager) => {
+    const row = await manager.findOneBy(IdempotencyKey, { id });
+    if (!row || row.expiresAt > Date.now()) return row ?? undefined;
+    await manager.delete(IdempotencyKey, { id, expiresAt: row.expiresAt });
+    return undefined;
+  });
+
+/**
+ * Stores the final answer of the handler, where an override answers something else than the operation.
+ *
+ * @param stored by the operation
+ */
+export async function finishStoredAnswer(
+  database: Database,
+  request: KeyedRequest,
+  stored: StoredAnswer,
+  answer: unknown,
+): Promise<void> {
+  try {
+    const final = storedAnswerOf(request, answer);
+    await onPrimary(database, async (manager) => {
+      if (JSON.stringify(final) !== JSON.stringify(stored))
+        await manager.update(IdempotencyKey, { id: request.id }, final);
+      await deleteExpired(manager);
+    });
+  } catch {
+    // The record is written, and so is the answer of the operation. The next request deletes what has expired.
+  }
+}
+
+async function deleteExpired(manager: EntityManager): Promise<void> {
+  const expired = await manager.find(IdempotencyKey, {
+    select: { id: true },
+    where: { expiresAt: LessThanOrEqual(Date.now()) },
+    order: { expiresAt: 'ASC' },
+    take: MAX_DELETED,
+  });
+  if (expired.length > 0) await manager.delete(IdempotencyKey, { id: In(expired.map(({ id }) => id)) });
+}
+
+/** A replica might not have the row yet. */
+function onPrimary<R>(database: Database, work: (manager: EntityManager) => Promise<R>): Promise<R> {
+  return withConnection(beginCall(), database, async () => {
+    const runner = database.dataSource.createQueryRunner('master');
+    try {
+      return await work(runner.manager);
+    } catch (error) {
+      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable({ cause: error }) : error;
+    } finally {
+      await runner.release();
+    }
+  });
+}

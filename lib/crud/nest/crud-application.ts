@@ -1,0 +1,222 @@
+/** The generated resources of one application, with everything that is kept for them. */
+import type { Abstract, Type } from '@nestjs/common';
+import { ModulesContainer, type ModuleRef } from '@nestjs/core';
+import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
+import type { DataSource, EntityMetadata, Repository } from 'typeorm';
+import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import { optionsOf } from '../declare/declared-options.js';
+import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
+import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
+import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import type { Relation } from '../sql/condition.js';
+import { Database } from '../store/database.js';
+
+export type CrudControllerClass = Abstract<object>;
+type Container = Pick<ModuleRef, 'get'>;
+
+/** What Nest injects into generated controllers, as properties, so that a subclass's constructor is its own. */
+export const DATA_SOURCE = Symbol('declarest.dataSource');
+export const REPOSITORY = Symbol('declarest.repository');
+
+/** A resource, and the repository of its controller; `undefined` where it differs between requests. */
+interface Registered {
+  readonly resource: Resource<object>;
+  readonly repository: Repository<object> | undefined;
+}
+
+export class CrudApplication {
+  /** Whether all providers have had the time to add subscribers to the data source. */
+  isStarted = false;
+  private readonly databases = new Map<DataSource, Database>();
+  private readonly resources = new Map<ResolvedCrudOptions, Resource<object>>();
+  private readonly plansOfEntities = new Map<EntityMetadata, Plan>();
+  /** By repository: a request-scoped controller may have another one for each request. */
+  private readonly plans = new WeakMap<object, Map<object, Plan>>();
+  private registered: readonly Registered[] | undefined;
+
+  constructor(private readonly container: Container) {}
+
+  /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
+  get all(): readonly Resource<object>[] {
+    return this.registrations.map(({ resource }) => resource);
+  }
+
+  get controllers(): CrudControllerClass[] {
+    const classes = new Set(this.wrappers.map(({ metatype }) => metatype as CrudControllerClass));
+    return [...classes].filter((controller) => optionsOf(controller) !== undefined);
+  }
+
+  /** @throws InvalidOptionError where the options do not fit the data source */
+  planFor<T extends object>(
+    options: ResolvedCrudOptions<T>,
+    dataSource: DataSource,
+    repository: Repository<T>,
+  ): Plan<T> {
+    const own = this.plans.get(repository) ?? new Map<object, Plan>();
+    this.plans.set(repository, own);
+    const known = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
+    own.set(options, known);
+    return known as Plan<T>;
+  }
+
+  /** @throws InvalidOptionError where it is not known which resource's scope applies to a relation */
+  checkRelations(): void {
+    for (const { resource } of this.registrations)
+      for (const [path, [relation, option]] of followedRelations(resource.list))
+        this.relatedResource(resource, path, relation, option);
+  }
+
+  /** @throws InvalidOptionError where the data source does not know the entity */
+  databaseOf(options: ResolvedCrudOptions): Database {
+    const dataSource = this.find<DataSource>(getDataSourceToken(options.dataSource) as string);
+    return this.databaseFor(assertKnown(options, dataSource));
+  }
+
+  private get registrations(): readonly Registered[] {
+    const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
+    return (this.registered ??= [...declared].map((options) => {
+      const { dataSource } = this.databaseOf(options);
+      return {
+        resource: this.resourceOf(options, dataSource),
+        repository: this.repositoryOf(options, dataSource),
+      };
+    }));
+  }
+
+  private get wrappers() {
+    const modules = this.container.get(ModulesContainer, { strict: false });
+    return [...modules.values()].flatMap(({ controllers }) => [...controllers.values()]);
+  }
+
+  private find<P>(token: string | Type<P>): P | undefined {
+    try {
+      return this.container.get<P>(token, { strict: false });
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
+  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource): Repository<object> | undefined {
+    const wrappers = this.wrappers.filter(({ metatype }) => optionsOf(metatype as object) === options);
+    const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
+    if (isStatic) {
+      const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
+      return injected ?? dataSource.getRepository(options.entity);
+    }
+    const token = getRepositoryToken(options.entity, options.dataSource) as string;
+    const modules = this.container.get(ModulesContainer, { strict: false });
+    const isProvided = [...modules.values()].some(({ providers }) => providers.has(token));
+    return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
+  }
+
+  private resourceOf<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Resource<T> {
+    const known = this.resources.get(options);
+    if (known) return known as Resource<T>;
+    const resource = compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider));
+    this.resources.set(options, resource);
+    return resource;
+  }
+
+  private databaseFor(dataSource: DataSource): Database {
+    const database = this.databases.get(dataSource) ?? new Database(dataSource);
+    this.databases.set(dataSource, database);
+    return database;
+  }
+
+  private compile<T extends object>(resource: Resource<T>, repository: Repository<T>): Plan {
+    const related: RelatedPlans = {
+      relations: () => {
+        const plans = new Map<string, Plan>();
+        for (const [path, [relation, option]] of followedRelations(resource.list)) {
+          const registered = this.relatedResource(resource, path, relation, option);
+          plans.set(path, registered ? this.planOf(registered) : this.planOfEntity(relation, resource.database));
+        }
+        return plans;
+      },
+      // Other than through an include, several resources may apply.
+      referenced: (relation) => {
+        const { candidates } = this.candidatesFor(resource, relation.propertyPath, relation);
+        if (candidates.length === 0) return [this.planOfEntity(relation, resource.database)];
+        return candidates.map((each) => this.planOf(each));
+      },
+    };
+    return compilePlan(resource, repository, related, () => this.isStarted) as unknown as Plan;
+  }
+
+  private planOf({ resource: { options, database }, repository }: Registered): Plan {
+    const { dataSource } = database;
+    return this.planFor(options, dataSource, repository ?? dataSource.getRepository<object>(options.entity));
+  }
+
+  /** Of an entity without a resource: every readable column, and no scope. */
+  private planOfEntity({ inverseEntityMetadata: metadata }: Relation, database: Database): Plan {
+    const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
+    const known =
+      this.plansOfEntities.get(metadata) ??
+      compilePlan(
+        { ...describeResource(options, database) },
+        database.dataSource.getRepository(options.entity),
+        { relations: () => new Map<string, Plan>(), referenced: () => [] },
+        () => this.isStarted,
+      );
+    this.plansOfEntities.set(metadata, known);
+    return known;
+  }
+
+  /** The resources that serve the related entity, or the one that the declaration names. */
+  private candidatesFor(
+    { options, database }: Resource<object>,
+    path: string,
+    { inverseEntityMetadata: { target } }: Relation,
+  ) {
+    const through = includedRelations(options).find(({ relation, as }) => as && relation === path)?.as;
+    const candidates = this.registrations.filter(
+      ({ resource }) =>
+        resource.options.entity === target &&
+        resource.database === database &&
+        (!through || resource.options === optionsOf(through)),
+    );
+    return { through, candidates };
+  }
+
+  /** `undefined` where no resource serves the related entity. */
+  private relatedResource(
+    resource: Resource<object>,
+    path: string,
+    relation: Relation,
+    option: RelationOption,
+  ): Registered | undefined {
+    const { name } = relation.inverseEntityMetadata;
+    const refuse = (expected: string, got: string, advice: string): never => {
+      throw new InvalidOptionError(
+        `CRUD option \`${option}\` of ${resource.options.entity.name}`,
+        expected,
+        got,
+        advice,
+      );
+    };
+    const { through, candidates } = this.candidatesFor(resource, path, relation);
+    const [first, ...others] = candidates;
+    if (through && !first)
+      refuse(`relations through registered controllers of ${name}`, describe(through), 'name one of them in `as`');
+    if (others.length > 0) {
+      const advice = `name the one that applies: includableRelations: [{ relation: "${path}", as: … }]`;
+      refuse('relations to entities with one resource', `"${path}", for ${name} has several`, advice);
+    }
+    if (first && !first.repository)
+      refuse('relations to entities whose repository is the same for all requests', describe(path), 'leave it out');
+    return first;
+  }
+}
+
+const applications = new WeakMap<ModulesContainer, CrudApplication>();
+
+/** A provider may call a controller before the startup checks. */
+export function crudApplicationOf(container: Container): CrudApplication {
+  const modules = container.get(ModulesContainer, { strict: false });
+  const application = applications.get(modules) ?? new CrudApplication(container);
+  applications.set(modules, application);
+  return application;
+}

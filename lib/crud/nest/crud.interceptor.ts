@@ -1,0 +1,68 @@
+/**
+ * The interceptor of generated routes: lets overrides and hooks find their request, and adds to the response what an
+ * operation answers beside its body. Routes that need neither have none.
+ */
+import { HttpStatus, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { map, Observable } from 'rxjs';
+import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/request-facts.js';
+import { matchesWeakly } from '../rows/record-version.js';
+import { callOf, runWithin, type AnswerFacts, type RequestState } from '../store/call.js';
+
+export interface Response extends HeaderWriter {
+  readonly statusCode: number;
+  status(code: number): unknown;
+}
+
+type Answer = { readonly data?: unknown } | null | undefined;
+
+/** Calls the handler within the call of its request. */
+export const handleWithin = (state: RequestState, next: CallHandler): Observable<unknown> =>
+  new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
+
+/** @param finish adds to the response, and returns its body */
+const interceptorWith = (
+  finish: (context: ExecutionContext, state: RequestState, answer: unknown) => unknown,
+): NestInterceptor => ({
+  intercept(context, next) {
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const state: RequestState = { request, answers: new Map() };
+    return handleWithin(state, next).pipe(map((answer) => finish(context, state, answer)));
+  },
+});
+
+export const contextInterceptor = interceptorWith((context, { answers }, answer) => {
+  const facts = answers.get((answer as Answer)?.data);
+  return facts ? applyFacts(context, facts, answer) : answer;
+});
+
+/** For routes that create records. */
+export const locationInterceptor = interceptorWith((context, { answers }, answer) => {
+  setLocation(context, answer);
+  return applyFacts(context, answers.get((answer as Answer)?.data) ?? {}, answer);
+});
+
+/** Sets the status of the answer and its `ETag`, and answers `If-None-Match` with 304. @returns the body */
+export function applyFacts(context: ExecutionContext, { status, etag }: AnswerFacts, answer: unknown): unknown {
+  const http = context.switchToHttp();
+  const response = http.getResponse<Response>();
+  if (status !== undefined) response.status(status);
+  if (etag === undefined) return answer;
+  response.header('ETag', etag);
+  const { method, headers } = http.getRequest<HttpRequest>();
+  const known = headers['if-none-match'];
+  const isRead = (method === 'GET' || method === 'HEAD') && response.statusCode === (HttpStatus.OK as number);
+  if (known === undefined || !isRead || !matchesWeakly(known, etag)) return answer;
+  response.status(HttpStatus.NOT_MODIFIED);
+  return undefined;
+}
+
+/** Sets `Location` (RFC 9110 §15.3.2) where the answer is 201 with a record that has an `id`. */
+export function setLocation(context: ExecutionContext, answer: unknown): void {
+  const id = (answer as { readonly data?: { readonly id?: unknown } | null } | null | undefined)?.data?.id;
+  const http = context.switchToHttp();
+  const response = http.getResponse<Response>();
+  if (response.statusCode !== (HttpStatus.CREATED as number) || (typeof id !== 'string' && typeof id !== 'number'))
+    return;
+  const path = pathOf(http.getRequest<HttpRequest>()).replace(/\/$/, '');
+  response.header('Location', `${path}/${encodeURIComponent(id)}`);
+}

@@ -1,0 +1,16 @@
+import { envelope, type Envelope } from '../declare/envelope.js';
+import type { CallerView } from '../plan/variant.js';
+import { etagOf } from '../rows/record-version.js';
+import type { Call } from '../store/call.js';
+
+/** The answer that is one whole record, with its `ETag`. */
+export function answerRecord<T extends object>(
+  { state }: Call,
+  { version }: CallerView,
+  message: string,
+  record: T,
+): Envelope<unknown> {
+  const etag = etagOf(record, version);
+  if (etag !== undefined) state?.answers.set(record, { etag });
+  return envelope(message, record);
+}

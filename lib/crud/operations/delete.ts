@@ -1,0 +1,51 @@
+/** `delete` and `deleteMany`. */
+import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { viewOf } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
+import { parseDeleteQuery } from '../query/list-query.js';
+import { targetIn, targetOf } from '../read/records.js';
+import type { Call } from '../store/call.js';
+import { deleteRecords } from '../write/delete-records.js';
+import { writeSeparately } from '../write/items.js';
+
+/** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
+export async function remove<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  id: string,
+  query: ListQuery = {},
+  hooks: GeneratedHooks<T>,
+): Promise<Envelope<unknown>> {
+  const purges = parseDeleteQuery(query, plan.variantFor(call.request).choosesDeleted);
+  const target = await targetOf(plan, call, id, 'delete', purges ? 'with' : 'without');
+  await deleteRecords(plan, call, { targets: [target], purges, hooks, isBatch: false });
+  return envelope(`${plan.schema.name} deleted`, null);
+}
+
+/** @throws 400 for a malformed id or parameter, 403, 404, 409 */
+export async function deleteMany<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  query: ListQuery,
+  hooks: GeneratedHooks<T>,
+): Promise<Envelope<unknown>> {
+  const { schema, options } = plan;
+  const limits = {
+    maxBatchSize: options.maxBatchSize,
+    mayPurge: plan.variantFor(call.request).choosesDeleted,
+  };
+  const { targets, isAtomic, purges } = parseBatchDeletion(query, schema.id, limits);
+  const removeAll = async (each: readonly BatchTarget[]): Promise<null> => {
+    refuseDuplicates(each, schema.id, () => 'ids');
+    const view = await viewOf(plan, call, 'deleteMany', purges ? 'with' : 'without');
+    const removed = each.map((target) => targetIn(plan, call, view, target, 'deleteMany'));
+    await deleteRecords(plan, call, { targets: removed, purges, hooks, isBatch: true });
+    return null;
+  };
+  const deleted = isAtomic
+    ? await removeAll(targets)
+    : await writeSeparately(plan, call, targets, 200, (target) => removeAll([target]));
+  return envelope(`${schema.name} batch deleted`, deleted);
+}

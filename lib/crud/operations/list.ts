@@ -1,0 +1,52 @@
+/** `findAll` and `search`. */
+import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
+import { viewOf } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import { isDeletedChoice, type Deleted } from '../query/deleted-parameters.js';
+import { parseListQuery, type ListRequest } from '../query/list-query.js';
+import { selectedFields } from '../query/record-request.js';
+import { addRelations, evaluateRelated, hasRelations, restrict } from '../read/related-records.js';
+import { run } from '../read/statements.js';
+import { and } from '../sql/condition.js';
+import type { Call } from '../store/call.js';
+import type { Selection } from '../store/record-access.js';
+import { readCursorPage, readNumberedPage, type RecordList } from './page.js';
+
+const MESSAGES = { findAll: 'list', search: 'search' };
+
+/** @throws 400 naming every wrong parameter */
+export async function list<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  query: ListQuery,
+  operation: 'findAll' | 'search',
+): Promise<Envelope<unknown>> {
+  const { id, name } = plan.schema;
+  const view = await viewOf(plan, call, operation, deletedIn(plan, call, query));
+  const request = parseListQuery(query, view.list, operation);
+  if (plan.relations.size > 0) await evaluateRelated(plan, call, request);
+  const condition = and(view.visible, await restrict(plan, call, request.condition));
+  const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
+  const { records, metadata } = await run(plan, call, () => readList(plan, call, request, selection));
+  if (hasRelations(request)) await addRelations(plan, call, records, request);
+  return envelope(`${name} ${MESSAGES[operation]}`, records, metadata);
+}
+
+async function readList<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  { condition, cursor, page, count }: ListRequest,
+  selection: Selection,
+): Promise<RecordList<T>> {
+  if (cursor) return readCursorPage(plan, call, selection, condition, cursor);
+  if (page) return readNumberedPage(plan, call, selection, page, count);
+  const { reader } = plan.store;
+  const { maxListSize } = plan.options;
+  if (maxListSize === undefined) return { records: await reader.find(call, selection) };
+  const records = await reader.find(call, { ...selection, range: { limit: maxListSize + 1, offset: 0 } });
+  return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
+}
+
+/** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
+export const deletedIn = (plan: Plan, { request }: Call, { deleted }: ListQuery): Deleted =>
+  isDeletedChoice(deleted) && plan.variantFor(request).choosesDeleted ? deleted : 'without';

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../http/json-body.js';
+import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { viewOf } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
+import { targetIn } from '../read/records.js';
+import type { Call } from '../store/call.js';
+import { readBody } from '../write/bodies.js';
+import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
+import { updateRecords } from '../write/update-records.js';
+
+/** @throws 400 naming every wrong field, 403, 404, 409 */
+export async function patchMany<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  body: JsonObject,
+  query: ListQuery | undefined,
+  hooks: GeneratedHooks<T>,
+): Promise<Envelope<unknown>> {
+  const { id, name } = plan.schema;
+  const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
+  const patch = async (each: readonly unknown[], nameOf: NameItem): Promise<T[]> => {
+    const patches = await checkItems(each, nameOf, (item) => readPatch(item, id));
+    refuseDuplicates(patches, id, (index) => `${nameOf(index)}.id`);
+    const view = await viewOf(plan, call, 'patchMany');
+    const targets = patches.map((patched) => targetIn(plan, call, view, patched, 'patchMany'));
+    const sent = patches.map((patched) => readBody(plan, patched.body, 'patch', view));
+    return updateRecords(plan, call, view, { targets, sent, nameOf, hooks, isBatch: true });
+  };
+  const updated = isAtomic
+    ? await patch(items, inBatch)
+    : await writeSeparately(plan, call, items, 200, async (item) => (await patch([item], unnamed))[0]);
+  return envelope(`${name} batch updated`, updated);
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../http/json-body.js';
+import type { Envelope } from '../declare/envelope.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import type { Plan } from '../plan/plan.js';
+import { targetOf } from '../read/records.js';
+import type { Call } from '../store/call.js';
+import { readBody } from '../write/bodies.js';
+import { unnamed } from '../write/items.js';
+import { updateRecords } from '../write/update-records.js';
+import { answerRecord } from './answer.js';
+
+/**
+ * `update` and `patch` of one record.
+ *
+ * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
+ */
+export async function update<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  operation: 'update' | 'patch',
+  id: string,
+  body: JsonObject,
+  hooks: GeneratedHooks<T>,
+): Promise<Envelope<unknown>> {
+  const target = await targetOf(plan, call, id, operation);
+  const { view } = target;
+  const sent = [readBody(plan, body, operation, view)];
+  const [updated] = await updateRecords(plan, call, view, {
+    targets: [target],
+    sent,
+    nameOf: unnamed,
+    hooks,
+    isBatch: false,
+  });
+  return answerRecord(call, view, `${plan.schema.name} updated`, updated as T);
+}

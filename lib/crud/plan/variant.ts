@@ -1,0 +1,137 @@
+/** What depends on nothing but the caller's roles, computed once for each set of the roles that a resource names. */
+import type { Field } from '../../entities/entity-schema.js';
+import type { Permissions } from '../../entities/permissions.js';
+import { hasAnyRole } from '../../http/principal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { Deleted } from '../query/deleted-parameters.js';
+import type { ListParameters } from '../query/list-query.js';
+import { permissionsOf, readableParameters } from '../rows/field-permissions.js';
+import { isBound } from '../rows/owner.js';
+import type { WritePrecondition } from '../rows/write-precondition.js';
+import { compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
+import { StatementCache } from '../sql/statement-cache.js';
+import { pathOf } from './relation-parameters.js';
+import type { Resource } from './resource.js';
+
+export interface Variant {
+  /** Whether `deleted` and `purge` may be sent. */
+  readonly choosesDeleted: boolean;
+  /** Whether the option `owner` binds the caller. */
+  readonly isOwnerBound: boolean;
+  /** The caller's view, without the parts that vary, by the choice of deleted records. */
+  readonly views: Readonly<Record<Deleted, CallerView>>;
+}
+
+/** What the caller of one operation may see and change. */
+export interface CallerView {
+  /** What the caller may name in a query string. */
+  readonly list: ListParameters;
+  readonly permissions: Permissions;
+  /** The version of a record, where the caller may read it. */
+  readonly version: Field | undefined;
+  /** Every statement of the call has this condition: another record does not exist for the caller. */
+  readonly visible: Condition;
+  /** Whether a written record might lie outside of `visible`. */
+  readonly isScoped: boolean;
+  /** A record must meet their conditions to be changed. */
+  readonly preconditions: readonly WritePrecondition[];
+  /** Values that every written record gets; a client may send the same. */
+  readonly fixed: ReadonlyMap<Field, unknown>;
+}
+
+const NOTHING_FIXED: CallerView['fixed'] = new Map();
+
+type Relations = ReadonlyMap<string, Resource<object>>;
+
+/** @param relations the resources of the relations that requests follow, by path */
+export function compileVariants(
+  resource: Resource<object>,
+  relations: Relations,
+): (request: HttpRequest | undefined) => Variant {
+  const roles = [...new Set([resource, ...relations.values()].flatMap(namedRoles))];
+  const variants = new StatementCache<Variant>();
+  return (request) => {
+    const key = roles.length === 0 ? '' : roles.filter((role) => hasAnyRole(request, [role])).join('\n');
+    return variants.get(key, () => compileVariant(resource, relations, request));
+  };
+}
+
+function namedRoles({ fieldPermissions, owner, options }: Resource<object>): readonly string[] {
+  const rules = [...fieldPermissions.values()].flatMap(({ read, write }) => [read, write]);
+  const named = rules.flatMap((rule) => (typeof rule === 'object' ? rule : []));
+  return [...named, ...(owner?.except ?? []), ...options.deletedRoles];
+}
+
+/** @param request of any caller with the roles of the variant */
+function compileVariant(resource: Resource<object>, relations: Relations, request: HttpRequest | undefined): Variant {
+  const { owner, fieldPermissions, deletion, list, listWithDeleted, options } = resource;
+  const all = permissionsOf(fieldPermissions, request);
+  const isOwnerBound = owner !== undefined && isBound(owner, request);
+  const choosesDeleted = hasAnyRole(request, options.deletedRoles);
+  const readable = (parameters: ListParameters): ListParameters =>
+    followable(
+      resource,
+      relations,
+      fieldPermissions.size === 0 ? parameters : readableParameters(parameters, all),
+      request,
+    );
+  const without = readable(choosesDeleted ? { ...listWithDeleted, readable: list.readable } : list);
+  const withDeleted = choosesDeleted ? readable(listWithDeleted) : without;
+  const view = (parameters: ListParameters, visible: Condition): CallerView =>
+    Object.freeze({
+      list: parameters,
+      permissions: isOwnerBound ? withoutWriting(owner.field, all) : all,
+      version: without.readable.find(({ column }) => column.isVersion),
+      visible,
+      isScoped: false,
+      preconditions: [],
+      fixed: NOTHING_FIXED,
+    });
+  const hidden = (operator: 'isNull' | 'isNotNull') => (deletion ? compare(deletion, operator) : EVERYTHING);
+  const views = {
+    without: view(without, hidden('isNull')),
+    with: view(withDeleted, EVERYTHING),
+    only: view(withDeleted, hidden('isNotNull')),
+  };
+  return Object.freeze({ choosesDeleted, isOwnerBound, views });
+}
+
+const withoutWriting = (owned: Field, permissions: Permissions): Permissions => ({
+  canRead: (field) => permissions.canRead(field),
+  canInsert: (field) => field !== owned && permissions.canInsert(field),
+  canUpdate: (field) => field !== owned && permissions.canUpdate(field),
+});
+
+/** The parameters without relations and related fields that the caller may not read. */
+function followable(
+  { schema }: Resource<object>,
+  related: Relations,
+  list: ListParameters,
+  request: HttpRequest | undefined,
+): ListParameters {
+  if (related.size === 0) return list;
+  const readableAt = (path: string): readonly Field[] | undefined => {
+    const resource = related.get(path);
+    return resource?.list.readable.filter(permissionsOf(resource.fieldPermissions, request).canRead);
+  };
+  const isReadable = (path: string, { isOwning, joinColumns, propertyPath }: Relation): boolean => {
+    const parent = path.slice(0, -propertyPath.length - 1);
+    const owner = parent === '' ? schema : related.get(parent)?.schema;
+    const own = owner?.fields.find(({ column, readable }) => readable && isOwning && column === joinColumns[0]);
+    const readable = parent === '' ? list.readable : readableAt(parent);
+    return !own || !readable || has(readable, own);
+  };
+  const includable = [...list.includable].flatMap(([path, each]) =>
+    isReadable(path, each.relation) ? [[path, { ...each, readable: readableAt(path) ?? each.readable }] as const] : [],
+  );
+  const filterable = [...list.filterable].filter(([, { relations, field }]) =>
+    relations.every((relation, depth) => {
+      const path = pathOf(relations.slice(0, depth + 1));
+      const readable = depth === relations.length - 1 ? readableAt(path) : undefined;
+      return isReadable(path, relation) && (!readable || has(readable, field));
+    }),
+  );
+  return { ...list, includable: new Map(includable), filterable: new Map(filterable) };
+}
+
+const has = (fields: readonly Field[], { name }: Field): boolean => fields.some((each) => each.name === name);

@@ -1,0 +1,27 @@
+/** The parameter of a handler that receives the query string. */
+import { BadRequestException, createParamDecorator } from '@nestjs/common';
+import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import type { ListQuery } from '../declare/envelope.js';
+
+const MAX_BYTES = 4_096;
+
+/** Read from the URL itself, so that the query parsers of both platforms make no difference. @throws 400 */
+export function rawQueryOf(request: HttpRequest): ListQuery {
+  const sent = queryOf(request);
+  const query = Object.create(null) as Record<string, string | string[]>;
+  if (sent === '') return query;
+  const bytes = Buffer.byteLength(sent);
+  if (bytes > MAX_BYTES)
+    throw new BadRequestException(`The query string must be at most ${MAX_BYTES} bytes long, got ${bytes}`);
+  for (const [name, value] of new URLSearchParams(sent)) {
+    const earlier = query[name];
+    if (earlier === undefined) query[name] = value;
+    else if (typeof earlier === 'string') query[name] = [earlier, value];
+    else earlier.push(value);
+  }
+  return query;
+}
+
+export const RawQuery = createParamDecorator((_: unknown, context) =>
+  rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),
+);

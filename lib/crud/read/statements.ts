@@ -1,0 +1,46 @@
+/** Runs the statements of an operation, and translates errors of the database into exceptions without inner details. */
+import { BadRequestException, ConflictException } from '@nestjs/common';
+import { describeConflict, type FailedWrite } from '../../entities/conflicts.js';
+import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import type { Plan } from '../plan/plan.js';
+import { inTransaction, withConnection, type Call, type TransactionSteps } from '../store/call.js';
+
+/** What a statement writes, for the message where it conflicts with another record. */
+export type Write = Pick<FailedWrite, 'operation' | 'rows' | 'permissions'>;
+
+/** Runs statements, in the transaction of the call where there is one. @throws 400, 409, 503 */
+export async function run<R>(plan: Plan, call: Call, work: () => Promise<R>, write?: Write): Promise<R> {
+  try {
+    return await withConnection(call, plan.database, work);
+  } catch (error) {
+    throw await translated(plan, error, write);
+  }
+}
+
+/** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 409, 503 */
+export async function transacted<R>(
+  plan: Plan,
+  call: Call,
+  work: (call: Call) => Promise<R>,
+  steps?: TransactionSteps,
+): Promise<R> {
+  try {
+    return await inTransaction(call, plan.database, work, steps);
+  } catch (error) {
+    throw await translated(plan, error);
+  }
+}
+
+async function translated({ schema, database }: Plan, error: unknown, write?: Write): Promise<unknown> {
+  const { name } = schema;
+  const options = { cause: error };
+  const failure = databaseFailureOf(error);
+  if (failure === 'unavailable') return new DatabaseUnavailable(options);
+  if (failure === 'invalid')
+    return new BadRequestException(`${name} is not valid: the database does not accept one of its values`, options);
+  if (failure === 'read-only')
+    return new ConflictException(`${name} cannot be changed: it is a view of other records`, options);
+  if (failure !== 'conflict' || !write) return error;
+  const { manager } = database.dataSource;
+  return new ConflictException(await describeConflict(error, { ...write, schema, manager }), options);
+}

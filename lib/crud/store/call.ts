@@ -1,0 +1,116 @@
+/**
+ * The call of a generated operation, an argument of everything that the operation does. An `AsyncLocalStorage` holds it
+ * for code of the application that calls operations itself: overrides and hooks.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EntityManager } from 'typeorm';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { Condition } from '../sql/condition.js';
+import type { Database } from './database.js';
+
+/** A request that is being handled. */
+export interface RequestState {
+  readonly request: HttpRequest;
+  /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
+  readonly answers: Map<unknown, AnswerFacts>;
+  /** Of a request with an `Idempotency-Key`: makes its row a part of the first transaction of the resource. */
+  readonly idempotency?: IdempotencyOf | undefined;
+}
+
+export interface AnswerFacts {
+  readonly etag?: string;
+  readonly status?: number;
+}
+
+/** @param options of the resource that is written @returns `undefined` for other writes than that of the request */
+export type IdempotencyOf = (options: object) => TransactionSteps | undefined;
+
+/** What else belongs to a transaction. */
+export interface TransactionSteps {
+  /** Before the work. */
+  begin(manager: EntityManager): Promise<void>;
+  /** @param result of the work */
+  beforeCommit(manager: EntityManager, result: unknown): Promise<void>;
+  afterCommit(): void;
+}
+
+export interface Transaction {
+  readonly database: Database;
+  readonly manager: EntityManager;
+  /** Run after the commit, in this order. */
+  readonly afterCommit: (() => Promise<void>)[];
+  /** Work that a hook started and did not await must not join a transaction that has ended. */
+  isOpen: boolean;
+}
+
+export interface Call {
+  /** `undefined` outside of a request. */
+  readonly state: RequestState | undefined;
+  readonly request: HttpRequest | undefined;
+  readonly transaction: Transaction | undefined;
+  /** What the caller may see of related resources, by resource. Evaluated once for a call. */
+  readonly visible: Map<object, Condition>;
+}
+
+const calls = new AsyncLocalStorage<Call>();
+
+/** Runs code of the application: what it calls belongs to the call. */
+export const runWithin = <R>(call: Call, work: () => R): R => calls.run(call, work);
+
+/** Begins a call for a request. */
+export const callOf = (state: RequestState): Call => ({
+  state,
+  request: state.request,
+  transaction: undefined,
+  visible: new Map(),
+});
+
+/** Begins the call of an operation: in the request and the transaction of the code that calls it. */
+export function beginCall(): Call {
+  const outer = calls.getStore();
+  // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
+  if (outer?.transaction?.isOpen) return outer;
+  return { state: outer?.state, request: outer?.request, transaction: undefined, visible: new Map() };
+}
+
+/** The manager of the transaction that a call belongs to. */
+export const managerOf = ({ transaction }: Call, database: Database): EntityManager | undefined =>
+  transaction?.isOpen && transaction.database === database ? transaction.manager : undefined;
+
+/** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
+export async function inTransaction<R>(
+  call: Call,
+  database: Database,
+  work: (call: Call) => Promise<R>,
+  steps?: TransactionSteps,
+): Promise<R> {
+  if (managerOf(call, database)) return work(call);
+  const afterCommit: Transaction['afterCommit'] = [];
+  const run = (): Promise<R> =>
+    database.dataSource.transaction(async (manager) => {
+      const transaction: Transaction = { database, manager, afterCommit, isOpen: true };
+      const inner: Call = { ...call, transaction };
+      try {
+        await steps?.begin(manager);
+        const result = await runWithin(inner, () => work(inner));
+        await steps?.beforeCommit(manager, result);
+        return result;
+      } finally {
+        transaction.isOpen = false;
+      }
+    });
+  const result = await (database.lock ? database.lock.exclusive(run) : run());
+  steps?.afterCommit();
+  for (const each of afterCommit) await each();
+  return result;
+}
+
+/** Runs work after the commit of the transaction of the call; at once where there is none. */
+export async function afterCommit(call: Call, database: Database, work: () => Promise<void>): Promise<void> {
+  if (managerOf(call, database)) call.transaction?.afterCommit.push(work);
+  else await work();
+}
+
+/** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
+export const withConnection = <R>(call: Call, database: Database, work: () => Promise<R>): Promise<R> =>
+  database.lock && !managerOf(call, database) ? database.lock.shared(work) : work();

@@ -1,0 +1,177 @@
+/** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
+import type { Field } from '../../entities/entity-schema.js';
+import { isMerged, mergePatch } from '../../entities/merge-patch.js';
+import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
+import {
+  checkNew,
+  checkPatch,
+  checkReplacement,
+  DATABASE_DEFAULT,
+  describeJson,
+  isSame,
+  toJson,
+  type CheckResult,
+  type ReplacementContext,
+  type Values,
+} from '../../entities/record-input.js';
+import type { FieldError } from '../../http/failure.js';
+import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { Plan } from '../plan/plan.js';
+import type { CallerView } from '../plan/variant.js';
+import { newOwnerOf } from '../rows/owner.js';
+import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
+import { readLinks, type SentIds } from './links.js';
+import { checkBySchema, validate } from './validation.js';
+
+export type BodyKind = 'create' | 'update' | 'patch';
+
+/** A hook is code of the server: it may set every column, and the option `schema` checks bodies only. */
+export type Source = 'client' | 'hook';
+
+/** The values of a body, before they are checked. */
+export interface Sent extends CheckResult {
+  /** With what the path fixes. */
+  readonly body: Values;
+  readonly kind: BodyKind;
+  readonly source: Source;
+  readonly permissions: Permissions;
+  readonly ids: SentIds;
+  readonly idErrors: readonly FieldError[];
+}
+
+/** What a write sets. */
+export interface Change<T> {
+  readonly kind: BodyKind;
+  /** What a client has sent of the values. */
+  readonly sent: Values;
+  /** For the values. */
+  readonly entity: T;
+  readonly values: Values;
+  readonly ids: SentIds;
+}
+
+/** What the path fixes may be sent too, if it is the same. */
+export function readBody(
+  plan: Plan,
+  body: JsonObject,
+  kind: BodyKind,
+  { permissions, fixed }: CallerView,
+  source: Source = 'client',
+): Sent {
+  const isHook = source === 'hook';
+  const { values, errors } = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
+  const wrong: FieldError[] = [];
+  for (const [field, value] of values) {
+    if (!fixed.has(field)) continue;
+    const expected: unknown = field.type.write(fixed.get(field));
+    if (!isSame(field, value, expected))
+      wrong.push({ field: field.name, message: `must be ${describeJson(expected)} as in the path, or nothing` });
+  }
+  const free = new Map([...values].filter(([field]) => !fixed.has(field)));
+  const { ids, errors: idErrors } = readLinks(plan, body, kind);
+  return {
+    kind,
+    source,
+    body: values,
+    values: free,
+    errors: [...errors, ...wrong],
+    permissions: isHook ? withWriting(free, permissions) : permissions,
+    ids,
+    idErrors,
+  };
+}
+
+/** @throws 400 naming every wrong field, 401 for an anonymous owner, 403 where the path names another owner */
+export async function checkCreated<T extends object>(
+  plan: Plan<T>,
+  request: HttpRequest | undefined,
+  sent: Sent,
+  { fixed }: CallerView,
+): Promise<Change<T>> {
+  const { owner, schema, metadata } = plan;
+  const given = owner ? new Map([[owner.field, newOwnerOf(owner, request, fixed.get(owner.field))], ...fixed]) : fixed;
+  const { values, errors } = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
+  const checked = checkNew(schema, values, sent.permissions, given);
+  return validated(plan, metadata.create() as T, sent, checked, errors);
+}
+
+/** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
+export async function checkChanged<T extends object>(
+  plan: Plan<T>,
+  sent: Sent,
+  current: T | undefined,
+  { key, view }: { readonly key: unknown; readonly view: CallerView },
+): Promise<Change<T>> {
+  const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(plan, sent, current, view);
+  const checked =
+    sent.kind === 'patch'
+      ? checkPatch(plan.schema, values, { current: (field) => valueOf(field, current) }, sent.permissions)
+      : checkReplaced(plan, sent, values, current, view);
+  return validated(plan, entityOf(plan.options.entity, key), sent, checked, errors);
+}
+
+/** What is checked against the stored record, and a listener, need one. */
+export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
+  [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
+
+/** The fields whose stored value takes part in the result of a patch. */
+export const mergedFields = ({ values, permissions }: Sent): Field[] =>
+  [...values].flatMap(([field, value]) => (permissions.canUpdate(field) && isMerged(value) ? [field] : []));
+
+/** The values for a hook. What the database fills in is absent. */
+export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknown>, 'values' | 'ids'>): JsonObject {
+  const record: Record<string, unknown> = {};
+  for (const field of schema.fields)
+    if (values.has(field) && values.get(field) !== DATABASE_DEFAULT) setAtPath(record, field.path, values.get(field));
+  for (const [{ name }, keys] of ids) record[name] = keys;
+  return record;
+}
+
+/** A patch is merged into the stored record first. */
+function checkPatchBySchema(
+  plan: Plan,
+  sent: Sent,
+  current: object | undefined,
+  { list }: CallerView,
+): Promise<CheckResult> {
+  if (sent.kind !== 'patch' || !plan.options.schema.update) return checkBySchema(plan, 'update', sent);
+  const merge = (values: Values): Values =>
+    new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
+  const merged = { ...sent, body: merge(sent.body), values: merge(sent.values) };
+  const kept = new Map(list.readable.map((field) => [field, toJson(valueOf(field, current))]));
+  return checkBySchema(plan, 'update', merged, kept);
+}
+
+function checkReplaced(
+  { schema, metadata }: Plan,
+  { permissions }: Sent,
+  values: Values,
+  current: object | undefined,
+  { fixed }: CallerView,
+): CheckResult {
+  let blank: object | undefined;
+  const known: ReplacementContext = {
+    current: (field) => valueOf(field, current),
+    default: ({ column }) => column.getEntityValue((blank ??= metadata.create() as object)) ?? DATABASE_DEFAULT,
+  };
+  return checkReplacement(schema, values, known, permissions, fixed);
+}
+
+async function validated<T extends object>(
+  plan: Plan<T>,
+  entity: T,
+  { kind, source, values: sent, ids, idErrors }: Sent,
+  checked: CheckResult,
+  errors: readonly FieldError[],
+): Promise<Change<T>> {
+  const values = await validate(plan, entity, checked, [...errors, ...idErrors]);
+  return { kind, sent: source === 'client' ? sent : new Map(), entity, values, ids };
+}
+
+/** Also of the fields that are set, as far as their columns can be written. */
+const withWriting = (set: Values, { canRead, canInsert, canUpdate }: Permissions): Permissions => ({
+  canRead,
+  canInsert: (field) => (set.has(field) ? field.insertable : canInsert(field)),
+  canUpdate: (field) => (set.has(field) ? field.updatable : canUpdate(field)),
+});

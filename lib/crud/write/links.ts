@@ -1,0 +1,139 @@
+/** Writes the many-to-many relations that a body names by ids, such as `"tagsIds": [1, 3]`. */
+import { ConflictException } from '@nestjs/common';
+import { databaseFailureOf } from '../../entities/database-errors.js';
+import type { Field } from '../../entities/entity-schema.js';
+import { describeJson } from '../../entities/record-input.js';
+import type { FieldError } from '../../http/failure.js';
+import type { JsonObject } from '../../http/json-body.js';
+import { relatedVisible } from '../plan/caller-view.js';
+import type { Plan } from '../plan/plan.js';
+import type { LinkedIds } from '../query/record-request.js';
+import { relatedPlan } from '../read/related-records.js';
+import { run } from '../read/statements.js';
+import { and, compare, type Condition } from '../sql/condition.js';
+import { managerOf, type Call } from '../store/call.js';
+import { chunksOf, identityOf, keyOf, toEntityKey } from '../store/linked-rows.js';
+
+const MAX_IDS = 100;
+
+/** The keys that each relation shall have, as clients see them. A relation that is not here keeps its own. */
+export type SentIds = ReadonlyMap<LinkedIds, readonly unknown[]>;
+
+/** An update replaces the whole record: a relation that its body does not name becomes empty. */
+export function readLinks(
+  plan: Plan,
+  body: JsonObject,
+  operation: 'create' | 'update' | 'patch',
+): { ids: SentIds; errors: FieldError[] } {
+  const ids = new Map<LinkedIds, readonly unknown[]>();
+  const errors: FieldError[] = [];
+  for (const linked of plan.list.linkable) {
+    const sent = body[linked.name];
+    if (sent === undefined && operation !== 'update') continue;
+    const reading = sent === undefined ? { keys: [] } : readIds(sent, relatedPlan(plan, linked.path));
+    if ('keys' in reading) ids.set(linked, reading.keys);
+    else errors.push({ field: linked.name, message: reading.message });
+  }
+  return { ids, errors };
+}
+
+/**
+ * Replaces the links to records that the caller sees; others stay. Runs in the transaction that writes the record.
+ *
+ * @throws 409 naming the ids of records that the caller does not see
+ */
+export async function writeLinks(
+  plan: Plan,
+  call: Call,
+  key: unknown,
+  ids: SentIds,
+  operation: 'create' | 'update',
+): Promise<void> {
+  if (ids.size > 0 && operation === 'update') await lockOwner(plan, call, key);
+  for (const [linked, keys] of ids) await replaceLinks(plan, call, { key, linked, keys, operation });
+}
+
+/** Of two requests that replace the links of one record, the second one waits for the first. */
+async function lockOwner(plan: Plan, call: Call, key: unknown): Promise<void> {
+  const { id } = plan.schema;
+  if (!plan.database.lock)
+    await run(plan, call, () => plan.store.reader.findOne(call, compare(id, 'eq', key), [id], 'for update'));
+}
+
+interface Replacement {
+  readonly key: unknown;
+  readonly linked: LinkedIds;
+  readonly keys: readonly unknown[];
+  readonly operation: 'create' | 'update';
+}
+
+async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operation }: Replacement): Promise<void> {
+  const { schema, options, database } = plan;
+  const { name, path, relation } = linked;
+  const related = relatedPlan(plan, path);
+  const { id, name: relatedName } = related.schema;
+  const refuse = (reason: string, cause?: unknown): ConflictException =>
+    new ConflictException(`${schema.name} cannot be ${operation}d: ${name} refers to ${reason}`, { cause });
+  const visible = await relatedVisible(related, call);
+  const missing = without(keys, await visibleKeys(related, call, keys, visible));
+  if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
+  const links = { relation, owner: schema.id, keys: [key], related: id, condition: visible };
+  const found = await run(related, call, () => related.store.reader.findLinked(call, links, [id]));
+  const current = found.map(({ record }) => keyOf(record, id));
+  const [added, removed] = [without(keys, current), without(current, keys)];
+  try {
+    await run(plan, call, async () => {
+      const manager = managerOf(call, database) ?? database.dataSource.manager;
+      const builder = manager.createQueryBuilder().relation(options.entity, path).of(key);
+      if (removed.length > 0) await builder.remove(toEntityKeys(removed, id));
+      if (added.length > 0) await builder.add(toEntityKeys(added, id));
+    });
+  } catch (error) {
+    if (databaseFailureOf(error) !== 'conflict') throw error;
+    throw refuse('records that another request changed', error);
+  }
+}
+
+/** The keys of a body, without duplicates. */
+function readIds(
+  sent: unknown,
+  { schema }: Plan,
+): { readonly keys: readonly unknown[] } | { readonly message: string } {
+  const { type } = schema.id;
+  if (!Array.isArray(sent)) return { message: `must be an array of ids, got ${describeJson(sent)}` };
+  if (sent.length > MAX_IDS) return { message: `must have at most ${MAX_IDS} ids, got ${sent.length}` };
+  const keys = new Map<string, unknown>();
+  for (const each of sent as unknown[]) {
+    const reading = each === null ? { expected: 'an id' } : type.read(each);
+    if ('expected' in reading)
+      return { message: `must be an array of ids, each ${reading.expected}, got ${describeJson(each)}` };
+    const key = type.write(reading.value);
+    keys.set(identityOf(key), key);
+  }
+  return { keys: [...keys.values()] };
+}
+
+async function visibleKeys(
+  related: Plan,
+  call: Call,
+  keys: readonly unknown[],
+  visible: Condition,
+): Promise<readonly unknown[]> {
+  const { id } = related.schema;
+  const found: unknown[] = [];
+  for (const chunk of chunksOf(new Set(keys), id)) {
+    const condition = and(compare(id, 'in', ...chunk), visible);
+    const records = await run(related, call, () =>
+      related.store.reader.find(call, { condition, fields: [id], sort: [] }),
+    );
+    found.push(...records.map((record) => keyOf(record, id)));
+  }
+  return found;
+}
+
+function without(keys: readonly unknown[], others: readonly unknown[]): unknown[] {
+  const known = new Set(others.map(identityOf));
+  return keys.filter((key) => !known.has(identityOf(key)));
+}
+
+const toEntityKeys = (keys: readonly unknown[], id: Field): unknown[] => keys.map((key) => toEntityKey(key, id));

@@ -1,0 +1,141 @@
+/** Changes records: one for PUT and PATCH, several for a batch. */
+import { AccessRefused } from '../../http/refusal.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import type { Plan } from '../plan/plan.js';
+import type { CallerView } from '../plan/variant.js';
+import {
+  assertChangeable,
+  changeable,
+  exists,
+  findAll,
+  missing,
+  refusalOf,
+  withFields,
+  type Target,
+} from '../read/records.js';
+import { run, transacted } from '../read/statements.js';
+import { and } from '../sql/condition.js';
+import { managerOf, type Call } from '../store/call.js';
+import type { RowLock } from '../store/record-access.js';
+import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
+import { beforeUpdate, runAfter } from './hooks.js';
+import { checkItems, forItem, type NameItem } from './items.js';
+import { writeLinks } from './links.js';
+import { assertVisible, evaluateScopes } from './references.js';
+
+export interface Update<T extends object> {
+  /** Of one view. */
+  readonly targets: readonly Target[];
+  /** The body for each target. */
+  readonly sent: readonly Sent[];
+  readonly nameOf: NameItem;
+  readonly hooks: GeneratedHooks<T>;
+  /** Whether the records are locked first. A single record is changed by one conditional statement. */
+  readonly isBatch: boolean;
+}
+
+/**
+ * All records are changed, or none. Where the stored record takes part in the result, the body is checked before the
+ * transaction, and again where the record has changed when the transaction has locked it.
+ *
+ * @returns the records after the update, in the order of the targets
+ * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
+ */
+export async function updateRecords<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  view: CallerView,
+  update: Update<T>,
+): Promise<T[]> {
+  const { targets, sent, nameOf, hooks, isBatch } = update;
+  const merged = new Set(sent.flatMap(mergedFields));
+  const isMerging = merged.size > 0 || (plan.options.schema.update && sent.some(({ kind }) => kind === 'patch'));
+  const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
+  const read = (within: Call, lock?: RowLock): Promise<readonly T[]> => {
+    const { id } = plan.schema;
+    const request = isCompared ? withFields(plan, view, [id, ...merged]) : { fields: [id], linked: [], includes: [] };
+    return readTargets(plan, within, targets, { request, lock });
+  };
+  for (;;) {
+    const current = isCompared ? await read(call) : [];
+    const changes = await checkItems(targets, nameOf, (target, index) =>
+      checkChanged(plan, sent[index] as Sent, current[index], target),
+    ).catch(async (error: unknown) => {
+      // An unknown record is 404, whatever is wrong with the body. Inside a transaction, a check may see an old state.
+      if (!managerOf(call, plan.database)) for (const target of targets) await assertChangeable(plan, call, target);
+      throw error;
+    });
+    await evaluateScopes(plan, call, changes, { operation: 'update', view });
+    const apply = async (within: Call): Promise<T[] | undefined> => {
+      const locked = isBatch || isMerging ? await read(within, 'for update') : [];
+      if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return undefined;
+      for (const [index, change] of changes.entries())
+        await forItem(nameOf(index), () => updateRecord(plan, within, targets[index] as Target, change, hooks));
+      return readUpdated(plan, within, view, targets, hooks);
+    };
+    const hasLinks = changes.some(({ ids }) => ids.size > 0);
+    const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
+    const updated = isSingleStatement ? await apply(call) : await transacted(plan, call, apply);
+    // Another request has changed a record since its body was merged.
+    if (updated) return updated;
+  }
+}
+
+/** @throws 404, 403, 412, 428 for the first record that cannot be changed */
+export async function readTargets<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  targets: readonly Target[],
+  reading: Parameters<typeof findAll>[4],
+): Promise<readonly T[]> {
+  const [first] = targets;
+  if (!first) return [];
+  // All have the preconditions of the first one.
+  const visible = and(first.view.visible, ...first.preconditions.map(({ condition }) => condition));
+  const keys = targets.map(({ key }) => key);
+  const found = await findAll(plan, call, { ...first.view, visible }, keys, reading);
+  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(plan, call, target);
+  return found as T[];
+}
+
+async function updateRecord<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  target: Target,
+  change: Change<T>,
+  hooks: GeneratedHooks<T>,
+): Promise<void> {
+  const { key, view, preconditions } = target;
+  const { store, metadata } = plan;
+  // A listener must not be called for a record that a precondition refuses.
+  if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(plan, call, target);
+  await assertVisible(plan, call, [change], { operation: 'update', view, key });
+  const { values, ids } = await beforeUpdate(plan, call, hooks, change, target);
+  const condition = changeable(plan, target);
+  // Other links make another version of the record.
+  const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
+  const write = { operation: 'update', rows: [values], permissions: view.permissions } as const;
+  const matched =
+    hasNewVersion || values.size > 0
+      ? await run(plan, call, () => store.writers.update.update(call, key, condition, values), write)
+      : await exists(plan, call, condition);
+  // A trigger may have ignored the statement, which changes nothing.
+  if (!matched) await assertChangeable(plan, call, target);
+  await writeLinks(plan, call, key, ids, 'update');
+}
+
+/** @throws 403 where a record lies outside of what the caller may see now */
+async function readUpdated<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  view: CallerView,
+  targets: readonly Target[],
+  hooks: GeneratedHooks<T>,
+): Promise<T[]> {
+  const keys = targets.map(({ key }) => key);
+  const records = await findAll(plan, call, view, keys);
+  for (const [index, record] of records.entries())
+    if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
+  await runAfter(plan, call, hooks, 'afterUpdate', records);
+  return records as T[];
+}

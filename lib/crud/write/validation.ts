@@ -1,0 +1,102 @@
+/** Checks of a record beyond its columns: the option `schema`, and class-validator. */
+import { BadRequestException } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
+import { isKnownTo, type Permissions } from '../../entities/permissions.js';
+import { DATABASE_DEFAULT, type CheckResult, type Values } from '../../entities/record-input.js';
+import type { FieldError } from '../../http/failure.js';
+import type { SchemaIssue } from '../declare/standard-schema.js';
+import type { Plan } from '../plan/plan.js';
+import { fill, setAtPath, valueAt, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
+
+interface SchemaInput extends CheckResult {
+  /** What was sent, with what the path fixes; for a patch, merged into the stored record. */
+  readonly body: Values;
+  readonly permissions: Permissions;
+}
+
+/**
+ * Gives the schema of an option what some client may set, by their names. What it returns replaces what this one may
+ * set; a field that it leaves out keeps its value. Of fields that this one does not know, it reports nothing.
+ *
+ * @param kept for a patch, the values of the stored record, which the schema sees where none is sent
+ * @returns the values, and the errors with the issues of the schema
+ */
+export async function checkBySchema(
+  plan: Plan,
+  operation: 'create' | 'update',
+  sent: SchemaInput,
+  kept?: Values,
+): Promise<CheckResult> {
+  const { fields } = plan.schema;
+  const standard = plan.options.schema[operation];
+  if (!standard) return sent;
+  const { permissions } = sent;
+  const record = {};
+  for (const field of fields) {
+    const value = sent.body.has(field) || !field.readable ? sent.body.get(field) : kept?.get(field);
+    if (value !== undefined && isForClients(plan, field, operation)) setAtPath(record, field.path, value);
+  }
+  const result = await standard['~standard'].validate(record);
+  if (result.issues) {
+    const unknown = new Set(fields.flatMap((each) => (isKnownTo(each, permissions) ? [] : [each.name])));
+    const errors = result.issues.map(errorOf).filter(({ field }) => !unknown.has(field));
+    return { values: sent.values, errors: [...sent.errors, ...errors] };
+  }
+  const mayWrite = operation === 'create' ? permissions.canInsert : permissions.canUpdate;
+  const values = new Map(sent.values);
+  for (const field of fields) {
+    const output = valueAt(field.path, result.value);
+    const isSet = values.has(field) || (!kept && !sent.body.has(field));
+    if (output !== undefined && isSet && mayWrite(field)) values.set(field, output);
+  }
+  return { values, errors: sent.errors };
+}
+
+/** Whether there are clients who may set a field. */
+function isForClients({ fieldPermissions, owner }: Plan, field: Field, operation: 'create' | 'update'): boolean {
+  if (fieldPermissions.get(field)?.write === 'never') return false;
+  if (owner?.field === field && owner.except.length === 0) return false;
+  return operation === 'create' ? field.insertable : field.updatable;
+}
+
+/**
+ * Adds what class-validator finds. It may change the values, as a constraint may change the entity.
+ *
+ * @param entity for the values, which class-validator checks
+ * @throws 400 naming every wrong field
+ */
+export async function validate(
+  plan: Plan,
+  entity: object,
+  checked: CheckResult,
+  unknown: readonly FieldError[],
+): Promise<Values> {
+  let { values } = checked;
+  const named = new Set(unknown.map(({ field }) => field));
+  const errors = [...unknown, ...checked.errors.filter(({ field }) => !named.has(field))];
+  const validator = await plan.loadValidator();
+  if (validator) {
+    const found = await validator(fill(entity, withoutDefaults(values)));
+    errors.push(...errorsOfOtherFields(found, values, errors));
+    values = valuesOfEntity(entity, values);
+  }
+  if (errors.length > 0) throw new BadRequestException({ message: `${plan.schema.name} is not valid`, errors });
+  return values;
+}
+
+const errorOf = ({ path = [], message }: SchemaIssue): FieldError => ({
+  field: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
+  message,
+});
+
+/** The errors of class-validator for fields that have no error yet. */
+function errorsOfOtherFields(found: readonly FieldError[], values: Values, known: readonly FieldError[]): FieldError[] {
+  const named = new Set(known.map(({ field }) => field));
+  // What the database will fill in is not there to be checked.
+  const sent = [...values].flatMap(([field, value]) => (value === DATABASE_DEFAULT ? [] : [field]));
+  const byProperty = new Map(sent.map(({ property, name }) => [property, name]));
+  return found.flatMap(({ field, message }) => {
+    const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
+    return name === undefined || named.has(name) ? [] : [{ field: name, message }];
+  });
+}
