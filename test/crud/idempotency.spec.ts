@@ -50,7 +50,12 @@ class OtherController extends CrudController({ entity: Order, endpoint: '/other'
 
 /** Serves the generated route by a method of another name, and writes three times, first to another resource. */
 @Injectable()
-class RenamedController extends CrudController({ entity: Order, endpoint: '/renamed', idempotency: true }) {
+class RenamedController extends CrudController({
+  entity: Order,
+  endpoint: '/renamed',
+  idempotency: true,
+  operations: ['findAll', 'findById'],
+}) {
   constructor(private readonly moduleRef: ModuleRef) {
     super();
   }

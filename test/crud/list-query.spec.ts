@@ -2,7 +2,8 @@
 import { BadRequestException } from '@nestjs/common';
 import type { FieldError } from 'declarest';
 import type { Condition } from '../../lib/crud/sql/condition.js';
-import { parseListQuery, rawQueryOf, type ListParameters, type ListRequest } from '../../lib/crud/query/list-query.js';
+import { parseListQuery, type ListParameters, type ListRequest } from '../../lib/crud/query/list-query.js';
+import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { text } from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';

@@ -215,7 +215,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       return { own: id } as never;
     }
   }
-  class AddsById extends CrudController(searched) {
+  class AddsById extends CrudController({ ...searched, operations: ['findAll', 'search', 'exists', 'create'] }) {
     @Get(':id')
     one(@Param('id') id: string) {
       return { own: id };
@@ -237,8 +237,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it.each<[string, Type, 'forFeature' | 'controllers']>([
     ['overrides findById', OverridesById, 'forFeature'],
     ['overrides findById', OverridesById, 'controllers'],
-    ['declares the route under another name', AddsById, 'forFeature'],
-    ['declares the route under another name', AddsById, 'controllers'],
+    ['declares the route under another name in place of findById', AddsById, 'forFeature'],
+    ['declares the route under another name in place of findById', AddsById, 'controllers'],
     ['adds a route of two parameters', AddsTwoLevels, 'forFeature'],
     ['overrides what a subclass overrides', Grandchild, 'controllers'],
   ])('[4.2] search and exists come before {id} in a subclass that %s (%p in %s)', async (_what, controller, where) => {

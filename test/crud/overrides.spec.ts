@@ -32,7 +32,7 @@ import {
 } from 'declarest';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { PLATFORMS, type Platform } from '../harness/platforms.js';
 import { type CrudParts, failure, naming, startCrud, success, wrongFields } from './service.js';
 
 @Entity()
@@ -360,6 +360,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       constructor(private readonly asked: Asked) {
         super();
       }
+      @Get('search')
+      override search(query: ListQuery) {
+        return super.search(query);
+      }
       @Get(':id')
       override async findById(id: string) {
         return { ...(await super.findById(id)), message: this.asked.request.url };
@@ -376,6 +380,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await service.get('/api/products/search?name=a')).json.data).toHaveLength(1);
     expect((await service.get('/api/products/9')).json).toEqual(failure('Product with id 9 not found'));
     expect(instances).toBe(4);
+    await service.close();
+  });
+
+  it('[4.2] refuses to start a request-scoped subclass on Express whose :id hides a fixed path', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class Scoped extends CrudController(everything) {
+      @Get(':id')
+      override findById(id: string) {
+        return super.findById(id);
+      }
+    }
+    const start = (platform: Platform) =>
+      startCrud(platform, { entities: [Product], imports: [CrudModule], controllers: [Scoped] });
+    await expect(start('express')).rejects.toThrow(
+      'The routes of Scoped must be in the order in which Express matches them, because the controller is ' +
+        'request-scoped, got search behind a parameter. Override the operation above the route with the parameter: ' +
+        '@Get("search") override search(…).',
+    );
+    const service = await start('fastify');
+    expect((await service.get('/api/products/search?name=a')).status).toBe(200);
     await service.close();
   });
 

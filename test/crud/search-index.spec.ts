@@ -190,7 +190,7 @@ it('[10] refuses to boot where the database cannot create the index', async () =
   // The servers of the tests have the extension.
   const query = (): Promise<never> => Promise.reject(new Error('extension "pg_trgm" is not available'));
   const dataSource = { options: { type: 'postgres', synchronize: true }, query };
-  await expect(prepareSearchIndex(resource as never, dataSource as never)).rejects.toThrow(
+  await expect(prepareSearchIndex({ ...resource, database: { dataSource } } as never)).rejects.toThrow(
     'CRUD option `searchIndex` of Article must be used where the database can create the index, ' +
       'got "extension \\"pg_trgm\\" is not available". ' +
       'Let an administrator run CREATE EXTENSION pg_trgm on PostgreSQL; SQLite needs FTS5.',

@@ -4,7 +4,8 @@ import { compare, EVERYTHING, type Relation } from '../../lib/crud/sql/condition
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
 import { isDeletedChoice } from '../../lib/crud/query/deleted-parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
-import { conditionParameters, parameterNames, parseDeleteQuery, parseListQuery, parseRecordQuery, rawQueryOf, readFlag, type ListParameters } from '../../lib/crud/query/list-query.js';
+import { conditionParameters, parameterNames, parseDeleteQuery, parseListQuery, parseRecordQuery, readFlag, type ListParameters } from '../../lib/crud/query/list-query.js';
+import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../lib/crud/declare/list-options.js';
 import { QueryErrors } from '../../lib/crud/query/query-errors.js';

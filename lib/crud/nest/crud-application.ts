@@ -47,6 +47,12 @@ export class CrudApplication {
     return [...classes].filter((controller) => optionsOf(controller) !== undefined);
   }
 
+  /** Request-scoped controllers: Nest does not create them before it registers their routes. */
+  get requestScoped(): CrudControllerClass[] {
+    const scoped = this.wrappers.filter((each) => !each.isDependencyTreeStatic());
+    return this.controllers.filter((controller) => scoped.some(({ metatype }) => metatype === controller));
+  }
+
   /** @throws InvalidOptionError where the options do not fit the data source */
   planFor<T extends object>(
     options: ResolvedCrudOptions<T>,

@@ -3,6 +3,7 @@ import { HttpCode, Param, RequestMapping, UseGuards, UseInterceptors, type Abstr
 import { getMetadataArgsStorage } from 'typeorm';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import { overlaps, shapesOf } from '../../routes/route-shape.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { UnreadableBodyGuard } from '../../routes/unreadable-body.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
@@ -51,6 +52,8 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
   }
 }
 
+/** An instance: Nest has found the classes of guards by the time when controllers are prepared. */
+const unreadableBodyGuard = new UnreadableBodyGuard();
 const PREPARED = Symbol('declarest.prepared');
 
 /** Before Nest registers the routes of a generated controller, or of a subclass of one. @throws InvalidOptionError */
@@ -77,7 +80,7 @@ export function prepareController(controller: Abstract<object>): void {
 function decorate(method: Method, options: ResolvedCrudOptions, operation: OperationName | undefined): void {
   const descriptor = { value: method };
   if (Reflect.getMetadata('method', method) !== OPERATIONS.findAll.verb)
-    UseGuards(UnreadableBodyGuard)({}, '', descriptor);
+    UseGuards(unreadableBodyGuard)({}, '', descriptor);
   // An idempotent resource has an interceptor of its own.
   if (options.idempotency) return;
   if (isCreation(method)) UseInterceptors(locationInterceptor)({}, '', descriptor);
@@ -151,14 +154,29 @@ function restoreEndpoint(controller: Abstract<object>, { endpoint }: ResolvedCru
   if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
 }
 
+/** The routes that an earlier route with a parameter hides, as `:id` hides `search`. */
+export function hiddenRoutes(controller: Abstract<object>): string[] {
+  if (isGeneratedClass(controller)) return [];
+  const methods = [...routedMethods(controller).values()];
+  return methods.flatMap((method, index) =>
+    methods.slice(0, index).some((earlier) => hides(earlier, method)) ? pathsOf(method) : [],
+  );
+}
+
+const hides = (earlier: Method, method: Method): boolean =>
+  rankOf(earlier) > rankOf(method) &&
+  Reflect.getMetadata('method', earlier) === Reflect.getMetadata('method', method) &&
+  shapesOfMethod(earlier).some((wide) => shapesOfMethod(method).some((narrow) => overlaps(wide, narrow)));
+
+const shapesOfMethod = (method: Method) => pathsOf(method).flatMap((path) => shapesOf(path));
+
 /**
  * The prototype of the instances of a controller. Express matches routes in the order in which Nest finds the methods, a
- * subclass's first. Where that would let `:id` hide a fixed path, the prototype lists the methods in another order.
+ * subclass's first. Where a fixed path would be hidden, the prototype lists the methods in another order.
  */
 export function prototypeInOrder(controller: Abstract<object>): object {
-  const methods = [...routedMethods(controller)];
-  const sorted = methods.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
-  if (sorted.every((each, index) => each === methods[index])) return controller.prototype as object;
+  if (hiddenRoutes(controller).length === 0) return controller.prototype as object;
+  const sorted = [...routedMethods(controller)].toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
   const properties = sorted.map(([name, value]) => [name, { value, writable: true, configurable: true }]);
   return Object.create(
     controller.prototype as object,

@@ -11,8 +11,8 @@ import { routeTableOf, whenAdapterIsReady } from '../../routes/route-tables.js';
 import { answerUnreadableBodies, deferUnreadableBodies } from '../../routes/unreadable-body.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { describePaths } from '../store/compilability.js';
-import { crudApplicationOf } from './crud-application.js';
-import { pathsOf } from './routes.js';
+import { crudApplicationOf, type CrudControllerClass } from './crud-application.js';
+import { hiddenRoutes, pathsOf } from './routes.js';
 import { prepareSearchIndex } from './search-indexes.js';
 import { describeOverrides, findOverrideWarnings, findUnpaginatedWarning } from './startup-checks.js';
 
@@ -74,13 +74,23 @@ export function reportControllers(moduleRef: ModuleRef): void {
   for (const route of routes) refuseParameters(route);
   const application = crudApplicationOf(moduleRef);
   application.isStarted = true;
-  const { controllers } = application;
+  const { controllers, requestScoped } = application;
+  if (hostOf(moduleRef).httpAdapter?.getType() === 'express') requestScoped.forEach(refuseHiddenRoutes);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
   const unpaginated = findUnpaginatedWarning(controllers);
   if (unpaginated !== undefined) logger.warn(unpaginated);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of application.all) logger.debug(describePaths(options.entity, database.dataSource));
+}
+
+/** Express matches routes in the order of their methods, which cannot be changed where Nest creates no instance. */
+function refuseHiddenRoutes(controller: CrudControllerClass): void {
+  const [hidden] = hiddenRoutes(controller);
+  if (hidden === undefined) return;
+  const expected = 'in the order in which Express matches them, because the controller is request-scoped';
+  const advice = `Override the operation above the route with the parameter: @Get("${hidden}") override ${hidden}(…)`;
+  throw new InvalidOptionError(`The routes of ${controller.name}`, expected, `${hidden} behind a parameter`, advice);
 }
 
 /** `@Controller(':shop/products')` of a subclass, or a prefix with a parameter. The option `endpoint` checks its own. */

@@ -135,7 +135,7 @@ function checkPatchBySchema(
   current: object | undefined,
   { list }: CallerView,
 ): Promise<CheckResult> {
-  if (sent.kind !== 'patch' || !plan.options.schema.update) return checkBySchema(plan, 'update', sent);
+  if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
   const merged = { ...sent, body: merge(sent.body), values: merge(sent.values) };

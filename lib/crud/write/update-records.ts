@@ -56,18 +56,15 @@ export async function updateRecords<T extends object>(
     const request = isCompared ? withFields(plan, view, [id, ...merged]) : { fields: [id], linked: [], includes: [] };
     return readTargets(plan, within, targets, { request, lock });
   };
-  for (;;) {
+  const attempt = async (): Promise<T[] | undefined> => {
     const current = isCompared ? await read(call) : [];
     const changes = await checkItems(targets, nameOf, (target, index) =>
       checkChanged(plan, sent[index] as Sent, current[index], target),
-    ).catch(async (error: unknown) => {
-      // An unknown record is 404, whatever is wrong with the body. Inside a transaction, a check may see an old state.
-      if (!managerOf(call, plan.database)) for (const target of targets) await assertChangeable(plan, call, target);
-      throw error;
-    });
+    );
     await evaluateScopes(plan, call, changes, { operation: 'update', view });
     const apply = async (within: Call): Promise<T[] | undefined> => {
       const locked = isBatch || isMerging ? await read(within, 'for update') : [];
+      // Another request has changed a record since its body was merged.
       if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return undefined;
       for (const [index, change] of changes.entries())
         await forItem(nameOf(index), () => updateRecord(plan, within, targets[index] as Target, change, hooks));
@@ -75,9 +72,17 @@ export async function updateRecords<T extends object>(
     };
     const hasLinks = changes.some(({ ids }) => ids.size > 0);
     const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
-    const updated = isSingleStatement ? await apply(call) : await transacted(plan, call, apply);
-    // Another request has changed a record since its body was merged.
-    if (updated) return updated;
+    return isSingleStatement ? apply(call) : transacted(plan, call, apply);
+  };
+  try {
+    for (;;) {
+      const updated = await attempt();
+      if (updated) return updated;
+    }
+  } catch (error) {
+    // An unknown record is 404, whatever else is wrong. Inside a transaction, a check may see an old state.
+    if (!managerOf(call, plan.database)) for (const target of targets) await assertChangeable(plan, call, target);
+    throw error;
   }
 }
 
