@@ -37,14 +37,14 @@ export function compareWithGoals({ contestants, operations = [], ...parts }) {
     Object.entries(OPERATION_GOALS[name] ?? {}).flatMap(([figure, goal]) =>
       declarest.flatMap((contestant) => {
         const measured = rows.find((row) => row.contestant === contestant.name)?.[figure];
-        return measured ? atLeast(`${title}: ${TITLES[figure]}`, contestant, measured.median, goal) : [];
+        return measured ? atLeast(`${title}: ${TITLES[figure]}`, contestant, measured, goal) : [];
       }),
     ),
   );
   const ofParts = Object.entries(OTHER_GOALS).flatMap(([part, [title, goal]]) =>
     declarest.flatMap(({ name }) => {
-      const measured = parts[part]?.find(({ contestant }) => contestant === name)?.ratio?.median;
-      if (measured === undefined) return [];
+      const measured = parts[part]?.find(({ contestant }) => contestant === name)?.ratio;
+      if (!measured) return [];
       return { title, contestant: name, measured, goal: `<= ${goal}`, holds: measured <= goal };
     }),
   );
@@ -56,6 +56,6 @@ export const compareWithLeastShare = ({ contestants, operations }) =>
   operations.flatMap(({ title, rows }) =>
     contestants.filter(isDeclarest).map((contestant) => {
       const { ofPrototype } = rows.find((row) => row.contestant === contestant.name);
-      return atLeast(`${title}: ${TITLES.ofPrototype}`, contestant, ofPrototype.median, CHECKED_SHARE);
+      return atLeast(`${title}: ${TITLES.ofPrototype}`, contestant, ofPrototype, CHECKED_SHARE);
     }),
   );

@@ -9,7 +9,7 @@ import { startServer } from './server-process.mjs';
 const MIB = 2 ** 20;
 const START_RESOURCES = 500;
 
-/** @returns the operations, and the memory after those on products */
+/** @returns the operations, and the memory after all of those on products */
 export async function measureOperations(contestants, options) {
   const products = await measureEach(contestants, {}, PRODUCT_OPERATIONS, options);
   const articles = await measureEach(
@@ -18,7 +18,9 @@ export async function measureOperations(contestants, options) {
     ARTICLE_OPERATIONS,
     options,
   );
-  return { operations: [...products.operations, ...articles.operations], memory: products.memory };
+  const operations = [...products.operations, ...articles.operations];
+  const isLoaded = products.operations.length === Object.keys(PRODUCT_OPERATIONS).length;
+  return isLoaded ? { operations, memory: products.memory } : { operations };
 }
 
 async function measureEach(contestants, environment, table, options) {
@@ -42,15 +44,19 @@ async function measureEach(contestants, environment, table, options) {
   const loaded = servers.map(({ rss }) => rss() / MIB);
   await Promise.all(servers.map(({ stop }) => stop()));
   const memory = contestants.map((contestant, index) => {
-    const base = loaded[contestants.indexOf(handWrittenFor(contestant, contestants))];
-    const ratio = base && summarize([loaded[index] / base]);
-    return { contestant: contestant.name, idle: idle[index], loaded: loaded[index], ratio };
+    const base = loaded[contestants.indexOf(findPeer(contestant, 'hand-written', contestants))];
+    return {
+      contestant: contestant.name,
+      idle: idle[index],
+      loaded: loaded[index],
+      ratio: base && loaded[index] / base,
+    };
   });
   return { operations, memory };
 }
 
-const handWrittenFor = (contestant, contestants) => peerOf(contestant, 'hand-written', contestants);
-const peerOf = ({ platform }, kind, contestants) =>
+/** The contestant of this kind on the same platform. */
+const findPeer = ({ platform }, kind, contestants) =>
   contestants.find((each) => each.kind === kind && each.platform === platform);
 
 /** Every measured request has to reach the access log and the interceptor. */
@@ -65,24 +71,21 @@ async function checkCounts(server, { title }, before, samples) {
 }
 
 function toRows(samples) {
-  const byContestant = new Map([...samples].map(([{ contestant }, own]) => [contestant, own]));
-  const contestants = [...byContestant.keys()];
-  const comparedWith = (contestant, kind) => {
-    const peer = peerOf(contestant, kind, contestants);
-    return peer && peer !== contestant ? ratioOf(byContestant.get(peer), byContestant.get(contestant)) : undefined;
-  };
-  return contestants.map((contestant) => ({
-    contestant: contestant.name,
-    ...figuresOf(byContestant.get(contestant)),
-    ofHandWritten: comparedWith(contestant, 'hand-written'),
-    ofPrototype: isDeclarest(contestant) ? comparedWith(contestant, 'prototype') : undefined,
-  }));
+  const figures = new Map([...samples].map(([{ contestant }, own]) => [contestant, summarize(own)]));
+  const contestants = [...figures.keys()];
+  return contestants.map((contestant) => {
+    const own = figures.get(contestant);
+    const [handWritten, prototype] = ['hand-written', 'prototype'].map((kind) =>
+      figures.get(findPeer(contestant, kind, contestants)),
+    );
+    return {
+      contestant: contestant.name,
+      ...own,
+      ofHandWritten: handWritten && ratioOf(handWritten, own),
+      ofPrototype: prototype && ratioOf(prototype, own),
+    };
+  });
 }
-
-const figuresOf = (samples) =>
-  Object.fromEntries(
-    ['cpu', 'perSecond', 'busy'].map((figure) => [figure, summarize(samples.map((sample) => sample[figure]))]),
-  );
 
 /** Protected requests under 10 and 1,000 rules, half of which each name one record of the measured resource. */
 export async function measureRules(contestants, options) {
@@ -113,12 +116,10 @@ export async function measureOwner(contestants, options) {
   return rows;
 }
 
-const compare = (contestant, without, with_) => ({
-  contestant: contestant.name,
-  without: summarize(without.map(({ cpu }) => cpu)),
-  with: summarize(with_.map(({ cpu }) => cpu)),
-  ratio: ratioOf(with_, without),
-});
+function compare(contestant, samples, samplesWithMore) {
+  const [without, withMore] = [samples, samplesWithMore].map(summarize);
+  return { contestant: contestant.name, without, withMore, ratio: ratioOf(withMore, without) };
+}
 
 /** Time from the start of the process to the first response with status 200, with 500 resources. */
 export async function measureStart(contestants, { rounds }) {
@@ -126,21 +127,13 @@ export async function measureStart(contestants, { rounds }) {
   const samples = await interleave(taking, rounds, async (contestant) => {
     const server = await startServer(contestant, { BENCH_RESOURCES: String(START_RESOURCES) });
     await checkResponse(server, PRODUCT_OPERATIONS.findById);
-    const sample = {
-      milliseconds: performance.now() - server.start,
-      cpu: server.cpu() / 1_000,
-      rss: server.rss() / MIB,
-    };
+    const sample = { cpu: server.cpu() / 1_000, elapsed: performance.now() - server.start, rss: server.rss() / MIB };
     await server.stop();
     return sample;
   });
-  return [...samples].map(([contestant, own]) => {
-    const base = samples.get(handWrittenFor(contestant, taking));
-    const medianOf = (figure) => summarize(own.map((sample) => sample[figure]));
-    return {
-      contestant: contestant.name,
-      ...Object.fromEntries(['milliseconds', 'cpu', 'rss'].map((figure) => [figure, medianOf(figure)])),
-      ratio: base && ratioOf(own, base),
-    };
+  return taking.map((contestant) => {
+    const own = summarize(samples.get(contestant));
+    const base = samples.get(findPeer(contestant, 'hand-written', taking));
+    return { contestant: contestant.name, ...own, ratio: base && ratioOf(own, summarize(base)) };
   });
 }

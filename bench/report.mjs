@@ -11,9 +11,8 @@ const QUIET = 0.85;
 
 const integer = (number) => Math.round(number).toLocaleString('en-US');
 const digits = (number) => (number >= 100 ? integer(number) : String(Number(number.toPrecision(3))));
-const factor = (number) => number.toFixed(2);
-const withRange = (figure, format) =>
-  figure ? `${format(figure.median)} (${format(figure.min)}-${format(figure.max)})` : '';
+const factor = (number) => number?.toFixed(2) ?? '';
+const withRange = (figure, format) => `${format(figure.median)} (${format(figure.min)}-${format(figure.max)})`;
 
 function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String));
@@ -30,7 +29,7 @@ function overviewTable({ contestants, operations }) {
   const cell = (row) => {
     if (!row) return '';
     const time = `${digits(row.cpu.median)} µs`;
-    return row.ofHandWritten ? `${factor(row.ofHandWritten.median)} (${time})` : time;
+    return row.ofHandWritten ? `${factor(row.ofHandWritten)} (${time})` : time;
   };
   return table(
     ['', ...operations.map(({ title }) => title)],
@@ -47,8 +46,8 @@ function operationTable(results, { rows }) {
     rows.map(({ contestant, cpu, ofHandWritten, ofPrototype, perSecond, busy }) => [
       titleOf(results, contestant),
       withRange(cpu, digits),
-      withRange(ofHandWritten, factor),
-      withRange(ofPrototype, factor),
+      factor(ofHandWritten),
+      factor(ofPrototype),
       integer(perSecond.median),
       `${Math.round(busy.median * 100)} %`,
     ]),
@@ -62,32 +61,32 @@ function memoryTable(results) {
       titleOf(results, contestant),
       digits(idle),
       digits(loaded),
-      ratio ? factor(ratio.median) : '',
+      factor(ratio),
     ]),
   );
 }
 
 function comparisonTable(results, rows, [without, withMore]) {
   return table(
-    ['', `${without}, µs CPU/req`, `${withMore}, µs CPU/req`, 'ratio (min-max)'],
+    ['', `${without}, µs CPU/req (min-max)`, `${withMore}, µs CPU/req (min-max)`, 'ratio'],
     rows.map((row) => [
       titleOf(results, row.contestant),
-      digits(row.without.median),
-      digits(row.with.median),
-      withRange(row.ratio, factor),
+      withRange(row.without.cpu, digits),
+      withRange(row.withMore.cpu, digits),
+      factor(row.ratio),
     ]),
   );
 }
 
 function startTable(results) {
   return table(
-    ['', 'first response, ms (min-max)', 'ms CPU', 'RSS, MiB', 'CPU, times hand-written (min-max)'],
-    results.start.map(({ contestant, milliseconds, cpu, rss, ratio }) => [
+    ['', 'ms CPU to the first response (min-max)', 'elapsed ms', 'RSS, MiB', 'CPU, times hand-written'],
+    results.start.map(({ contestant, cpu, elapsed, rss, ratio }) => [
       titleOf(results, contestant),
-      withRange(milliseconds, integer),
-      integer(cpu.median),
+      withRange(cpu, integer),
+      integer(elapsed.median),
       digits(rss.median),
-      withRange(ratio, factor),
+      factor(ratio),
     ]),
   );
 }
@@ -113,8 +112,8 @@ export function toMarkdown(results) {
     `Machine: ${machine}.\nVersions: ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
-    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections; ratios are taken within a round, ` +
-      'between contestants of one platform. All contestants run as deployed.',
+    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections; ratios are those of the medians ` +
+      'of contestants on the same platform. All contestants run as deployed.',
     operations && `## Operations: times hand-written, and CPU time per request\n\n${overviewTable(results)}`,
     results.goals.length > 0 && `## Goals\n\n${goalsTable(results)}`,
     rules &&

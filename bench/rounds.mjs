@@ -1,4 +1,4 @@
-/** Interleaved rounds: every contestant in turn, in reverse every second time; ratios are taken within a round. */
+/** Interleaved rounds: every contestant in turn, in reverse every second time. */
 import { setTimeout } from 'node:timers/promises';
 import { load } from './load.mjs';
 
@@ -10,15 +10,16 @@ function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-export const summarize = (numbers) => ({
-  median: median(numbers),
-  min: Math.min(...numbers),
-  max: Math.max(...numbers),
-});
+/** @returns median, min and max of each figure of the samples */
+export const summarize = (samples) =>
+  Object.fromEntries(
+    Object.keys(samples[0]).map((figure) => {
+      const numbers = samples.map((sample) => sample[figure]);
+      return [figure, { median: median(numbers), min: Math.min(...numbers), max: Math.max(...numbers) }];
+    }),
+  );
 
-/** Both samples of a ratio come from the same round, so that both saw the same machine. */
-export const ratioOf = (samples, others, figure = 'cpu') =>
-  summarize(samples.map((sample, round) => sample[figure] / others[round][figure]));
+export const ratioOf = (figures, others) => figures.cpu.median / others.cpu.median;
 
 /** @returns the samples of each server, one for each round */
 export async function measureRounds(servers, operation, options) {
