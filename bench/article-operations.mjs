@@ -27,7 +27,11 @@ export const ARTICLE_OPERATIONS = {
   filtered: {
     title: '3 filters, sort, page of 20 + total',
     status: 200,
-    requests: ({ filtered }) => times(AUTHORS, (index) => ({ method: 'GET', path: filtered(1 + index) })),
+    requests: ({ filters }) =>
+      times(AUTHORS, (index) => ({
+        method: 'GET',
+        path: `${PATH}?${filters(1 + index)}&sort=-publishedAt&page=1&size=20`,
+      })),
     check(data, { metadata }) {
       assert.deepEqual(metadata.pagination, { page: 1, size: 20, total: 41, totalPages: 3 });
       assert.equal(data.length, 20);

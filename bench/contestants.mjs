@@ -1,86 +1,46 @@
 /** The contestants: each is a process of its own that runs a file of contestants/. */
 
-/** The hand-written controller on Express; all ratios are to it. */
-export const BASE = 'nest-express';
-
-const NEST = { file: 'nest.js', platform: 'express', base: BASE };
-const COMPILED = { file: 'compiled.js', platform: 'own-express' };
-const DECLAREST = {
-  file: 'declarest.js',
-  platform: 'express',
-  base: BASE,
-  routes: {
-    filtered: (author) =>
-      `/api/articles?filter[authorId]=${author}&filter[status]=published&filter[views][gte]=20&sort=-publishedAt&page=1&size=20`,
-  },
+/** Query parameters of the same three filters, for the articles of one author. */
+const FILTERS = {
+  'hand-written': (author) => `authorId=${author}&status=published&minViews=20`,
+  declarest: (author) => `filter[authorId]=${author}&filter[status]=published&filter[views][gte]=20`,
 };
-const FASTIFY = { platform: 'fastify', base: 'nest-fastify' };
+const FILES = { 'hand-written': 'nest.js', prototype: 'compiled.js', declarest: 'declarest.js' };
+const ADAPTERS = { express: 'Express', fastify: 'Fastify', 'own-express': 'declarest/express' };
 
-const ROUTES = {
-  path: '/api/products',
-  updateMethod: 'PUT',
-  page: (page, size) => `/api/products?page=${page}&size=${size}`,
-  search: (word) => `/api/products/search?name=${word}&page=1&size=20`,
-  filtered: (author) =>
-    `/api/articles?authorId=${author}&status=published&minViews=20&sort=-publishedAt&page=1&size=20`,
-};
+/** Ratios compare contestants of one platform; `adapter` is `platform` but for the adapter of declarest/express. */
+const contestant = (kind, platform, adapter = platform) => ({
+  name: `${kind}-${adapter}`,
+  title: `${kind}, ${ADAPTERS[adapter]}`,
+  kind,
+  platform,
+  adapter,
+  file: FILES[kind],
+  filters: FILTERS[kind],
+});
 
-const DATAUI_ROUTES = {
-  page: (page, size) => `/api/products?page=${page}&limit=${size}`,
-  search: (word) => `/api/products?filter=name%7C%7C%24cont%7C%7C${word}&page=1&limit=20`,
-};
+const DEFAULT = ['express', 'fastify'].flatMap((platform) =>
+  Object.keys(FILES).map((kind) => contestant(kind, platform)),
+);
+const OPTIONAL = [contestant('declarest', 'express', 'own-express')];
 
-const FEATHERS_ROUTES = {
-  // PUT of Feathers would also set the generated columns.
-  updateMethod: 'PATCH',
-  page: (page, size) => `/api/products?$skip=${(page - 1) * size}&$limit=${size}&$sort[id]=1`,
-  search: (word) => `/api/products?name[$like]=%25${word}%25&$skip=0&$limit=20&$sort[id]=1`,
-};
+export const isDeclarest = ({ kind }) => kind === 'declarest';
+export const hasArticles = ({ filters }) => filters !== undefined;
 
-/**
- * `base` is the hand-written controller with which start times are compared, `prototype` the one that sets the floor.
- * Peers have an envelope of their own, and take part with `--peers`.
- */
-export const CONTESTANTS = [
-  { name: BASE, title: 'hand-written, Express', ...NEST },
-  { name: 'nest-fastify', title: 'hand-written, Fastify', ...NEST, ...FASTIFY },
-  { name: 'nest-compiled-express', title: 'ordinary prototype, own Express adapter', ...COMPILED },
-  { name: 'nest-compiled-fastify', title: 'ordinary prototype, Fastify', ...COMPILED, ...FASTIFY },
-  {
-    name: 'declarest-own-express',
-    title: 'declarest, own Express adapter',
-    ...DECLAREST,
-    platform: 'own-express',
-    prototype: 'nest-compiled-express',
-  },
-  {
-    name: 'declarest-fastify',
-    title: 'declarest, Fastify',
-    ...DECLAREST,
-    ...FASTIFY,
-    prototype: 'nest-compiled-fastify',
-  },
-  { name: 'declarest-express', title: "declarest, Nest's Express adapter", ...DECLAREST },
-  { name: 'dataui-crud', title: '@dataui/crud, Express', file: 'dataui-crud.js', isPeer: true, routes: DATAUI_ROUTES },
-  {
-    name: 'feathers',
-    title: 'Feathers, Koa',
-    file: 'feathers.js',
-    isPeer: true,
-    routes: FEATHERS_ROUTES,
-    // What surrounds the handlers as deployed is made of Nest's parts.
-    settings: ['bare'],
-  },
-].map((contestant) => ({ settings: ['deployed', 'bare'], ...contestant, routes: { ...ROUTES, ...contestant.routes } }));
-
-export const isDeclarest = ({ file }) => file === DECLAREST.file;
-export const isHandWritten = ({ file }) => file === NEST.file;
-
-export function chooseContestants({ contestants: names, peers }) {
-  if (!names) return CONTESTANTS.filter(({ isPeer }) => peers || !isPeer);
-  const known = CONTESTANTS.map(({ name }) => name);
-  const unknown = names.filter((name) => !known.includes(name));
+/** @param builds names of the measured builds of declarest; those after the first are contestants of their own */
+export function chooseContestants(names, builds) {
+  const known = [...DEFAULT, ...OPTIONAL];
+  const unknown = names?.filter((name) => !known.some((each) => each.name === name)) ?? [];
   if (unknown.length > 0)
-    throw new Error(`--contestants must be some of ${known.join(', ')}, got ${unknown.join(', ')}.`);
-  return CONTESTANTS.filter(({ name }) => names.includes(name));
+    throw new Error(
+      `--contestants must be some of ${known.map(({ name }) => name).join(', ')}, got ${unknown.join(', ')}.`,
+    );
+  const chosen = names ? known.filter(({ name }) => names.includes(name)) : DEFAULT;
+  return chosen.flatMap((each) => [
+    each,
+    ...builds
+      .map((label, build) => ({ ...each, build, name: `${each.name}-${build}`, title: `${each.title} (${label})` }))
+      .slice(1)
+      .filter(isDeclarest),
+  ]);
 }

@@ -5,18 +5,16 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import Database from 'better-sqlite3-13';
 
 export const ROWS = 100_000;
-/** One name of 200 contains it. */
-export const SEARCHED_WORD = 'walnut';
 const MOST_FURTHER_RESOURCES = 499;
 export const ARTICLES = 20_000;
 export const AUTHORS = 200;
 export const COMMENTS_OF_EACH = 3;
 
 const folder = join(import.meta.dirname, 'data');
-const template = join(folder, 'template.sqlite');
+const template = join(folder, 'products-and-articles.sqlite');
 const copies = mkdtempSync(join(tmpdir(), 'declarest-bench-data-'));
 process.on('exit', () => rmSync(copies, { recursive: true, force: true }));
 
@@ -27,9 +25,8 @@ function makeTable(database, name, rows) {
   database.exec(`CREATE TABLE "${name}" (${COLUMNS})`);
   const insert = database.prepare(`INSERT INTO "${name}" VALUES (?, ?, ?, ?, ?, 1, '2026-01-31 09:30:15')`);
   for (let id = 1; id <= rows; id += 1) {
-    const wood = id % 200 === 0 ? SEARCHED_WORD : 'oak';
     const description = 'Oiled by hand, with room for six and a drawer on either side';
-    insert.run(id, `${wood} table no. ${id}`, description, 10 + (id % 977) / 4, id % 100);
+    insert.run(id, `Oak table no. ${id}`, description, 10 + (id % 977) / 4, id % 100);
   }
 }
 

@@ -31,7 +31,7 @@ export const describeMachine = () =>
   `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
   (canPin ? `server on core ${SERVER_CORE}, wrk on core ${LOAD_CORE}` : 'processes not bound to cores');
 
-/** @returns requests, seconds, refused (status 400 and more), broken (no response), p50 and p99 in milliseconds */
+/** @returns requests, seconds, refused (status 400 and more), broken (no response) */
 export async function load(origin, requests, seconds, connections = CONNECTIONS) {
   const file = join(folder, 'requests');
   writeFileSync(file, requests.map((request) => `${toText(request)}\n--next--\n`).join(''));

@@ -3,7 +3,9 @@
  * of all rows, and a search with and without an index. BENCH_POSTGRES_URL is a server that may create databases.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { setInterval, clearInterval } from 'node:timers';
+import { installAndUseNode } from './install.mjs';
 import { prepare } from './prepare.mjs';
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
@@ -13,7 +15,8 @@ const DATABASE = 'declarest_bench_million';
 const RARE = 'zyzzyva';
 const MIB = 2 ** 20;
 
-prepare();
+installAndUseNode();
+prepare([join(import.meta.dirname, '..')]);
 const { startServer } = await import('./server-process.mjs');
 const { default: pg } = await import('pg');
 
@@ -46,7 +49,7 @@ async function query(address, sql) {
 }
 
 function start(environment) {
-  const contestant = { name: 'million', file: 'million.js', platform: 'fastify', hasOwnData: true };
+  const contestant = { name: 'million', file: 'million.js', adapter: 'fastify', hasOwnData: true };
   return startServer(contestant, { BENCH_POSTGRES_URL: url.href, ...environment });
 }
 

@@ -1,31 +1,34 @@
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const PARTS = ['deployed', 'bare', 'articles', 'owner', 'rules', 'start', 'last'];
-const DEFAULT_PARTS = ['deployed', 'bare', 'articles', 'owner', 'rules', 'start'];
-const QUICK_PARTS = ['deployed', 'bare'];
-const OPERATIONS = ['findById', 'protected', 'page', 'deepPage', 'search', 'anonymous', 'update', 'create'];
-const DEFAULT_OPERATIONS = ['findById', 'protected', 'page', 'create'];
+const PARTS = ['operations', 'owner', 'rules', 'start'];
+const DEFAULT_OPERATIONS = ['findById', 'protected', 'page', 'create', 'filtered', 'patch', 'batch'];
+const OPERATIONS = [...DEFAULT_OPERATIONS, 'included'];
+/** What `--check` measures. */
+const CHECKED = {
+  operations: ['findById', 'page', 'create'],
+  contestants: ['prototype-express', 'declarest-express', 'prototype-fastify', 'declarest-fastify'],
+};
 
 const USAGE = `npm run bench -- [options]
 
-Measures declarest, the hand-written Nest controller and the ordinary prototype, first as deployed (helmet, access log,
-ValidationPipe, timing interceptor), then with nothing around the handlers. Writes bench/results.json, bench/results.md
-and the table of README.md. Needs wrk and two cores; takes about 15 minutes.
+Measures declarest, the hand-written Nest controller and the ordinary prototype as deployed (helmet, access log,
+ValidationPipe, timing interceptor). Writes bench/results.json, bench/results.md and the table of README.md. Needs wrk and
+two cores; takes about 10 minutes.
 
-  --quick               1 round after a short warm-up, without rules and start, in about 3 minutes; shows that
-                        everything runs, but its figures are rough; writes nothing
-  --only a,b            these parts: ${PARTS.join(', ')} (default: all but "last"); writes nothing
+  --only a,b            these parts: ${PARTS.join(', ')}; writes nothing
   --operations a,b      these operations: ${OPERATIONS.join(', ')}
-                        (default: findById, protected, page, create); writes nothing
-  --contestants a,b     these contestants of bench/contestants.mjs; writes nothing
-  --peers               adds @dataui/crud and Feathers
+                        (default: all but "included"); writes nothing, and measures no other part unless --only names it
+  --contestants a,b     these contestants, for example declarest-fastify or declarest-own-express; writes nothing
+  --declarest a,b       these checkouts of declarest, side by side (default: this one); writes nothing
   --rounds N            rounds of every operation (5)
   --seconds N           length of a round, a whole number of seconds (1)
-  --resources N         resources of the part "last", which compares the first with the last (50)
+  --quick               1 round after a short warm-up; shows that everything runs; writes nothing
   --no-write            prints, and writes nothing
+  --check               as npm run bench:check: ${CHECKED.operations.join(', ')} against the prototype; exits with 1 if
+                        declarest has less than its least share
   --report              writes bench/results.md and the table of README.md from bench/results.json; measures nothing
 
-  DECLAREST_DIR         the checkout of declarest to measure (the folder above bench/)
   BENCH_CORES           the cores of the server and of wrk ("0,1")`;
 
 const text = { type: 'string' };
@@ -34,15 +37,15 @@ const flag = { type: 'boolean', default: false };
 export function readOptions() {
   const { values } = parseArgs({
     options: {
-      quick: flag,
       only: text,
       operations: text,
       contestants: text,
-      peers: flag,
+      declarest: text,
       rounds: text,
       seconds: text,
-      resources: text,
+      quick: flag,
       'no-write': flag,
+      check: flag,
       report: flag,
       help: flag,
     },
@@ -51,18 +54,20 @@ export function readOptions() {
     console.log(USAGE);
     process.exit(0);
   }
-  const { quick, only, operations, contestants, peers } = values;
-  const isPartial = quick || [only, operations, contestants].some((value) => value !== undefined);
+  const { quick, only, operations, contestants, declarest, check } = values;
+  const isPartial = quick || check || [only, operations, contestants, declarest].some((value) => value !== undefined);
+  const folders = declarest?.split(',').map((folder) => resolve(folder)) ?? [join(import.meta.dirname, '..')];
   return {
-    parts: list('only', only, PARTS) ?? (quick ? QUICK_PARTS : DEFAULT_PARTS),
-    operations: list('operations', operations, OPERATIONS) ?? DEFAULT_OPERATIONS,
-    contestants: contestants?.split(','),
-    peers,
+    parts: list('only', only, PARTS) ?? (check || operations ? ['operations'] : PARTS),
+    operations: list('operations', operations, OPERATIONS) ?? (check ? CHECKED.operations : DEFAULT_OPERATIONS),
+    contestants: contestants?.split(',') ?? (check ? CHECKED.contestants : undefined),
+    folders,
+    builds: folders.map((folder) => basename(folder)),
     rounds: positiveInteger('rounds', values.rounds ?? (quick ? 1 : 5)),
     seconds: positiveInteger('seconds', values.seconds ?? 1),
     /** Seconds; between them a warm-up ends when it has sent enough requests. */
     warmUp: quick ? { least: 1, most: 2 } : { least: 2, most: 6 },
-    resources: positiveInteger('resources', values.resources ?? 50),
+    check,
     report: values.report,
     write: !isPartial && !values['no-write'],
   };

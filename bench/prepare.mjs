@@ -1,47 +1,51 @@
-/** Installs the dependencies of the benchmark, builds and unpacks the package as published, and compiles the contestants. */
+/** Builds and unpacks declarest as published, and compiles the contestants. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 const BENCH = import.meta.dirname;
-const DECLAREST = resolve(process.env.DECLAREST_DIR ?? join(BENCH, '..'));
+const DIST = join(BENCH, 'dist');
 const MODULES = join(BENCH, 'node_modules');
-const PACKAGE = join(MODULES, 'declarest');
 
-export function prepare() {
-  if (needsInstall()) run('npm', ['ci', '--loglevel=error'], BENCH);
-  console.log(`declarest of ${DECLAREST}`);
-  run('npm', ['run', '--silent', 'build'], DECLAREST);
-  unpack();
-  rmSync(join(BENCH, 'dist'), { recursive: true, force: true });
+/** @param folders checkouts of declarest; `dist/1` has the contestants of the second one, and so on */
+export function prepare(folders) {
+  for (const folder of folders) {
+    console.log(`declarest of ${folder}`);
+    run('npm', ['run', '--silent', 'build'], folder);
+  }
+  unpack(folders[0], join(MODULES, 'declarest'));
+  rmSync(DIST, { recursive: true, force: true });
   run(process.execPath, [join(MODULES, 'typescript/bin/tsc'), '-p', 'tsconfig.json'], BENCH);
+  for (const [index, folder] of folders.entries()) {
+    if (index === 0) continue;
+    const copy = join(DIST, String(index));
+    cpSync(join(DIST, '0'), copy, { recursive: true });
+    unpack(folder, join(copy, 'node_modules/declarest'));
+  }
 }
 
-function needsInstall() {
-  const installed = join(MODULES, '.package-lock.json');
-  return !existsSync(installed) || statSync(installed).mtimeMs < statSync(join(BENCH, 'package-lock.json')).mtimeMs;
-}
-
-/** Into node_modules, beside its dependencies, so that all contestants share one Nest and one TypeORM. */
-function unpack() {
+/** Beside its dependencies, so that all contestants share one Nest and one TypeORM. */
+function unpack(declarest, target) {
   const folder = mkdtempSync(join(tmpdir(), 'declarest-bench-'));
   try {
-    run('npm', ['pack', '--silent', '--pack-destination', folder], DECLAREST);
+    run('npm', ['pack', '--silent', '--pack-destination', folder], declarest);
     const [tarball] = readdirSync(folder);
-    rmSync(PACKAGE, { recursive: true, force: true });
-    mkdirSync(PACKAGE);
-    run('tar', ['-xzf', join(folder, tarball), '-C', PACKAGE, '--strip-components=1'], BENCH);
+    rmSync(target, { recursive: true, force: true });
+    mkdirSync(target, { recursive: true });
+    run('tar', ['-xzf', join(folder, tarball), '-C', target, '--strip-components=1'], BENCH);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const missing = Object.keys(packageJson('declarest').dependencies).filter((name) => !existsSync(join(MODULES, name)));
+  const { dependencies } = packageJson(target);
+  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(MODULES, name)));
   if (missing.length > 0) throw new Error(`bench/package.json lacks dependencies of declarest: ${missing.join(', ')}`);
 }
 
-const packageJson = (name) => JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8'));
+const packageJson = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-export const installedVersions = (names) => Object.fromEntries(names.map((name) => [name, packageJson(name).version]));
+export const installedVersions = (names) =>
+  Object.fromEntries(names.map((name) => [name, packageJson(join(MODULES, name)).version]));
 
 /** Compilers print errors to stdout, which is shown only when they fail. */
 function run(command, args, cwd) {

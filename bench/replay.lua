@@ -21,10 +21,9 @@ function request()
   return requests[current]
 end
 
-function done(summary, latency)
+function done(summary)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d,"p50":%.3f,"p99":%.3f}\n',
-    summary.requests, summary.duration / 1e6, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration / 1e6, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end

@@ -1,8 +1,6 @@
 /** Tables of Markdown for the terminal, bench/results.md and README.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BASE, CONTESTANTS } from './contestants.mjs';
-import { otherLimits, throughputFloors } from './floors.mjs';
 
 const JSON_FILE = join(import.meta.dirname, 'results.json');
 const MARKDOWN_FILE = join(import.meta.dirname, 'results.md');
@@ -11,14 +9,10 @@ const DEPLOYED_SECTION = /(<!-- bench:deployed -->)[^]*?(<!-- \/bench:deployed -
 /** The share of its core that a server has on a quiet machine. */
 const QUIET = 0.85;
 
-const SETTING_TITLES = { deployed: 'as deployed', articles: 'articles, as deployed', bare: 'nothing around it' };
-const titleOf = (name) => CONTESTANTS.find((contestant) => contestant.name === name).title;
-
 const integer = (number) => Math.round(number).toLocaleString('en-US');
 const digits = (number) => (number >= 100 ? integer(number) : String(Number(number.toPrecision(3))));
 const factor = (number) => number?.toFixed(2) ?? '';
-const withRange = (figure, format) =>
-  figure ? `${format(figure.median)} (${format(figure.min)}-${format(figure.max)})` : '';
+const withRange = (figure, format) => `${format(figure.median)} (${format(figure.min)}-${format(figure.max)})`;
 
 function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String));
@@ -28,148 +22,122 @@ function table(head, rows) {
   return [first, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...others].join('\n');
 }
 
-/** All operations of a setting: multiples of the base, whose requests per second stand in brackets. */
-function overviewTable({ operations }) {
-  const contestants = [...new Set(operations.flatMap(({ rows }) => rows.map(({ contestant }) => contestant)))];
+const titleOf = ({ contestants }, name) => contestants.find((contestant) => contestant.name === name).title;
+
+/** All operations: µs of processor time, and multiples of the hand-written controller on the same platform. */
+function overviewTable({ contestants, operations }) {
+  const cell = (row) => {
+    if (!row) return '';
+    const time = `${digits(row.cpu.median)} µs`;
+    return row.ofHandWritten ? `${factor(row.ofHandWritten)} (${time})` : time;
+  };
   return table(
     ['', ...operations.map(({ title }) => title)],
-    contestants.map((name) => [
-      titleOf(name),
-      ...operations.map(({ rows }) => {
-        const { ratio, perSecond } = rows.find(({ contestant }) => contestant === name);
-        if (!ratio || name === BASE) return `1 (${integer(perSecond.median)}/s)`;
-        return ratio.median.toFixed(1);
-      }),
+    contestants.map(({ name, title }) => [
+      title,
+      ...operations.map(({ rows }) => cell(rows.find(({ contestant }) => contestant === name))),
     ]),
   );
 }
 
-function operationTable({ rows }) {
+function operationTable(results, { rows }) {
   return table(
-    ['', 'req/s (min-max)', 'µs CPU/req', 'p50 ms', 'p99 ms', 'times base (min-max)', 'of prototype', 'core in use'],
-    rows.map(({ contestant, perSecond, cpu, p50, p99, ratio, ofPrototype, busy }) => [
-      titleOf(contestant),
-      withRange(perSecond, integer),
-      digits(cpu),
-      digits(p50),
-      digits(p99),
-      withRange(ratio, factor),
-      factor(ofPrototype?.median),
-      `${Math.round(busy * 100)} %`,
+    ['', 'µs CPU/req (min-max)', 'times hand-written', 'share of the prototype', 'req/s', 'core in use'],
+    rows.map(({ contestant, cpu, ofHandWritten, ofPrototype, perSecond, busy }) => [
+      titleOf(results, contestant),
+      withRange(cpu, digits),
+      factor(ofHandWritten),
+      factor(ofPrototype),
+      integer(perSecond.median),
+      `${Math.round(busy.median * 100)} %`,
     ]),
   );
 }
 
-function memoryTable({ memory }) {
-  const base = memory.find(({ contestant }) => contestant === BASE);
+function memoryTable(results) {
   return table(
-    ['', 'idle, MiB', 'after load, MiB', 'after load, times base'],
-    memory.map(({ contestant, idle, loaded }) => [
-      titleOf(contestant),
+    ['', 'idle, MiB', 'after load, MiB', 'after load, times hand-written'],
+    results.memory.map(({ contestant, idle, loaded, ratio }) => [
+      titleOf(results, contestant),
       digits(idle),
       digits(loaded),
-      base ? factor(loaded / base.loaded) : '',
-    ]),
-  );
-}
-
-const comparisonTable = (few, many) => (rows) =>
-  table(
-    ['', `${few}, req/s`, `${many}, req/s`, 'ratio (min-max)'],
-    rows.map((row) => [titleOf(row.contestant), integer(row.few), integer(row.many), withRange(row.ratio, factor)]),
-  );
-
-function startTable(rows) {
-  return table(
-    ['', 'first response, ms (min-max)', 'RSS, MiB', 'times hand-written, same platform (min-max)'],
-    rows.map(({ contestant, milliseconds, rss, ratio }) => [
-      titleOf(contestant),
-      withRange(milliseconds, integer),
-      digits(rss),
-      withRange(ratio, factor),
-    ]),
-  );
-}
-
-const toAnswer = (holds) => (holds ? 'yes' : 'NO');
-
-function floorsTable(rows) {
-  return table(
-    ['', 'contestant', 'times base', 'floor', 'of prototype', 'floor', 'holds'],
-    rows.map(({ title, contestant, ratio, floor, ofPrototype, prototypeFloor, holds }) => [
-      title,
-      titleOf(contestant),
       factor(ratio),
-      floor,
-      factor(ofPrototype),
-      prototypeFloor,
-      toAnswer(holds),
     ]),
   );
 }
 
-function limitsTable(rows) {
+function comparisonTable(results, rows, [without, withMore]) {
   return table(
-    ['', 'contestant', 'measured', 'required', 'holds'],
-    rows.map(({ title, contestant, measured, required, holds }) => [
+    ['', `${without}, µs CPU/req (min-max)`, `${withMore}, µs CPU/req (min-max)`, 'ratio'],
+    rows.map((row) => [
+      titleOf(results, row.contestant),
+      withRange(row.without.cpu, digits),
+      withRange(row.withMore.cpu, digits),
+      factor(row.ratio),
+    ]),
+  );
+}
+
+function startTable(results) {
+  return table(
+    ['', 'ms CPU to the first response (min-max)', 'elapsed ms', 'RSS, MiB', 'CPU, times hand-written'],
+    results.start.map(({ contestant, cpu, elapsed, rss, ratio }) => [
+      titleOf(results, contestant),
+      withRange(cpu, integer),
+      integer(elapsed.median),
+      digits(rss.median),
+      factor(ratio),
+    ]),
+  );
+}
+
+function goalsTable(results) {
+  return table(
+    ['', 'contestant', 'measured', 'goal', 'holds'],
+    results.goals.map(({ title, contestant, measured, goal, holds }) => [
       title,
-      titleOf(contestant),
+      titleOf(results, contestant),
       factor(measured),
-      required,
-      toAnswer(holds),
+      goal,
+      holds ? 'yes' : 'NO',
     ]),
   );
 }
 
 export function toMarkdown(results) {
-  const { date, machine, versions, rounds, seconds, connections, settings, rules, owner, start, last } = results;
-  const names = Object.keys(SETTING_TITLES).filter((name) => name in settings);
-  const limits = otherLimits(results);
+  const { date, machine, versions, rounds, seconds, connections, operations, memory, rules, owner, start } = results;
   const sections = [
     '# Benchmark',
     `Written by \`npm run bench\` on ${date}. [The method](../docs/internals/benchmark-method.md) explains the figures.`,
     `Machine: ${machine}.\nVersions: ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
-    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections; ratios are taken within a round. ` +
-      `The base is the hand-written Nest controller on Express (\`${BASE}\`).`,
-    ...names.flatMap((name) => [
-      `## Throughput, ${SETTING_TITLES[name]} (times base)\n\n${overviewTable(settings[name])}`,
-      floorsTable(throughputFloors(name, settings[name])),
-    ]),
-    limits.length > 0 && `## Other limits\n\n${limitsTable(limits)}`,
+    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections; ratios are those of the medians ` +
+      'of contestants on the same platform. All contestants run as deployed.',
+    operations && `## Operations: times hand-written, and CPU time per request\n\n${overviewTable(results)}`,
+    results.goals.length > 0 && `## Goals\n\n${goalsTable(results)}`,
     rules &&
-      `## Number of rules (protected findById, as deployed)\n\n${comparisonTable('10 rules', '1,000 rules')(rules)}`,
-    owner && `## List without and with \`owner\` (as deployed)\n\n${comparisonTable('without', 'with')(owner)}`,
-    start && `## Start with 500 resources (as deployed)\n\n${startTable(start)}`,
-    last && `## First and last resource (findById, as deployed)\n\n${comparisonTable('first', 'last')(last)}`,
-    ...names.map((name) => `## Memory, ${SETTING_TITLES[name]}\n\n${memoryTable(settings[name])}`),
-    ...names.flatMap((name) =>
-      settings[name].operations.map(
-        (operation) => `## ${operation.title}, ${SETTING_TITLES[name]}\n\n${operationTable(operation)}`,
-      ),
-    ),
+      `## Number of rules (protected findById)\n\n${comparisonTable(results, rules, ['10 rules', '1,000 rules'])}`,
+    owner && `## List without and with \`owner\`\n\n${comparisonTable(results, owner, ['without', 'with'])}`,
+    start && `## Start with 500 resources\n\n${startTable(results)}`,
+    memory && `## Memory\n\n${memoryTable(results)}`,
+    ...(operations ?? []).map((operation) => `## ${operation.title}\n\n${operationTable(results, operation)}`),
   ];
   return `${sections.filter(Boolean).join('\n\n')}\n`;
 }
 
 /** A server that does not get its core was measured beside other processes. */
-export function findBusyMachine({ settings }) {
-  const bases = Object.values(settings).flatMap(({ operations }) =>
-    operations.flatMap(({ rows }) => rows.filter(({ contestant }) => contestant === BASE)),
-  );
-  const least = Math.min(...bases.map(({ busy }) => busy));
+export function findBusyMachine({ operations }) {
+  const least = Math.min(...(operations ?? []).flatMap(({ rows }) => rows.map(({ busy }) => busy.median)));
   if (least < QUIET)
-    return `Warning: ${BASE} had ${Math.round(least * 100)} % of its core; end other processes and measure again.`;
+    return `Warning: a server had ${Math.round(least * 100)} % of its core; other processes were running.`;
   return undefined;
 }
 
-/** One sentence: how many floors and limits do not hold. */
-export function summarizeFloors(results) {
-  const floors = Object.entries(results.settings).flatMap(([name, setting]) => throughputFloors(name, setting));
-  const all = [...floors, ...otherLimits(results)];
-  const missed = all.filter(({ holds }) => !holds).length;
-  return missed === 0 ? `All ${all.length} floors hold.` : `${missed} of ${all.length} floors do not hold.`;
+/** One sentence: how many goals do not hold. */
+export function summarizeGoals({ goals }) {
+  const missed = goals.filter(({ holds }) => !holds).length;
+  return missed === 0 ? `All ${goals.length} goals hold.` : `${missed} of ${goals.length} goals do not hold.`;
 }
 
 export const readResults = () => JSON.parse(readFileSync(JSON_FILE, 'utf8'));
@@ -186,15 +154,16 @@ export function writeReports(results) {
 }
 
 /** Replaces the text between the markers `bench:deployed` of README.md, where it has them. */
-function writeReadme({ settings, machine, date }) {
+function writeReadme(results) {
   const readme = readFileSync(README_FILE, 'utf8');
   if (!DEPLOYED_SECTION.test(readme)) {
     console.log('README.md has no markers <!-- bench:deployed -->; its table was not written.');
     return;
   }
   const text = [
-    overviewTable(settings.deployed),
-    `Multiples of the hand-written controller on Express; in brackets its requests per second. \`npm run bench\`, ${date}, ${machine}.`,
+    overviewTable(results),
+    'How many times as fast as the hand-written controller on the same platform, with the processor time of a request in ' +
+      `brackets. \`npm run bench\`, ${results.date}, Node ${results.versions.Node}, ${results.machine}.`,
   ].join('\n\n');
   writeFileSync(
     README_FILE,

@@ -1,4 +1,4 @@
-/** Interleaved rounds: every contestant in turn, in reverse every second time; ratios are taken within a round. */
+/** Interleaved rounds: every contestant in turn, in reverse every second time. */
 import { setTimeout } from 'node:timers/promises';
 import { load } from './load.mjs';
 
@@ -10,15 +10,16 @@ function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-export const summarize = (numbers) => ({
-  median: median(numbers),
-  min: Math.min(...numbers),
-  max: Math.max(...numbers),
-});
+/** @returns median, min and max of each figure of the samples */
+export const summarize = (samples) =>
+  Object.fromEntries(
+    Object.keys(samples[0]).map((figure) => {
+      const numbers = samples.map((sample) => sample[figure]);
+      return [figure, { median: median(numbers), min: Math.min(...numbers), max: Math.max(...numbers) }];
+    }),
+  );
 
-/** Both samples of a ratio come from the same round, so that both saw the same machine. */
-export const ratioOf = (samples, others, figure = 'perSecond') =>
-  summarize(samples.map((sample, round) => sample[figure] / others[round][figure]));
+export const ratioOf = (figures, others) => figures.cpu.median / others.cpu.median;
 
 /** @returns the samples of each server, one for each round */
 export async function measureRounds(servers, operation, options) {
@@ -50,20 +51,17 @@ export async function measure(server, operation, seconds) {
     perSecond: result.requests / result.seconds,
     cpu: cpu / result.requests,
     busy: cpu / (result.seconds * 1e6),
-    p50: result.p50,
-    p99: result.p99,
   };
 }
 
-async function sendLoad(server, { title, status, requests, connections }, seconds) {
+async function sendLoad(server, { title, requests, connections }, seconds) {
   const before = server.cpu();
-  const result = await load(server.origin, requests(server.contestant.routes), seconds, connections);
+  const result = await load(server.origin, requests(server.contestant), seconds, connections);
   const cpu = server.cpu() - before;
   await untilIdle(server);
-  const wrong = status >= 400 ? result.requests - result.refused : result.refused;
-  if (wrong > 0 || result.broken > 0)
+  if (result.refused > 0 || result.broken > 0)
     throw new Error(
-      `${server.contestant.name}: ${title}: ${result.requests} responses, ${wrong} with a wrong status, ${result.broken} broken`,
+      `${server.contestant.name}: ${title}: ${result.requests} responses, ${result.refused} with a wrong status, ${result.broken} broken`,
     );
   return { ...result, cpu };
 }

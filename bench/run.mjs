@@ -1,8 +1,18 @@
 /** `npm run bench`: measures declarest against hand-written Nest controllers. `npm run bench -- --help` lists the options. */
+import { installAndUseNode } from './install.mjs';
 import { readOptions } from './options.mjs';
 import { installedVersions, prepare } from './prepare.mjs';
 
-const VERSIONS = ['declarest', '@nestjs/core', 'express', 'fastify', 'typeorm', 'better-sqlite3', 'helmet', 'morgan'];
+const VERSIONS = [
+  'declarest',
+  '@nestjs/core',
+  'express',
+  'fastify',
+  'typeorm',
+  'better-sqlite3-13',
+  'helmet',
+  'morgan',
+];
 
 const options = readOptions();
 if (options.report) {
@@ -11,17 +21,18 @@ if (options.report) {
   process.exit(0);
 }
 
-prepare();
-// These import dependencies that prepare() installs and files that it compiles.
+installAndUseNode();
+prepare(options.folders);
+// These import dependencies and files that prepare() compiles.
 const { chooseContestants } = await import('./contestants.mjs');
 const { makeData } = await import('./data.mjs');
+const { compareWithGoals, compareWithLeastShare } = await import('./goals.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
-const { measureArticles, measureLastResource, measureOperations, measureOwner, measureRules, measureStart } =
-  await import('./measure.mjs');
-const { findBusyMachine, summarizeFloors, toMarkdown, writeResults } = await import('./report.mjs');
+const { measureOperations, measureOwner, measureRules, measureStart } = await import('./measure.mjs');
+const { findBusyMachine, summarizeGoals, toMarkdown, writeResults } = await import('./report.mjs');
 
 makeData();
-const contestants = chooseContestants(options);
+const contestants = chooseContestants(options.contestants, options.builds);
 const { parts, rounds, seconds } = options;
 const start = performance.now();
 const progress = (part) => console.log(`${Math.round((performance.now() - start) / 1000)} s: ${part}`);
@@ -33,30 +44,21 @@ const results = {
   rounds,
   seconds,
   connections: CONNECTIONS,
-  settings: {},
+  contestants: contestants.map(({ name, title, kind }) => ({ name, title, kind })),
 };
-for (const setting of ['deployed', 'bare'].filter((part) => parts.includes(part))) {
-  progress(setting);
-  results.settings[setting] = await measureOperations(contestants, setting, options);
+if (parts.includes('operations')) {
+  progress('operations');
+  Object.assign(results, await measureOperations(contestants, options));
 }
-if (parts.includes('articles')) {
-  progress('articles');
-  results.settings.articles = await measureArticles(contestants, options);
-}
-const further = {
-  owner: measureOwner,
-  rules: measureRules,
-  start: measureStart,
-  last: measureLastResource,
-};
-for (const [part, measure] of Object.entries(further)) {
+for (const [part, measure] of Object.entries({ owner: measureOwner, rules: measureRules, start: measureStart })) {
   if (!parts.includes(part)) continue;
   progress(part);
   results[part] = await measure(contestants, options);
 }
 progress('done');
-console.log(`\n${toMarkdown(results)}\n${summarizeFloors(results)}`);
+results.goals = options.check ? compareWithLeastShare(results) : compareWithGoals(results);
+console.log(`\n${toMarkdown(results)}\n${summarizeGoals(results)}`);
 const warning = findBusyMachine(results);
 if (warning) console.log(warning);
 if (options.write) writeResults(results);
-process.exit(0);
+process.exit(options.check && results.goals.some(({ holds }) => !holds) ? 1 : 0);

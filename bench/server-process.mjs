@@ -15,17 +15,17 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 /** Resolves when the contestant listens. */
-export async function startServer(contestant, { setting = 'deployed', ...env } = {}) {
-  const name = `${contestant.name}-${setting}-${Object.values(env).join('-')}`;
+export async function startServer(contestant, env = {}) {
+  const name = [contestant.name, ...Object.values(env)].join('-');
   const database = contestant.hasOwnData ? '' : copyData(name);
   const start = performance.now();
-  const [command, ...args] = onServerCore([process.execPath, join(import.meta.dirname, 'dist', contestant.file)]);
+  const script = join(import.meta.dirname, 'dist', String(contestant.build ?? 0), contestant.file);
+  const [command, ...args] = onServerCore([process.execPath, script]);
   const child = spawn(command, args, {
     env: {
       ...process.env,
       NODE_ENV: 'production',
-      BENCH_PLATFORM: contestant.platform,
-      BENCH_DEPLOYED: setting === 'deployed' ? '1' : '0',
+      BENCH_ADAPTER: contestant.adapter,
       BENCH_DATABASE: database,
       ...env,
     },

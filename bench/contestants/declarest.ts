@@ -1,4 +1,4 @@
-/** The same service with declarest: on Nest's Express adapter, on the package's own Express adapter and on Fastify. */
+/** The same service with declarest: on Nest's Express adapter, on Fastify, and on the adapter of declarest/express. */
 import 'reflect-metadata';
 import { Injectable, type INestApplication, Module } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
@@ -14,7 +14,7 @@ import { furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { rules } from './rules.js';
 import { serve } from './serve.js';
-import { ARTICLES, HAS_ARTICLES, OWN_ARTICLES, PLATFORM, PRODUCTS, PROTECTED, SECRET } from './settings.js';
+import { ARTICLES, HAS_ARTICLES, OWN_ARTICLES, ADAPTER, PRODUCTS, PROTECTED, SECRET } from './settings.js';
 
 @Entity('users')
 class User extends AuthUser {}
@@ -72,6 +72,6 @@ const ADAPTERS: Record<string, new () => object> = {
   fastify: FastifyAdapter,
 };
 
-const Adapter = ADAPTERS[PLATFORM] ?? ExpressAdapter;
+const Adapter = ADAPTERS[ADAPTER] ?? ExpressAdapter;
 const adapter = new Adapter() as AbstractHttpAdapter;
 await serve(await NestFactory.create<INestApplication>(AppModule, adapter, { logger: ['error'] }));

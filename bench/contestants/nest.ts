@@ -1,4 +1,4 @@
-/** The controller of Nest's documentation, written by hand, on Express and on Fastify. All ratios are to it, on Express. */
+/** The controller of Nest's documentation, written by hand, on Express and on Fastify. */
 import 'reflect-metadata';
 import { type INestApplication, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -13,8 +13,8 @@ import { databaseOptions } from './nest/database.js';
 import { controllersLike, furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { ProductsController, ProtectedProductsController } from './nest/products.controller.js';
-import { serve, validationPipe } from './serve.js';
-import { DEPLOYED, HAS_ARTICLES, PLATFORM, SECRET } from './settings.js';
+import { serve } from './serve.js';
+import { HAS_ARTICLES, ADAPTER, SECRET } from './settings.js';
 
 @Module({
   imports: [
@@ -35,8 +35,5 @@ import { DEPLOYED, HAS_ARTICLES, PLATFORM, SECRET } from './settings.js';
 })
 class AppModule {}
 
-const adapter = PLATFORM === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
-const app = await NestFactory.create<INestApplication>(AppModule, adapter, { logger: ['error'] });
-// Its handlers need the pipe also where nothing else is around them.
-if (!DEPLOYED) app.useGlobalPipes(validationPipe());
-await serve(app);
+const adapter = ADAPTER === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
+await serve(await NestFactory.create<INestApplication>(AppModule, adapter, { logger: ['error'] }));

@@ -1,9 +1,7 @@
 /** Settings of a contestant, read from its environment. */
 export const DATABASE = process.env['BENCH_DATABASE'] ?? '';
-/** `express`, `own-express` (an adapter that creates messages with Express's prototypes) or `fastify`. */
-export const PLATFORM = process.env['BENCH_PLATFORM'] ?? 'express';
-/** Adds what a deployed application has around its handlers; see serve.ts. */
-export const DEPLOYED = process.env['BENCH_DEPLOYED'] === '1';
+/** `express`, `fastify` or `own-express`: the adapter of declarest/express. */
+export const ADAPTER = process.env['BENCH_ADAPTER'] ?? 'express';
 export const RULES = Number(process.env['BENCH_RULES'] ?? 100);
 /** Half of the rules each name one record, so that the path of every protected request decides. */
 export const RECORD_RULES = process.env['BENCH_RECORD_RULES'] === '1';

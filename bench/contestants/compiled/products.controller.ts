@@ -1,4 +1,4 @@
-import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Put, Query } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Query } from '@nestjs/common';
 import { PRODUCTS, PROTECTED } from '../settings.js';
 import { ProductsStore } from './products.store.js';
 
@@ -16,13 +16,6 @@ export class ProductsController {
     return pageEnvelope('Product list', products, page, size, total);
   }
 
-  @Get('search')
-  async search(@Query() query: QueryParameters): Promise<object> {
-    const [page, size] = pageOf(query);
-    const [products, total] = await this.products.search(query['name'] ?? '', size, (page - 1) * size);
-    return pageEnvelope('Product search', products, page, size, total);
-  }
-
   @Get(':id')
   async findById(@Param('id') id: string): Promise<object> {
     return envelope('Product found', found(id, await this.products.find(readId(id))));
@@ -31,11 +24,6 @@ export class ProductsController {
   @Post()
   async create(@Body() body: Fields): Promise<object> {
     return envelope('Product created', await this.products.create(valuesOf(body)));
-  }
-
-  @Put(':id')
-  async update(@Param('id') id: string, @Body() body: Fields): Promise<object> {
-    return envelope('Product updated', found(id, await this.products.update(readId(id), valuesOf(body))));
   }
 }
 

@@ -16,8 +16,6 @@ type Row = Omit<Product, 'active'> & { readonly active: number };
 
 const COLUMNS = 'id, name, description, price, stock, active, "createdAt"';
 const FIELDS = 'name, description, price, stock, active';
-const PAGE = `ORDER BY id LIMIT ? OFFSET ?`;
-const FOUND = `FROM products WHERE name LIKE ? ESCAPE '!'`;
 
 /** SQL that is written once for this table, and run by TypeORM's query runner. */
 @Injectable()
@@ -30,27 +28,17 @@ export class ProductsStore {
   }
 
   async page(limit: number, offset: number): Promise<[Product[], number]> {
-    const rows = await this.run<Row>('slave', `SELECT ${COLUMNS} FROM products ${PAGE}`, [limit, offset]);
+    const rows = await this.run<Row>('slave', `SELECT ${COLUMNS} FROM products ORDER BY id LIMIT ? OFFSET ?`, [
+      limit,
+      offset,
+    ]);
     const [total] = await this.run<{ count: number }>('slave', 'SELECT COUNT(*) AS count FROM products', []);
-    return [rows.map(product), total?.count ?? 0];
-  }
-
-  async search(text: string, limit: number, offset: number): Promise<[Product[], number]> {
-    const like = `%${text.replace(/[!%_]/g, '!$&')}%`;
-    const rows = await this.run<Row>('slave', `SELECT ${COLUMNS} ${FOUND} ${PAGE}`, [like, limit, offset]);
-    const [total] = await this.run<{ count: number }>('slave', `SELECT COUNT(*) AS count ${FOUND}`, [like]);
     return [rows.map(product), total?.count ?? 0];
   }
 
   async create(values: unknown[]): Promise<Product | undefined> {
     const sql = `INSERT INTO products (${FIELDS}) VALUES (?, ?, ?, ?, ?) RETURNING ${COLUMNS}`;
     const rows = await this.run<Row>('master', sql, values);
-    return rows[0] && product(rows[0]);
-  }
-
-  async update(id: number, values: unknown[]): Promise<Product | undefined> {
-    const sql = `UPDATE products SET (${FIELDS}) = (?, ?, ?, ?, ?) WHERE id = ? RETURNING ${COLUMNS}`;
-    const rows = await this.run<Row>('master', sql, [...values, id]);
     return rows[0] && product(rows[0]);
   }
 

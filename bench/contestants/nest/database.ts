@@ -1,9 +1,12 @@
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
+import Database from 'better-sqlite3-13';
 import { DATABASE } from '../settings.js';
 
 /** The tables exist before a contestant starts. */
 export const databaseOptions: TypeOrmModuleOptions = {
   type: 'better-sqlite3',
+  // TypeORM would load the package by its own name.
+  driver: Database,
   database: DATABASE,
   autoLoadEntities: true,
   enableWAL: true,
