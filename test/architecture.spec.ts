@@ -24,6 +24,21 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: ['options', 'http', 'routes', 'access', 'auth'],
 };
 
+/** The folders of `crud/` from the bottom to the top: each may import those before it. Only the module imports all. */
+const CRUD_LAYERS = [
+  'sql',
+  'declare',
+  'query',
+  'store',
+  'idempotency',
+  'rows',
+  'plan',
+  'read',
+  'write',
+  'operations',
+  'nest',
+];
+
 /** The only files that may read undocumented members of a platform, and never change them. */
 const PLATFORM_READERS = ['routes/express-routes.ts', 'routes/fastify-routes.ts'];
 
@@ -133,6 +148,17 @@ describe('imports', () => {
     expect(foreign).toEqual([]);
   });
 
+  it('of each folder of crud/ come from folders below it', () => {
+    const layerOf = (path: string): number => CRUD_LAYERS.indexOf(path.split('/')[1] ?? '');
+    const upward = relativeImports
+      .filter(({ path, target }) => path.startsWith('crud/') && target.startsWith('crud/') && layerOf(path) >= 0)
+      .filter(({ path, target }) => layerOf(target) < 0 || layerOf(target) > layerOf(path))
+      .map(({ path, target }) => `${path} imports ${target}`);
+    expect(upward).toEqual([]);
+    const others = sources.filter(({ path }) => path.startsWith('crud/') && layerOf(path) < 0);
+    expect(others.map(({ path }) => path)).toEqual(['crud/crud.module.ts']);
+  });
+
   it('never leave lib/, and never name the package itself', () => {
     expect(relativeImports.filter(({ target }) => target.startsWith('..'))).toEqual([]);
     expect(sources.filter(({ imports }) => imports.includes('declarest'))).toEqual([]);
@@ -174,7 +200,7 @@ describe('files', () => {
 
   it('show each option of a resource by an @example', () => {
     const options = sources
-      .filter(({ path }) => /^crud\/(crud|list)-options\.ts$/.test(path))
+      .filter(({ path }) => /^crud\/declare\/(crud|list)-options\.ts$/.test(path))
       .flatMap(({ tree }) => tree.statements.filter(ts.isInterfaceDeclaration))
       .filter(({ name }) => /^(Crud|List)Options$/.test(name.text))
       .flatMap(({ members }) => [...members]);
@@ -198,8 +224,7 @@ describe('files', () => {
 /** Where a property is defined by a descriptor, and why that changes nothing of another package. */
 const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
   'access/security-config.ts': 'a hook on an instance of our own class',
-  'crud/controller-preparation.ts': 'orders the methods of a controller that extends a generated one',
-  'crud/crud-controller.ts': 'names a class that we generate',
+  'crud/nest/crud-controller.ts': 'names a class that we generate',
   'crud/store/entity-values.ts': 'writes values into records that we create',
 };
 

@@ -27,7 +27,7 @@ import {
   KeyTaken,
   type KeyedRequest,
   type StoredAnswer,
-} from '../idempotency/stored-answers.js';
+} from '../idempotency/stored-responses.js';
 import type { AnswerFacts, RequestState } from '../store/call.js';
 import {
   contextInterceptor,
