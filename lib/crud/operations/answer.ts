@@ -10,7 +10,6 @@ export function answerRecord<T extends object>(
   message: string,
   record: T,
 ): Envelope<unknown> {
-  const etag = etagOf(record, version);
-  if (etag !== undefined) state?.answers.set(record, { etag });
+  if (version) state?.answers.set(record, { etag: etagOf(record, version) });
   return envelope(message, record);
 }

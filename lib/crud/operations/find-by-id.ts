@@ -1,7 +1,7 @@
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
 import { viewOf } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { parseRecordQuery } from '../query/list-query.js';
+import { parseRecordQuery } from '../query/record-request.js';
 import { find, missing, readId } from '../read/records.js';
 import { evaluateRelated } from '../read/related-records.js';
 import type { Call } from '../store/call.js';

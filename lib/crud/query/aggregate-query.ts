@@ -4,7 +4,8 @@ import type { Comparison } from '../../entities/value-types.js';
 import type { Condition } from '../sql/condition.js';
 import { FilterReader } from './filter-parameter.js';
 import { checkDeleted } from './deleted-parameters.js';
-import { conditionParameters, readParameters, type ListParameters } from './list-query.js';
+import { conditionParameters, type ListParameters } from './list-query.js';
+import { readParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 

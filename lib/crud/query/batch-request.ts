@@ -5,7 +5,7 @@ import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { splitList } from './filter-parameter.js';
-import { readFlag, readParameters } from './list-query.js';
+import { readFlag, readParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 

@@ -1,6 +1,6 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
 import type { FieldPath } from './field-path.js';
-import { OPERATORS, operatorOf, type Operator, type OperatorName } from '../sql/operators.js';
+import { OPERATORS, type OperatorName } from '../sql/operators.js';
 import { and, compare, EVERYTHING, or, type Condition } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
@@ -80,7 +80,7 @@ export class FilterReader {
 
   private compared(parameter: string, path: FieldPath, name: string, text: string): Condition | undefined {
     const { field } = path;
-    const allowed = Object.entries<Operator>(OPERATORS).filter(
+    const allowed = Object.entries(OPERATORS).filter(
       ([, { takes, internal }]) => !internal && field.type.comparison && takes.includes(field.type.comparison),
     );
     if (!allowed.some(([each]) => each === name)) {
@@ -92,7 +92,7 @@ export class FilterReader {
       return undefined;
     }
     const operator = name as OperatorName;
-    const { arity, bind } = operatorOf(operator);
+    const { arity, bind } = OPERATORS[operator];
     if (arity === 'none') return this.nullity(parameter, path, text);
     const texts = arity === 'one' ? [text] : splitList(text);
     if (arity === 'two' && texts.length !== 2) return this.refuse(parameter, 'must be two values separated by a comma');

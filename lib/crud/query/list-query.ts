@@ -4,13 +4,13 @@ import type { ListQuery } from '../declare/envelope.js';
 import type { FieldPath } from './field-path.js';
 import { and, compare, or, type Condition } from '../sql/condition.js';
 import { checkDeleted } from './deleted-parameters.js';
-import { FilterReader, isFilter } from './filter-parameter.js';
+import { FilterReader } from './filter-parameter.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import type { Paging } from '../declare/list-options.js';
+import { readFlag, readParameters } from './parameters.js';
 import { QueryErrors } from './query-errors.js';
 import {
-  everything,
-  isRelationFields,
+  recordParameterNames,
   readRecordRequest,
   type RecordParameters,
   type RecordRequest,
@@ -62,11 +62,6 @@ export function parameterNames(
   ];
 }
 
-const recordParameterNames = ({ includable }: Pick<ListParameters, 'includable'>): string[] => [
-  'fields',
-  ...(includable.size > 0 ? ['include'] : []),
-];
-
 /**
  * @param operation a search has terms, a list has none
  * @throws 400 naming every wrong parameter, or where a search has none
@@ -96,51 +91,12 @@ export function parseListQuery(query: ListQuery, list: ListParameters, operation
   return { condition: and(...terms, filter.condition), sort, ...request, ...page };
 }
 
-/** What a query string asks for of a single record. @throws 400 */
-export function parseRecordQuery(query: ListQuery, list: ListParameters): RecordRequest {
-  if (Object.keys(query).length === 0) return everything(list);
-  const errors = new QueryErrors();
-  const parameters = readParameters(query, recordParameterNames(list), undefined, errors);
-  const request = readRecordRequest(parameters, list, errors);
-  errors.throwIfAny();
-  return request;
-}
-
 /** Whether a DELETE removes the row of a record that it would hide. @throws 400 */
 export function parseDeleteQuery(query: ListQuery, mayPurge: boolean): boolean {
   const errors = new QueryErrors();
   const purges = readFlag('purge', false, readParameters(query, mayPurge ? ['purge'] : [], undefined, errors), errors);
   errors.throwIfAny();
   return purges;
-}
-
-export function readFlag(
-  name: string,
-  fallback: boolean,
-  parameters: ReadonlyMap<string, string>,
-  errors: QueryErrors,
-): boolean {
-  const text = parameters.get(name) ?? String(fallback);
-  if (text !== 'true' && text !== 'false') errors.add(name, 'must be true or false');
-  return text === 'true';
-}
-
-export function readParameters(
-  query: ListQuery,
-  known: readonly string[],
-  filter: FilterReader | undefined,
-  errors: QueryErrors,
-): Map<string, string> {
-  const parameters = new Map<string, string>();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    const isKnownFilter = known.includes('filter') && isFilter(name);
-    const isKnown = isKnownFilter || known.includes(name) || (known.includes('include') && isRelationFields(name));
-    if (!isKnown) errors.addUnknown(name, 'parameter', known);
-    else if (typeof value !== 'string') errors.add(name, 'must be sent once, got several');
-    else if (isKnownFilter) filter?.add(name, value);
-    else parameters.set(name, value);
-  }
-  return parameters;
 }
 
 function checkTerm(name: string, text: string, errors: QueryErrors): void {

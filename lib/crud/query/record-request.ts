@@ -1,7 +1,9 @@
 /** Reads `fields`, `include` and `fields[author]`: what a request wants of each record. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Relation } from '../sql/condition.js';
-import type { QueryErrors } from './query-errors.js';
+import { readParameters, relationOf } from './parameters.js';
+import { QueryErrors } from './query-errors.js';
+import type { ListQuery } from '../declare/envelope.js';
 
 /** A relation that clients may include. */
 export interface Includable {
@@ -42,9 +44,6 @@ export interface RecordParameters {
 }
 
 const MAX_RELATIONS = 10;
-const RELATION_FIELDS = /^fields\[(.*)\]$/;
-
-export const isRelationFields = (parameter: string): boolean => RELATION_FIELDS.test(parameter);
 
 export const everything = ({ readable, linkable }: RecordParameters): RecordRequest => ({
   fields: readable,
@@ -55,6 +54,24 @@ export const everything = ({ readable, linkable }: RecordParameters): RecordRequ
 /** With the key, which finds the related records. */
 export function selectedFields({ fields, linked, includes }: RecordRequest, id: Field): readonly Field[] {
   return (linked.length === 0 && includes.length === 0) || fields.includes(id) ? fields : [id, ...fields];
+}
+
+/** Whether a request wants more of its records than their own columns. */
+export const hasRelations = ({ linked, includes }: RecordRequest): boolean => linked.length > 0 || includes.length > 0;
+
+export const recordParameterNames = ({ includable }: Pick<RecordParameters, 'includable'>): string[] => [
+  'fields',
+  ...(includable.size > 0 ? ['include'] : []),
+];
+
+/** What a query string asks for of a single record. @throws 400 */
+export function parseRecordQuery(query: ListQuery, list: RecordParameters): RecordRequest {
+  if (Object.keys(query).length === 0) return everything(list);
+  const errors = new QueryErrors();
+  const parameters = readParameters(query, recordParameterNames(list), undefined, errors);
+  const request = readRecordRequest(parameters, list, errors);
+  errors.throwIfAny();
+  return request;
 }
 
 export function readRecordRequest(
@@ -107,7 +124,7 @@ function readIncludes(
     (parent?.includes ?? roots).push(request);
   }
   for (const parameter of parameters.keys()) {
-    const [, path] = RELATION_FIELDS.exec(parameter) ?? [];
+    const path = relationOf(parameter);
     if (path !== undefined && !included.has(path)) errors.addUnknown(parameter, 'included relation', [...included]);
   }
   return roots;

@@ -6,14 +6,14 @@ import { viewOf } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import type { CallerView } from '../plan/variant.js';
 import type { Deleted } from '../query/deleted-parameters.js';
-import { everything, selectedFields, type RecordRequest } from '../query/record-request.js';
+import { everything, hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
 import { versionPreconditions } from '../rows/record-version.js';
 import type { WritePrecondition } from '../rows/write-precondition.js';
 import { and, compare, type Condition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
 import type { RowLock } from '../store/record-access.js';
-import { addRelations, hasRelations } from './related-records.js';
+import { addRelations } from './related-records.js';
 import { run } from './statements.js';
 
 /** How a record is read. */

@@ -48,9 +48,6 @@ export async function evaluateRelated(plan: Plan, call: Call, { linked, includes
   }
 }
 
-/** Whether a request wants more of its records than their own columns. */
-export const hasRelations = ({ linked, includes }: RecordRequest): boolean => linked.length > 0 || includes.length > 0;
-
 /**
  * Adds what a request wants of related records, and removes the key where it was read only for them.
  *

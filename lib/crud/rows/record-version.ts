@@ -6,11 +6,8 @@ import { compare, NOTHING, type Condition } from '../sql/condition.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { WritePrecondition } from './write-precondition.js';
 
-/** The ETag of a record that is sent whole; none where the caller may not read the version. */
-export function etagOf(record: object, version: Field | undefined): string | undefined {
-  const value = version?.column.getEntityValue(record) as unknown;
-  return value === undefined || value === null ? undefined : `"${String(value)}"`;
-}
+/** The ETag of a record that is sent whole. */
+export const etagOf = (record: object, version: Field): string => `"${String(version.column.getEntityValue(record))}"`;
 
 /** Whether `If-None-Match` names an ETag. The comparison is weak, as RFC 9110 §13.1.2 says. */
 export const matchesWeakly = (header: string, etag: string): boolean =>

@@ -9,7 +9,7 @@ import { isSqlite } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
 import { comparable, dialectOf, type Bound, type Dialect } from './dialect.js';
 import { escapePath } from './escape-path.js';
-import { operatorOf } from './operators.js';
+import { OPERATORS } from './operators.js';
 
 /** The alias of the resource's table in every SELECT. */
 export const RECORD = 'record';
@@ -68,7 +68,7 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
     const isText = isMoment(field) && isSqlite(dataSource) && typeof prepared === 'string';
     return isText ? prepared.replace(/\.000$/, '') : prepared;
   };
-  const own = operatorOf(operator).bind;
+  const own = OPERATORS[operator].bind;
   if (own) return [own(value)];
   if (!isMoment(field)) return [persist(value)];
   return [persist(value), persist(new Date((value as Date).getTime() + 1))];
@@ -125,7 +125,7 @@ class ConditionWriter {
   }
 
   private comparison({ field, operator, values }: Comparison, owner: string): string {
-    const { bind: own, sql } = operatorOf(operator);
+    const { bind: own, sql } = OPERATORS[operator];
     const isRange = own === undefined && isMoment(field);
     const bound = values.map((): Bound => {
       const from = this.parameter();

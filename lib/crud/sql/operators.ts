@@ -38,7 +38,7 @@ const row = <A extends 'one' | 'two'>(
   ...(bind && { bind }),
 });
 
-export const OPERATORS = {
+const ROWS = {
   eq: row('one', ANY, (column, value) => column.equal(value)),
   ne: row('one', ANY, (column, value) => unless(column.equal(value))),
   gt: row('one', ORDERED, (column, value) => column.above(value)),
@@ -61,5 +61,5 @@ export const OPERATORS = {
   isBelow: { ...row('one', ANY, (column, value) => column.exactly('<', value), asIs), internal: true },
 } as const satisfies Readonly<Record<string, Operator>>;
 
-export type OperatorName = keyof typeof OPERATORS;
-export const operatorOf = (name: OperatorName): Operator => OPERATORS[name];
+export type OperatorName = keyof typeof ROWS;
+export const OPERATORS: Readonly<Record<OperatorName, Operator>> = ROWS;

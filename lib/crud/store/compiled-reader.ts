@@ -46,20 +46,21 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
 
   async find(call: Call, selection: Selection): Promise<T[]> {
     const lock = selection.lock && activeLock(call, this.database);
-    const { rows, recordOf } = await this.select(call, { ...selection, lock });
+    const { statement, recordOf } = this.prepare({ ...selection, lock });
+    const { rows } = await statement(this.valuesOf(selection), this.runnerOf(call));
     return rows.map(recordOf);
   }
 
   findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
     return findInBlocks(list, limit, after, async (selection, keys) => {
-      const { rows, recordOf } = await this.select(call, selection, keys);
+      const { statement, recordOf } = this.prepare(selection, keys);
+      const { rows } = await statement(this.valuesOf(selection), this.runnerOf(call));
       return rows.map((row) => ({ record: recordOf(row), position: positionOf(row, keys) }));
     });
   }
 
-  async findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    const [record] = await this.find(call, { condition, fields, sort: [], lock });
-    return record;
+  findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
+    return this.find(call, { condition, fields, sort: [], lock }).then(([record]) => record);
   }
 
   async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
@@ -96,14 +97,13 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 
   /** @param keys read as the position of each row */
-  private async select(call: Call, selection: Selection, keys: readonly Field[] = []) {
-    const compile = (): Find<T> => this.compileFind(selection, keys);
-    const { statement, recordOf } = this.finds.get(shapeOfSelection(selection, keys), compile);
-    const { condition, range } = selection;
+  private prepare(selection: Selection, keys: readonly Field[] = []): Find<T> {
+    return this.finds.get(shapeOfSelection(selection, keys), () => this.compileFind(selection, keys));
+  }
+
+  private valuesOf({ condition, range }: Selection): unknown[] {
     const values = boundValues(condition, this.dataSource);
-    const parameters = range ? [...values, range.limit, range.offset] : values;
-    const { rows } = await statement(parameters, this.runnerOf(call));
-    return { rows, recordOf };
+    return range ? [...values, range.limit, range.offset] : values;
   }
 
   private run(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
