@@ -260,14 +260,14 @@ describe.each(DATABASES)('on %s', (database) => {
     await service.close();
   });
 
-  it('[8.5] holds where a provider replaces the methods of the repository', async () => {
+  it('[8.5] holds where a provider replaces the repository', async () => {
     const replaced: Provider = {
       provide: getRepositoryToken(Page),
       inject: [DataSource],
       useFactory: (dataSource: DataSource) => {
         class Pages extends Repository<Page> {
-          override findOne(...args: Parameters<Repository<Page>['findOne']>): Promise<Page | null> {
-            return super.findOne(...args);
+          override createQueryBuilder(...args: Parameters<Repository<Page>['createQueryBuilder']>) {
+            return super.createQueryBuilder(...args);
           }
         }
         return new Pages(Page, dataSource.manager);

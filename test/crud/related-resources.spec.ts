@@ -6,7 +6,7 @@ import {
   Column,
   DataSource,
   Entity,
-  type FindManyOptions,
+  type QueryRunner,
   ManyToOne,
   OneToMany,
   PrimaryColumn,
@@ -163,9 +163,9 @@ describe.each(PATHS)('on $database, $path', (where) => {
 describe.each(DATABASES)('on %s', (database) => {
   it('[7.4] a repository that a provider replaces decides about related records too', async () => {
     class TeamRepository extends Repository<Author> {
-      override find(given?: FindManyOptions<Author>): Promise<Author[]> {
-        const where = [given?.where ?? {}].flat().map((each) => ({ ...each, team: 2 }));
-        return super.find({ ...given, where });
+      override createQueryBuilder(alias?: string, runner?: QueryRunner) {
+        const query = super.createQueryBuilder(alias, runner);
+        return alias === undefined ? query : query.where(`${alias}.team = 2`);
       }
     }
     class Authors extends CrudController<Author>({ entity: Author, endpoint: '/authors', maxListSize: 500 }) {}

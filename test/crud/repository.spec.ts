@@ -9,13 +9,12 @@ import {
   ManyToOne,
   PrimaryGeneratedColumn,
   type FindManyOptions,
-  type FindOneOptions,
   type QueryRunner,
   Repository,
 } from 'typeorm';
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { startCrud, type CrudService } from './service.js';
+import { crudError, startCrud, type CrudService } from './service.js';
 
 @Entity()
 class Shop {
@@ -69,28 +68,14 @@ describe.each(DATABASES)('on %s', (database) => {
     return service;
   };
 
-  it('[4.1] every operation goes through the methods of a repository that a provider replaces', async () => {
+  it('[4.1] every operation goes through a repository that a provider replaces', async () => {
     const calls: string[] = [];
     class TenantRepository extends Repository<Product> {
-      private mine<O extends FindManyOptions<Product> | FindOneOptions<Product> | undefined>(given: O): O {
-        const where = [given?.where ?? {}].flat().map((each) => ({ ...each, tenant: 'mine' }));
-        return { ...given, where } as O;
-      }
-      override find(given?: FindManyOptions<Product>): Promise<Product[]> {
-        calls.push('find');
-        return super.find(this.mine(given));
-      }
-      override findOne(given: FindOneOptions<Product>): Promise<Product | null> {
-        calls.push('findOne');
-        return super.findOne(this.mine(given));
-      }
-      override count(given?: FindManyOptions<Product>): Promise<number> {
-        calls.push('count');
-        return super.count(this.mine(given));
-      }
-      override exists(given?: FindManyOptions<Product>): Promise<boolean> {
-        calls.push('exists');
-        return super.exists(this.mine(given));
+      override createQueryBuilder(alias?: string, runner?: QueryRunner) {
+        const query = super.createQueryBuilder(alias, runner);
+        if (alias === undefined) return query;
+        calls.push('read');
+        return query.where(`${alias}.tenant = 'mine'`);
       }
     }
     for (const name of ['insert', 'update', 'delete'] as const) {
@@ -109,26 +94,38 @@ describe.each(DATABASES)('on %s', (database) => {
       const { status, json } = await run();
       return [status, json.data, calls.join(' ')];
     };
-    expect(await called(() => service.get('/products'))).toEqual([200, [lamp], 'count find']);
-    expect(await called(() => service.get('/products/search?q=a&name=LA'))).toEqual([200, [lamp], 'count find']);
-    expect(await called(() => service.get('/products/search?name=%25'))).toEqual([200, [], 'count find']);
-    expect(await called(() => service.get('/products/1'))).toEqual([200, lamp, 'findOne']);
-    expect(await called(() => service.get('/products/2'))).toEqual([404, undefined, 'findOne']);
-    expect(await called(() => service.get('/products/exists/2'))).toEqual([200, { exists: false }, 'exists']);
+    expect(await called(() => service.get('/products'))).toEqual([200, [lamp], 'read read']);
+    expect(await called(() => service.get('/products/search?q=a&name=LA'))).toEqual([200, [lamp], 'read read']);
+    expect(await called(() => service.get('/products/search?name=%25'))).toEqual([200, [], 'read read']);
+    expect(await called(() => service.get('/products/1'))).toEqual([200, lamp, 'read']);
+    expect(await called(() => service.get('/products/2'))).toEqual([404, undefined, 'read']);
+    expect(await called(() => service.get('/products/exists/2'))).toEqual([200, { exists: false }, 'read']);
     expect(await called(() => service.post('/products', { name: 'desk', shopId: 1 }))).toEqual([
       201,
       { id: 3, tenant: 'mine', name: 'desk', shopId: 1 },
-      'insert findOne',
+      'insert read',
     ]);
     expect(await called(() => service.put('/products/3', { name: 'sofa', tenant: 'mine', shopId: null }))).toEqual([
       200,
       { id: 3, tenant: 'mine', name: 'sofa', shopId: null },
-      'findOne update findOne',
+      'read update read',
     ]);
-    expect(await called(() => service.put('/products/2', { name: 'x' }))).toEqual([404, undefined, 'findOne']);
-    expect(await called(() => service.del('/products/2'))).toEqual([404, undefined, 'exists']);
-    expect(await called(() => service.del('/products/3'))).toEqual([200, null, 'exists delete']);
+    expect(await called(() => service.put('/products/2', { name: 'x' }))).toEqual([404, undefined, 'read']);
+    expect(await called(() => service.del('/products/2'))).toEqual([404, undefined, 'read']);
+    expect(await called(() => service.del('/products/3'))).toEqual([200, null, 'read delete']);
     await service.close();
+  });
+
+  it('[4.1] refuses to start with a repository whose own methods restrict reads', async () => {
+    class TenantRepository extends Repository<Product> {
+      override find(given?: FindManyOptions<Product>): Promise<Product[]> {
+        return super.find({ ...given, where: { tenant: 'mine' } });
+      }
+    }
+    await expect(withRepository((dataSource) => new TenantRepository(Product, dataSource.manager))).rejects.toThrow(
+      'The repository of Product must be one that reads by its query builder, got one with its own `find`. ' +
+        'Override `createQueryBuilder`, or restrict the records by the option `scope`.',
+    );
   });
 
   it('[4.1] a condition that a repository adds to its query builder holds for reads', async () => {
@@ -188,14 +185,13 @@ describe.each(DATABASES)('on %s', (database) => {
   });
 });
 
-it('[4.1] the repository of CrudModule can be replaced in a test of the application', async () => {
+it('[4.1] refuses to start with an object that only looks like a repository', async () => {
   const fake = { find: async () => [{ id: 7, name: 'fake' }], count: async () => 1 };
-  const service = await startCrud('express', {
+  const { message } = await crudError('express', {
     entities: [Product, Shop],
     controllers: [class extends CrudController(options) {}] as Type[],
     imports: [TypeOrmModule.forFeature([Shop])],
     providers: [{ provide: getRepositoryToken(Product), useValue: fake }],
   });
-  expect((await service.get('/products')).json.data).toEqual([{ id: 7, tenant: null, name: 'fake', shopId: null }]);
-  await service.close();
+  expect(message).toMatch(/^The repository of Product must be one that reads by its query builder, got one with/);
 });

@@ -10,6 +10,7 @@ import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
 import type { Relation } from '../sql/condition.js';
+import { assertReadable } from '../store/compilability.js';
 import { Database } from '../store/database.js';
 
 export type CrudControllerClass = Abstract<object>;
@@ -66,11 +67,13 @@ export class CrudApplication {
     return known as Plan<T>;
   }
 
-  /** @throws InvalidOptionError where it is not known which resource's scope applies to a relation */
-  checkRelations(): void {
-    for (const { resource } of this.registrations)
+  /** @throws InvalidOptionError for repositories and relations that generated operations cannot read through */
+  check(): void {
+    for (const { resource, repository } of this.registrations) {
+      if (repository) assertReadable(repository, resource.options.entity);
       for (const [path, [relation, option]] of followedRelations(resource.list))
         this.relatedResource(resource, path, relation, option);
+    }
   }
 
   /** @throws InvalidOptionError where the data source does not know the entity */

@@ -57,7 +57,7 @@ export async function checkDeclarations(moduleRef: ModuleRef): Promise<void> {
   // Here, because main.ts may have registered a parser of its own before.
   if (host.httpAdapter?.getType() === 'fastify') parseMergePatches(host.httpAdapter);
   const application = crudApplicationOf(moduleRef);
-  application.checkRelations();
+  application.check();
   for (const resource of application.all) await prepareSearchIndex(resource);
 }
 

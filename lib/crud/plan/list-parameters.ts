@@ -1,6 +1,7 @@
 /** Checks the options that name fields for lists, and finds these fields. */
-import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import { describe } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { fieldNames, refuseOption } from '../declare/refuse-option.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { isGroupName } from '../query/filter-parameter.js';
 import { parameterNames, type ListParameters } from '../query/list-query.js';
@@ -10,8 +11,6 @@ import type { SortKey } from '../sql/condition.js';
 import { deletionOf, findFieldPath, type FieldPath } from '../query/field-path.js';
 import type { Database } from '../store/database.js';
 import { compileIncludable, compileLinkable } from './relation-parameters.js';
-
-type FieldOption = 'aggregatableFields' | 'searchableFields' | 'filterableFields' | 'sortableFields' | 'defaultSort';
 
 /** @throws InvalidOptionError */
 export function compileListParameters(
@@ -34,7 +33,7 @@ export function compileListParameters(
   const shadowed = options.enableSearch && options.searchableFields.find((name) => parameterNames(list).includes(name));
   if (shadowed) {
     const expected = `fields other than ${parameterNames(list).join(', ')}, which are parameters of the list`;
-    refuse(options, 'searchableFields', expected, shadowed, 'leave the field out');
+    refuseOption(options, 'searchableFields', expected, describe(shadowed), 'leave the field out');
   }
   const searchable = searchableFields(options, readable);
   return { ...list, searchable, id: schema.id, defaultSort: defaultSort(options, compared), readable };
@@ -75,7 +74,9 @@ function namedFields(
 ): ReadonlyMap<string, Field> {
   const fields = options[option].map((name): [string, Field] => {
     const field = candidates.find((candidate) => candidate.name === name);
-    return field ? [name, field] : refuse(options, option, among(candidates), name, `name ${described}`);
+    return field
+      ? [name, field]
+      : refuseOption(options, option, fieldNames(candidates), describe(name), `name ${described}`);
   });
   return new Map(fields);
 }
@@ -98,7 +99,7 @@ function filterableFields(
     if (path && path.field.readable && isCompared(path.field) && !isGroupName(name)) return [name, path];
     const advice =
       'name readable columns of the entity, or of a related one as in "author.name"; no JSON or binary columns';
-    return refuse(options, 'filterableFields', among(compared), name, advice);
+    return refuseOption(options, 'filterableFields', fieldNames(compared), describe(name), advice);
   });
   return new Map(paths);
 }
@@ -109,17 +110,11 @@ function defaultSort(options: ResolvedCrudOptions, compared: readonly Field[]): 
   const errors = new QueryErrors();
   const keys = parseSort(text, new Map(compared.map((field) => [field.name, field])), errors);
   if (errors.isEmpty) return keys;
-  return refuse(options, 'defaultSort', among(compared), text, 'name each once, "-" before a name descends');
-}
-
-const among = (fields: readonly Field[]): string => `fields among ${fields.map(({ name }) => name).join(', ')}`;
-
-function refuse(
-  { entity }: ResolvedCrudOptions,
-  option: FieldOption,
-  expected: string,
-  got: string,
-  advice: string,
-): never {
-  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, describe(got), advice);
+  return refuseOption(
+    options,
+    'defaultSort',
+    fieldNames(compared),
+    describe(text),
+    'name each once, "-" before a name descends',
+  );
 }

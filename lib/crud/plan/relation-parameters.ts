@@ -1,11 +1,12 @@
 /** Checks the options that name relations, and finds these relations. */
 import type { EntityMetadata } from 'typeorm';
-import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import { describe } from '../../options/invalid-option.js';
 import type { EntityDescription } from '../../entities/entity-schema.js';
 import type { RelationThrough } from '../declare/list-options.js';
 import type { Relation } from '../sql/condition.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable, LinkedIds } from '../query/record-request.js';
+import { refuseOption } from '../declare/refuse-option.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Database } from '../store/database.js';
 
@@ -48,7 +49,13 @@ export function compileLinkable(
     assertRelatable(options, 'linkableRelations', path, relation, database);
     const name = `${path}Ids`;
     if (fields.some((field) => field.path[0] === name))
-      return refuse(options, 'linkableRelations', `relations without a column \`${name}\``, describe(path), RENAME);
+      return refuseOption(
+        options,
+        'linkableRelations',
+        `relations without a column \`${name}\``,
+        describe(path),
+        RENAME,
+      );
     return { name, path, relation };
   });
 }
@@ -92,13 +99,13 @@ function assertRelatable(
   const [id, ...others] = inverseEntityMetadata.primaryColumns;
   if (typeof inverseEntityMetadata.target !== 'function' || !id || others.length > 0 || id.embeddedMetadata) {
     const expected = 'relations to entity classes with a single primary key';
-    refuse(options, option, expected, describe(path), 'leave the relation out');
+    refuseOption(options, option, expected, describe(path), 'leave the relation out');
   }
   const { fields } = database.describe(entityMetadata);
   const hidden = isOwning && fields.find(({ column, readable }) => !readable && column === joinColumns[0]);
   if (hidden) {
     const expected = `relations whose columns clients can read, and not ${hidden.name}`;
-    refuse(options, option, expected, describe(path), 'leave the relation out');
+    refuseOption(options, option, expected, describe(path), 'leave the relation out');
   }
 }
 
@@ -113,15 +120,5 @@ function refuseRelation(
   const names = relations.filter(({ isManyToMany }) => isManyToMany || option !== 'linkableRelations');
   const known = names.map(({ propertyPath }) => propertyPath).join(', ');
   const advice = known === '' ? 'leave the option out: the entity has none' : `name relations among ${known}`;
-  return refuse(options, option, expected, describe(got), advice);
-}
-
-function refuse(
-  { entity }: ResolvedCrudOptions,
-  option: RelationOption,
-  expected: string,
-  got: string,
-  advice: string,
-): never {
-  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
+  return refuseOption(options, option, expected, describe(got), advice);
 }

@@ -1,9 +1,9 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
+import { refuseOption } from '../declare/refuse-option.js';
 import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -84,7 +84,7 @@ export function describeResource<T extends object>(
     ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
     : undefined;
   if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment')
-    refuse(
+    refuseOption(
       options,
       'searchIndex',
       'used on SQLite with an id of @PrimaryGeneratedColumn()',
@@ -117,14 +117,20 @@ export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource
   const { entity, dataSource: name } = options;
   if (!dataSource) {
     if (name === undefined)
-      return refuse(options, 'entity', 'an entity of a data source', 'none', 'import TypeOrmModule.forRoot({ … })');
+      return refuseOption(
+        options,
+        'entity',
+        'an entity of a data source',
+        'none',
+        'import TypeOrmModule.forRoot({ … })',
+      );
     const advice = 'import TypeOrmModule.forRoot({ … }) with that `name`';
-    return refuse(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
+    return refuseOption(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
   }
   if (dataSource.hasMetadata(entity)) return dataSource;
   const advice =
     'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
-  return refuse(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
+  return refuseOption(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
 }
 
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
@@ -132,7 +138,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   const [id, ...others] = primaryColumns;
   if (id?.propertyPath !== 'id' || others.length > 0) {
     const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
-    return refuse(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
+    return refuseOption(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
   }
   const isGenerated =
     id.isGenerated ||
@@ -141,19 +147,19 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     id.getEntityValue(metadata.create()) !== undefined;
   if (!isGenerated) {
     const advice = `${KEY_ADVICE}, give the column a default on a database that returns generated values (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
-    refuse(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
+    refuseOption(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
   }
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {
     const expected = 'an entity whose computed columns TypeORM leaves out of its statements';
     const advice = 'give the column `insert: false, update: false`';
-    refuse(options, 'entity', expected, `\`${computed.propertyName}\``, advice);
+    refuseOption(options, 'entity', expected, `\`${computed.propertyName}\``, advice);
   }
   const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
   if (composite) {
     const expected = 'an entity whose relations have one join column each';
     const got = `\`${composite.propertyName}\` with several`;
-    refuse(options, 'entity', expected, got, 'refer to an entity with a single primary key');
+    refuseOption(options, 'entity', expected, got, 'refer to an entity with a single primary key');
   }
 }
 
@@ -162,7 +168,7 @@ function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSourc
   const advice =
     'add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…)';
   const expected = 'used with the entity IdempotencyKey in the data source';
-  refuse(options, 'idempotency', expected, 'a data source that does not know it', advice);
+  refuseOption(options, 'idempotency', expected, 'a data source that does not know it', advice);
 }
 
 type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
@@ -177,21 +183,11 @@ function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, version
   ];
   for (const [option, isOn, isMet, column] of needs)
     if (isOn && !isMet)
-      refuse(
+      refuseOption(
         options,
         option,
         `an option of an entity with a ${column}`,
         'one without',
         `declare the column or remove the option`,
       );
-}
-
-function refuse(
-  { entity }: ResolvedCrudOptions,
-  option: keyof ResolvedCrudOptions,
-  expected: string,
-  got: string,
-  advice: string,
-): never {
-  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
 }

@@ -1,7 +1,8 @@
 /** Checks the options that restrict rows and fields, and finds the fields that they name. */
 import type { Type } from '@nestjs/common';
-import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import { describe } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { fieldNames, refuseOption } from '../declare/refuse-option.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
@@ -9,8 +10,6 @@ import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../decla
 
 /** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
 export type FindProvider = (provider: Type) => unknown;
-
-type RowOption = 'scope' | 'owner' | 'fields' | 'endpoint';
 
 /** @throws InvalidOptionError */
 export function compileScope<T extends object>(
@@ -22,7 +21,13 @@ export function compileScope<T extends object>(
   const provider = findProvider(scope.provider) as ScopeProvider<T> | undefined;
   if (typeof provider?.scope === 'function') return (context) => provider.scope(context);
   const advice = 'add the class to the `providers` of a module, without a request scope, and give it a method `scope`';
-  return refuse(options, 'scope', 'useScope(…) of a provider of the application', describe(scope.provider), advice);
+  return refuseOption(
+    options,
+    'scope',
+    'useScope(…) of a provider of the application',
+    describe(scope.provider),
+    advice,
+  );
 }
 
 /** @throws InvalidOptionError */
@@ -34,7 +39,7 @@ export function compileOwner(options: ResolvedCrudOptions, schema: EntityDescrip
   const field = schema.fields.find((each) => each.name === name && isOwnable(each));
   if (field) return { field, reads, except };
   const advice = 'name the column that holds the id of the user, such as `ownerId`';
-  return refuse(options, 'owner', among(schema.fields.filter(isOwnable)), describe(name), advice);
+  return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
 }
 
 /** @throws InvalidOptionError */
@@ -43,7 +48,7 @@ export function compileFieldPermissions(options: ResolvedCrudOptions, schema: En
     const field = schema.fields.find((each) => each.name === name);
     return field
       ? ([field, permission] as const)
-      : refuse(options, 'fields', among(schema.fields), describe(name), 'name fields of the entity');
+      : refuseOption(options, 'fields', fieldNames(schema.fields), describe(name), 'name fields of the entity');
   });
   return new Map(entries);
 }
@@ -58,20 +63,14 @@ export function compilePathParameters(
   const fields = names.map((name): [string, Field] => {
     const field = schema.fields.find((each) => each.name === name && fits(each));
     if (field) return [name, field];
-    const expected = `a path whose parameters are ${among(schema.fields.filter(fits))}`;
-    return refuse(options, 'endpoint', expected, `:${name}`, 'name each parameter as the field that it restricts');
+    const expected = `a path whose parameters are ${fieldNames(schema.fields.filter(fits))}`;
+    return refuseOption(
+      options,
+      'endpoint',
+      expected,
+      `:${name}`,
+      'name each parameter as the field that it restricts',
+    );
   });
   return new Map(fields);
-}
-
-const among = (fields: readonly Field[]): string => `fields among ${fields.map(({ name }) => name).join(', ')}`;
-
-function refuse(
-  { entity }: ResolvedCrudOptions,
-  option: RowOption,
-  expected: string,
-  got: string,
-  advice: string,
-): never {
-  throw new InvalidOptionError(`CRUD option \`${option}\` of ${entity.name}`, expected, got, advice);
 }

@@ -59,8 +59,6 @@ export interface Dialect {
   exactText(column: string, field: Field): string;
   /** Ascending, as this package does. */
   readonly sortsNullsLast: boolean;
-  /** Whether it has `NULLS FIRST` and `NULLS LAST`. */
-  readonly placesNulls: boolean;
 }
 
 const same = (sql: string): string => sql;
@@ -77,7 +75,6 @@ const sqlite: Dialect = {
   // The driver rounds integers only. CAST would round a REAL.
   exactText: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`,
   sortsNullsLast: false,
-  placesNulls: true,
 };
 
 const postgresText: Form = {
@@ -94,7 +91,6 @@ const postgres: Dialect = {
   like: (column, pattern) => `CAST(${column} AS text) LIKE ${pattern}`,
   exactText: (column) => `CAST(${column} AS text)`,
   sortsNullsLast: true,
-  placesNulls: true,
 };
 
 const bytesOf = (text: string): string => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`;
@@ -122,7 +118,6 @@ const mysql: Dialect = {
   // A FLOAT as text has 6 digits.
   exactText: (column, { type }) => `CONVERT(${type.comparison === 'number' ? asDouble(column) : column} USING utf8mb4)`,
   sortsNullsLast: false,
-  placesNulls: false,
 };
 /** `FLOAT` has 4 bytes: `f = 0.1` is false for a column that holds 0.1. */
 const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${parameter} AS FLOAT)`, exact: asDouble };

@@ -5,6 +5,7 @@
 import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
@@ -71,27 +72,23 @@ const FEATURES: readonly [reason: string, declares: Declares][] = [
   ['a table or column name with other characters than letters, digits and _', (metadata) => !hasPlainNames(metadata)],
 ];
 
-/** Whether a repository is TypeORM's own of the data source, and not one that a provider has put in its place. */
-export function isUnaltered(repository: Repository<never> | object, { manager }: DataSource): boolean {
-  const { manager: own, queryRunner, target: _target, ...others } = repository as Repository<never>;
-  return (
-    Object.getPrototypeOf(repository) === Repository.prototype &&
-    own === manager &&
-    queryRunner === undefined &&
-    Object.keys(others).length === 0
-  );
-}
-
-/** Whether the query builder alone would miss what a provider replaced. */
-export const replacesReads = (repository: Repository<never> | object): boolean =>
-  READ_METHODS.some((name) => (repository as Repository<never>)[name] !== Repository.prototype[name]);
-
 const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
 
 /**
- * The listener or subscriber that an access must call. Asked for each request, because a provider may add a subscriber to
- * the data source at any time.
+ * Generated operations read through the query builder of a repository that a provider put in the place of TypeORM's.
+ *
+ * @throws InvalidOptionError where such a repository restricts what its other methods read
  */
+export function assertReadable(given: object, entity: Type): void {
+  const repository = given as { readonly [K in keyof Repository<never>]?: unknown };
+  const replaced = READ_METHODS.find((name) => repository[name] !== Repository.prototype[name]);
+  if (replaced === undefined && typeof repository.createQueryBuilder === 'function') return;
+  const got = replaced === undefined ? 'one without `createQueryBuilder`' : `one with its own \`${replaced}\``;
+  const advice = 'override `createQueryBuilder`, or restrict the records by the option `scope`';
+  throw new InvalidOptionError(`The repository of ${entity.name}`, 'one that reads by its query builder', got, advice);
+}
+
+/** The listener or subscriber that an operation must call. */
 export function hookNotCompiled(
   access: StoreOperation,
   metadata: EntityMetadata,

@@ -1,10 +1,9 @@
 /** Reads the rows of statements that join related records with the keys of their owners. */
-import type { DataSource, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { RECORD } from '../sql/condition-sql.js';
-import { comparable, dialectOf } from '../sql/dialect.js';
-import { LINKS, linkCondition, linkSql, linkValues, type LinkSelection } from '../sql/link-sql.js';
-import { compileStatement, namedParameters, type RawRow } from '../sql/statement.js';
+import { LINKS, linkCondition, linkSql, type LinkSelection } from '../sql/link-sql.js';
+import type { RawRow } from '../sql/statement.js';
 
 const OWNER = 'link_owner';
 const RELATED = 'link_related';
@@ -43,26 +42,6 @@ function keyIn(raw: unknown, { readsAsText, column, type }: Field, { driver }: D
 
 /** Equal for equal keys, whatever type they have. */
 export const identityOf = (key: unknown): string => JSON.stringify(key);
-
-/** The links themselves, in the order of the related records' key. */
-export async function readLinks(
-  links: LinkSelection,
-  dataSource: DataSource,
-  runner: QueryRunner | undefined,
-): Promise<readonly RawRow[]> {
-  const values = linkValues(links, dataSource);
-  const query = dataSource.createQueryBuilder().select([]).from(linkSql(links, dataSource), LINKS);
-  const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
-  if (links.limit !== undefined) query.where(`${column('place')} <= ${links.limit}`);
-  query.orderBy(comparable(dialectOf(dataSource), links.related, column('related')).ordered);
-  selectKeys(query, links).setParameters(namedParameters(values.length));
-  const { rows } = await compileStatement(
-    dataSource,
-    dataSource.defaultReplicationModeForReads(),
-    query,
-  )(values, runner);
-  return rows;
-}
 
 /** The key of a record, as clients see it. */
 export const keyOf = (record: object, { path }: Field): unknown =>

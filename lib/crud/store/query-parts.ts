@@ -43,9 +43,7 @@ export function inCurrentTransaction<T extends ObjectLiteral>(
 }
 
 export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, lock: RowLock | undefined) =>
-  lock ? query.setLock(LOCK_MODE) : query;
-
-export const LOCK_MODE = 'pessimistic_write';
+  lock ? query.setLock('pessimistic_write') : query;
 
 export function addSort<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,

@@ -69,8 +69,7 @@ export interface RecordReader<T> {
   /** The planner's figure; `undefined` where the database gives none. */
   estimate(call: Call): Promise<number | undefined>;
   exists(call: Call, condition: Condition): Promise<boolean>;
-  /** Absent where a provider replaced the methods that read: none of them aggregates. */
-  aggregate?(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
+  aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
 }
 
 export interface NewRow<T> {

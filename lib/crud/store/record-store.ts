@@ -3,8 +3,7 @@ import type { Repository } from 'typeorm';
 import {
   featureNotCompiled,
   hookNotCompiled,
-  isUnaltered,
-  replacesReads,
+  assertReadable,
   STORE_OPERATIONS,
   type StoreOperation,
 } from './compilability.js';
@@ -12,7 +11,6 @@ import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
 import type { RecordReader, RecordWriter, StoredResource } from './record-access.js';
-import { RepositoryMethodReader } from './repository-method-reader.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 
@@ -25,22 +23,27 @@ export interface RecordStore<T extends object = object> {
   readonly listened: ReadonlySet<StoreOperation>;
 }
 
-/** Decides how each operation reads and writes. Subscribers of the data source must be known by then. */
+/**
+ * Decides how each operation reads and writes. Subscribers of the data source must be known by then.
+ *
+ * @throws InvalidOptionError for a repository that replaces methods which read
+ */
 export function createStore<T extends object>(
   resource: StoredResource<T>,
   repository: Repository<T>,
   database: Database,
 ): RecordStore<T> {
+  assertReadable(repository, resource.options.entity);
   const { metadata } = resource;
   const { dataSource } = database;
   const isCompiled =
-    isUnaltered(repository, dataSource) && featureNotCompiled(metadata, dataSource) === undefined
+    repository === dataSource.getRepository(resource.options.entity) &&
+    featureNotCompiled(metadata, dataSource) === undefined
       ? (operation: StoreOperation): boolean => hookNotCompiled(operation, metadata, dataSource) === undefined
       : (): boolean => false;
   const listened = new Set(STORE_OPERATIONS.filter((operation) => !isCompiled(operation)));
-  const Reader = replacesReads(repository) ? RepositoryMethodReader : RepositoryReader;
   const reader = listened.has('read')
-    ? new Reader(resource, repository, database)
+    ? new RepositoryReader(resource, repository, database)
     : new CompiledReader(resource, database);
   const compiled = new CompiledWriter(resource, database);
   const through = new RepositoryWriter(resource, reader, repository, database);

@@ -1,4 +1,5 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
+import { NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Plan } from '../plan/plan.js';
@@ -81,7 +82,8 @@ export async function updateRecords<T extends object>(
     }
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. Inside a transaction, a check may see an old state.
-    if (!managerOf(call, plan.database)) for (const target of targets) await assertChangeable(plan, call, target);
+    const isFinal = error instanceof NotFoundException || managerOf(call, plan.database) !== undefined;
+    if (!isFinal) for (const target of targets) await assertChangeable(plan, call, target);
     throw error;
   }
 }
