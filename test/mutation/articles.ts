@@ -1,5 +1,4 @@
 /** A small model in an SQLite database in memory, for the conditions on its records. */
-import { from, lastValueFrom } from 'rxjs';
 import {
   Column,
   DataSource,
@@ -15,10 +14,14 @@ import {
   type Relation,
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
-import { requestContextInterceptor } from '../../lib/crud/nest/request-context.js';
-import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
-import { compileResource, type Resource } from '../../lib/crud/plan/resource.js';
+import { defaultOptions, resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
+import { compilePlan, type Plan } from '../../lib/crud/plan/plan.js';
+import { followedRelations } from '../../lib/crud/plan/relation-parameters.js';
+import { compileResource, describeResource, type Resource } from '../../lib/crud/plan/resource.js';
 import type { FindProvider } from '../../lib/crud/plan/row-rules.js';
+import type { Relation as RelationMetadata } from '../../lib/crud/sql/condition.js';
+import { beginCall, callOf, type Call } from '../../lib/crud/store/call.js';
+import { Database } from '../../lib/crud/store/database.js';
 
 @Entity()
 export class Writer {
@@ -121,17 +124,37 @@ export const openDatabase = (): Promise<DataSource> =>
     entities: [Article, Writer, Tag, Cover],
   }).initialize();
 
-export const resourceOf = (
+/** The plan of a resource of articles. The related entities have no resource of their own. */
+export function planOf(
   dataSource: DataSource,
   options: Partial<CrudOptions<Article>> = {},
   findProvider: FindProvider = () => undefined,
-): Resource<Article> =>
-  compileResource(resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options }), dataSource, findProvider);
-
-/** Calls a function as the handler of a request does. */
-export const during = <R>(request: object, call: () => Promise<R>): Promise<R> =>
-  lastValueFrom(
-    requestContextInterceptor.intercept({ switchToHttp: () => ({ getRequest: () => request }) } as never, {
-      handle: () => from(Promise.resolve().then(call)),
-    }) as ReturnType<typeof from<Promise<R>>>,
+): Plan<Article> {
+  const database = new Database(dataSource);
+  const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options });
+  const resource = compileResource(resolved, database, findProvider);
+  const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan =>
+    plain(describeResource(defaultOptions(target as typeof Writer), database), dataSource);
+  return compilePlan(
+    resource,
+    dataSource.getRepository(Article),
+    {
+      relations: () =>
+        new Map([...followedRelations(resource.list)].map(([path, [relation]]) => [path, related(relation)])),
+      referenced: (relation) => [related(relation)],
+    },
+    () => true,
   );
+}
+
+const plain = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
+  compilePlan(
+    resource as Resource<object>,
+    dataSource.getRepository<object>(resource.options.entity),
+    { relations: () => new Map<string, Plan>(), referenced: () => [] },
+    () => true,
+  );
+
+/** A call of a request; without one, that of code outside of requests. */
+export const callFor = (request?: object): Call =>
+  request ? callOf({ request: request as never, answers: new Map() }) : beginCall();

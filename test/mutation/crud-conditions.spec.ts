@@ -3,11 +3,11 @@ import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition } from '../../lib/crud/sql/condition.js';
 import { parseListQuery } from '../../lib/crud/query/list-query.js';
-import type { Resource } from '../../lib/crud/plan/resource.js';
+import type { Plan } from '../../lib/crud/plan/plan.js';
 import { boundValues, conditionSql, parametersOf, RECORD, shapeOf } from '../../lib/crud/sql/condition-sql.js';
 import type { OperatorName } from '../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../crud/filter-model.js';
-import { Article, openDatabase, resourceOf } from './articles.js';
+import { Article, openDatabase, planOf } from './articles.js';
 
 const COLUMNS = [
   'article_id',
@@ -35,10 +35,10 @@ const valueOf = (row: (typeof ROWS)[number], name: string): unknown => {
 };
 
 let dataSource: DataSource;
-let articles: Resource<Article>;
+let articles: Plan<Article>;
 beforeAll(async () => {
   dataSource = await openDatabase();
-  articles = resourceOf(dataSource, {
+  articles = planOf(dataSource, {
     filterableFields: [
       'title',
       'note',

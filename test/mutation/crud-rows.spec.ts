@@ -21,23 +21,20 @@ import {
   type DataSource,
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
-import type { Resource } from '../../lib/crud/plan/resource.js';
+import { deletedIn } from '../../lib/crud/operations/list.js';
+import { relatedVisible, viewOf } from '../../lib/crud/plan/caller-view.js';
+import type { Plan } from '../../lib/crud/plan/plan.js';
+import type { CallerView } from '../../lib/crud/plan/variant.js';
 import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
 import type { FieldPermission } from '../../lib/crud/declare/crud-options.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
-import {
-  deletedIn,
-  mayChooseDeleted,
-  newValuesOf,
-  relatedViewOf,
-  viewOf,
-  type View,
-} from '../../lib/crud/rows/caller-view.js';
 import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';
+import { Database } from '../../lib/crud/store/database.js';
+import { checkCreated, readBody } from '../../lib/crud/write/bodies.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';
-import { type Article, during, openDatabase, resourceOf, Writer } from './articles.js';
+import { type Article, callFor, openDatabase, planOf, Writer } from './articles.js';
 import { show } from './shown.js';
 
 let dataSource: DataSource;
@@ -46,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => dataSource.destroy());
 
-const compile = (options: Partial<CrudOptions<Article>> = {}) => resourceOf(dataSource, options);
+const compile = (options: Partial<CrudOptions<Article>> = {}) => planOf(dataSource, options);
 const requestOf = (user?: unknown, more: object = {}): object => ({ method: 'GET', headers: {}, user, ...more });
 const ANN = { id: 7, email: '', roles: ['EDITOR'] };
 const ROOT = { id: 1, email: '', roles: ['ADMIN'] };
@@ -63,7 +60,7 @@ async function refusal(call: () => unknown): Promise<unknown> {
 }
 
 describe('[9.1] the condition of a scope', () => {
-  const read = (where: unknown) => conditionOfWhere(where, dataSource.getMetadata('Article'), dataSource);
+  const read = (where: unknown) => conditionOfWhere(where, dataSource.getMetadata('Article'), new Database(dataSource));
   const author = (values: object): Writer => Object.assign(new Writer(), values);
 
   it.each<[what: string, where: unknown, condition: string]>([
@@ -236,7 +233,7 @@ describe('[9.3] the fields', () => {
   });
 
   it('that the caller may not read are no parameters', async () => {
-    const resource = compile({
+    const plan = compile({
       enableSearch: true,
       searchableFields: ['title', 'note'],
       filterableFields: ['title', 'note', 'writer.name', 'sequelOf.note'] as never,
@@ -245,7 +242,7 @@ describe('[9.3] the fields', () => {
       fields: { note: { read: ['EDITOR'] } },
     });
     const names = async (user: unknown) => {
-      const { list } = await during(requestOf(user), () => viewOf(resource, 'search', dataSource));
+      const { list } = await viewOf(plan, callFor(requestOf(user)), 'search');
       return {
         searchable: [...list.searchable.keys()].join(),
         filterable: [...list.filterable.keys()].join(),
@@ -275,52 +272,66 @@ describe('[9.3] the fields', () => {
 });
 
 describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
-  const shown = ({ visible, isScoped, guards, fixed }: View) => ({
+  const shown = ({ visible, isScoped, preconditions, fixed }: CallerView) => ({
     visible: show(visible),
     isScoped,
-    guards: guards.map(({ condition }) => show(condition)),
+    preconditions: preconditions.map(({ condition }) => show(condition)),
     fixed: [...fixed].map(([{ name }, value]) => `${name}=${String(value)}`),
   });
-  const OPEN = { visible: 'deletedAt isNull', isScoped: false, guards: [], fixed: [] };
+  const LIVE = 'deletedAt isNull';
+  const OPEN = { visible: LIVE, isScoped: false, preconditions: [], fixed: [] };
 
-  it.each<[what: string, Partial<CrudOptions<Article>>, user: unknown, view: object, related?: object]>([
-    ['without rules', {}, undefined, OPEN],
+  it.each<[what: string, Partial<CrudOptions<Article>>, user: unknown, view: object, related: string]>([
+    ['without rules', {}, undefined, OPEN, LIVE],
     [
       'of a scope',
       { scope: ({ user }) => (user ? { pages: 3 } : false) },
       ANN,
       { ...OPEN, visible: '(pages eq 3 & deletedAt isNull)', isScoped: true },
+      '(pages eq 3 & deletedAt isNull)',
     ],
     [
       'outside of a scope',
       { scope: ({ user }) => (user ? { pages: 3 } : false) },
       undefined,
       { ...OPEN, visible: '(none & deletedAt isNull)', isScoped: true },
+      '(none & deletedAt isNull)',
     ],
-    ['of everything', { scope: () => Promise.resolve(true) }, undefined, OPEN],
-    ['of an owner', { owner: 'ownerId' }, ANN, { ...OPEN, guards: ['ownerId eq 7'] }, OPEN],
-    ['of an anonymous caller', { owner: 'ownerId' }, undefined, { ...OPEN, guards: ['none'] }, OPEN],
+    ['of everything', { scope: () => Promise.resolve(true) }, undefined, OPEN, LIVE],
+    ['of an owner', { owner: 'ownerId' }, ANN, { ...OPEN, preconditions: ['ownerId eq 7'] }, LIVE],
+    ['of an anonymous caller', { owner: 'ownerId' }, undefined, { ...OPEN, preconditions: ['none'] }, LIVE],
     [
       'of an owner who reads alone',
       { owner: { field: 'ownerId', reads: true } },
       ANN,
-      { ...OPEN, visible: '(ownerId eq 7 & deletedAt isNull)', guards: ['ownerId eq 7'] },
-      { ...OPEN, visible: '(ownerId eq 7 & deletedAt isNull)' },
+      { ...OPEN, visible: '(ownerId eq 7 & deletedAt isNull)', preconditions: ['ownerId eq 7'] },
+      '(ownerId eq 7 & deletedAt isNull)',
     ],
-    ['of a role that is not bound', { owner: { field: 'ownerId', reads: true, except: ['ADMIN'] } }, ROOT, OPEN],
+    ['of a role that is not bound', { owner: { field: 'ownerId', reads: true, except: ['ADMIN'] } }, ROOT, OPEN, LIVE],
     [
       'of another role',
       { owner: { field: 'ownerId', reads: false, except: ['ADMIN'] } },
       ANN,
-      { ...OPEN, guards: ['ownerId eq 7'] },
-      OPEN,
+      { ...OPEN, preconditions: ['ownerId eq 7'] },
+      LIVE,
     ],
     [
       'below a path',
       { endpoint: '/writers/:writerId/owners/:ownerId/articles' },
       undefined,
-      { ...OPEN, visible: '(deletedAt isNull & writerId eq 5 & ownerId eq -2)', fixed: ['writerId=5', 'ownerId=-2'] },
-      OPEN,
+      {
+        ...OPEN,
+        visible: '(writerId eq 5 & ownerId eq -2 & writer{goneAt isNull} & deletedAt isNull)',
+        fixed: ['writerId=5', 'ownerId=-2'],
+      },
+      LIVE,
+    ],
+    [
+      'below a path without a related record',
+      { endpoint: '/owners/:ownerId/articles' },
+      undefined,
+      { ...OPEN, visible: '(ownerId eq -2 & deletedAt isNull)', fixed: ['ownerId=-2'] },
+      LIVE,
     ],
     [
       'of all of them',
@@ -331,36 +342,38 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
       },
       ANN,
       {
-        visible: '((free eq true | pages eq 1) & ownerId eq 7 & deletedAt isNull & writerId eq 5)',
+        visible:
+          '(writerId eq 5 & (free eq true | pages eq 1) & ownerId eq 7 & writer{goneAt isNull} & deletedAt isNull)',
         isScoped: true,
-        guards: ['ownerId eq 7'],
+        preconditions: ['ownerId eq 7'],
         fixed: ['writerId=5'],
       },
-      {
-        visible: '((free eq true | pages eq 1) & ownerId eq 7 & deletedAt isNull)',
-        isScoped: true,
-        guards: [],
-        fixed: [],
-      },
+      '((free eq true | pages eq 1) & ownerId eq 7 & deletedAt isNull)',
     ],
-  ])('%s', async (_, options, user, view, related = view) => {
-    const resource = compile(options);
-    const request = requestOf(user, { params: { writerId: '5', ownerId: '-2' } });
-    await during(request, async () => {
-      expect(shown(await viewOf(resource, 'findAll', dataSource))).toEqual(view);
-      expect(shown(await relatedViewOf(resource, 'findAll', dataSource))).toEqual(related);
-    });
+  ])('%s', async (_, options, user, view, related) => {
+    const plan = compile(options);
+    const call = callFor(requestOf(user, { params: { writerId: '5', ownerId: '-2' } }));
+    expect(shown(await viewOf(plan, call, 'findAll'))).toEqual(view);
+    expect(show(await relatedVisible(plan, call))).toBe(related);
   });
 
   it('[9.1] a scope knows the user and the operation, and is anonymous outside of a request', async () => {
     const contexts: ScopeContext[] = [];
     const scope = (context: ScopeContext) => contexts.push(context) > 0;
-    await during(requestOf(ANN), () => viewOf(compile({ scope }), 'patch', dataSource));
-    await viewOf(compile({ scope }), 'count', dataSource);
+    await viewOf(compile({ scope }), callFor(requestOf(ANN)), 'patch');
+    await viewOf(compile({ scope }), callFor(), 'count');
     expect(contexts).toEqual([
       { user: ANN, operation: 'patch' },
       { user: undefined, operation: 'count' },
     ]);
+  });
+
+  it('[9.1] a scope is evaluated once for the relations of a call', async () => {
+    const contexts: ScopeContext[] = [];
+    const plan = compile({ scope: (context) => contexts.push(context) > 0 });
+    const call = callFor(requestOf(ANN));
+    expect(await relatedVisible(plan, call)).toBe(await relatedVisible(plan, call));
+    expect(contexts).toEqual([{ user: ANN, operation: 'findAll' }]);
   });
 
   it('[9.1] a scope may be a provider', async () => {
@@ -370,15 +383,15 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
         return { pages: this.pages };
       }
     }
-    const resource = resourceOf(dataSource, { scope: useScope(ArticleScope) }, (provider) => new provider());
-    expect(show((await viewOf(resource, 'findAll', dataSource)).visible)).toBe('(pages eq 4 & deletedAt isNull)');
+    const plan = planOf(dataSource, { scope: useScope(ArticleScope) }, (provider) => new provider());
+    expect(show((await viewOf(plan, callFor(), 'findAll')).visible)).toBe('(pages eq 4 & deletedAt isNull)');
   });
 
   it('[9.1] a scope that throws refuses', async () => {
     const scope = () => {
       throw new TypeError('no team');
     };
-    expect(await refusal(() => viewOf(compile({ scope }), 'findAll', dataSource))).toBe('no team');
+    expect(await refusal(() => viewOf(compile({ scope }), callFor(), 'findAll'))).toBe('no team');
   });
 
   it.each<[string, params: object | undefined, answer: unknown]>([
@@ -396,10 +409,10 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
       'Article is served below a path parameter: its operations need a request with :writerId',
     ],
   ])('[8.7] the path refuses %s', async (_, params, answer) => {
-    const resource = compile({ endpoint: '/writers/:writerId/articles' });
-    const view = () => viewOf(resource, 'findAll', dataSource);
-    expect(await refusal(() => during(requestOf(ANN, { params }), view))).toEqual(answer);
-    expect(await refusal(view)).toMatch(/its operations need a request with :writerId$/);
+    const plan = compile({ endpoint: '/writers/:writerId/articles' });
+    const view = (request?: object) => viewOf(plan, callFor(request), 'findAll');
+    expect(await refusal(() => view(requestOf(ANN, { params })))).toEqual(answer);
+    expect(await refusal(() => view())).toMatch(/its operations need a request with :writerId$/);
   });
 
   it.each<['without' | 'with' | 'only', visible: string]>([
@@ -407,52 +420,52 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     ['with', 'all'],
     ['only', 'deletedAt isNotNull'],
   ])('[8.4] sees records %s deleted', async (deleted, visible) => {
-    expect(show((await viewOf(compile(), 'findAll', dataSource, deleted)).visible)).toBe(visible);
-    expect(show((await relatedViewOf(compile(), 'findAll', dataSource, deleted)).visible)).toBe(visible);
+    expect(show((await viewOf(compile(), callFor(), 'findAll', deleted)).visible)).toBe(visible);
+    const scoped = compile({ scope: () => ({ pages: 3 }) });
+    const parts = visible === 'all' ? 'pages eq 3' : `(pages eq 3 & ${visible})`;
+    expect(show((await viewOf(scoped, callFor(), 'findAll', deleted)).visible)).toBe(parts);
   });
 
   it('[8.4] the delete date is named by who may choose deleted records, and read where they are chosen', async () => {
-    const resource = compile({ deletedRoles: ['ADMIN'], sortableFields: ['title', 'deletedAt'] as never });
-    const list = (user: unknown, deleted?: 'with') =>
-      during(requestOf(user), async () => {
-        const { list } = await viewOf(resource, 'findAll', dataSource, deleted);
-        const reads = list.readable.some(({ name }) => name === 'deletedAt');
-        return [list.choosesDeleted, list.sortable.has('deletedAt'), reads, list.readable.length > 5];
-      });
+    const plan = compile({ deletedRoles: ['ADMIN'], sortableFields: ['title', 'deletedAt'] as never });
+    const list = async (user: unknown, deleted?: 'with') => {
+      const { list } = await viewOf(plan, callFor(requestOf(user)), 'findAll', deleted);
+      const reads = list.readable.some(({ name }) => name === 'deletedAt');
+      return [list.choosesDeleted, list.sortable.has('deletedAt'), reads, list.readable.length > 5];
+    };
     expect(await list(ROOT)).toEqual([true, true, false, true]);
     expect(await list(ROOT, 'with')).toEqual([true, true, true, true]);
     expect(await list(ANN, 'with')).toEqual([false, false, false, true]);
   });
 
-  it('[8.4] who may choose deleted records', async () => {
-    const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) =>
-      during(requestOf(user), async () => {
-        const resource = compile({ deletedRoles });
-        return [mayChooseDeleted(resource), deletedIn(resource, { deleted })];
-      });
-    expect(await choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
-    expect(await choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);
-    expect(await choose(['ADMIN'], ROOT, 'all')).toEqual([true, 'without']);
-    expect(await choose(['ADMIN'], ROOT, ['with', 'with'])).toEqual([true, 'without']);
-    expect(await choose(['ADMIN'], ANN, 'with')).toEqual([false, 'without']);
-    expect(await choose([], ROOT, 'with')).toEqual([false, 'without']);
+  it('[8.4] who may choose deleted records', () => {
+    const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) => {
+      const plan = compile({ deletedRoles });
+      const call = callFor(requestOf(user));
+      return [plan.variantFor(call.request).choosesDeleted, deletedIn(plan, call, { deleted })];
+    };
+    expect(choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
+    expect(choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);
+    expect(choose(['ADMIN'], ROOT, 'all')).toEqual([true, 'without']);
+    expect(choose(['ADMIN'], ROOT, ['with', 'with'])).toEqual([true, 'without']);
+    expect(choose(['ADMIN'], ANN, 'with')).toEqual([false, 'without']);
+    expect(choose([], ROOT, 'with')).toEqual([false, 'without']);
   });
 });
 
 describe('[9.2] the owner', () => {
-  const owned = (options: Partial<CrudOptions<Article>> = {}): Resource<Article> =>
+  const owned = (options: Partial<CrudOptions<Article>> = {}): Plan<Article> =>
     compile({ owner: 'ownerId', ...options });
-  const as = <R>(user: unknown, call: () => R, headers: object = {}) =>
-    during(requestOf(user, { headers, params: { writerId: '5', ownerId: '5' } }), () => Promise.resolve(call()));
+  const as = (user: unknown) => callFor(requestOf(user, { params: { writerId: '5', ownerId: '5' } }));
 
   it.each<[what: string, user: unknown, rights: string]>([
     ['of a bound caller', ANN, 'ownerId:r title:riu'],
     ['of an anonymous caller', undefined, 'ownerId:r title:riu'],
     ['of a role that is not bound', ROOT, 'ownerId:riu title:riu'],
   ])('is written by the server: the fields %s', async (_, user, expected) => {
-    const resource = owned({ owner: { field: 'ownerId', except: ['ADMIN'] }, fields: { note: { write: 'never' } } });
-    const { permissions } = await as(user, () => viewOf(resource, 'create', dataSource));
-    expect(rights(permissions, resource.schema.fields, 'ownerId', 'title', 'note')).toBe(`${expected} note:r`);
+    const plan = owned({ owner: { field: 'ownerId', except: ['ADMIN'] }, fields: { note: { write: 'never' } } });
+    const { permissions } = await viewOf(plan, as(user), 'create');
+    expect(rights(permissions, plan.schema.fields, 'ownerId', 'title', 'note')).toBe(`${expected} note:r`);
   });
 
   it.each<[what: string, id: unknown, own: unknown]>([
@@ -474,16 +487,19 @@ describe('[9.2] the owner', () => {
   });
 
   it('answers others with 403', async () => {
-    const { guards } = await as(ANN, () => viewOf(owned(), 'update', dataSource));
-    expect(await refusal(() => Promise.reject(guards[0]!.refuse()))).toEqual([403, 'Owner access required']);
+    const { preconditions } = await viewOf(owned(), as(ANN), 'update');
+    expect(await refusal(() => Promise.reject(preconditions[0]!.refuse()))).toEqual([403, 'Owner access required']);
   });
 
   it('of a new record is the caller, beside the values of the path', async () => {
-    const valuesOf = (resource: Resource<Article>, user: unknown) =>
-      as(user, async () => {
-        const values = newValuesOf(resource, await viewOf(resource, 'create', dataSource));
-        return [...values].map(([{ name }, value]) => `${name}=${String(value)}`).join();
-      });
+    const valuesOf = async (plan: Plan<Article>, user: unknown) => {
+      const call = as(user);
+      const view = await viewOf(plan, call, 'create');
+      const sent = readBody(plan, { title: 'a' }, 'create', view);
+      const { values } = await checkCreated(plan, call.request, sent, view);
+      const given = [...values].filter(([{ name }, value]) => ['ownerId', 'writerId'].includes(name) && value != null);
+      return given.map(([{ name }, value]) => `${name}=${String(value)}`).join();
+    };
     expect(await valuesOf(owned(), ANN)).toBe('ownerId=7');
     expect(await valuesOf(owned({ endpoint: '/writers/:writerId/articles' }), ROOT)).toBe('ownerId=1,writerId=5');
     expect(await valuesOf(compile({ endpoint: '/writers/:writerId/articles' }), undefined)).toBe('writerId=5');
