@@ -3,6 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Script } from 'node:vm';
+import { RequestMethod } from '@nestjs/common';
+import { type Operation, OPERATIONS } from '../lib/crud/declare/operations.js';
 import { type Child, shell, startChild } from './child-process.js';
 import { type Compiled, compile, REPOSITORY, typeErrors } from './compiled.js';
 import { pathWithCurl } from './curl.js';
@@ -118,6 +120,43 @@ describe('the pages', () => {
     expect(names).toEqual(expect.arrayContaining(['CrudController', 'accessMatrix', 'ExpressAdapter']));
     const text = pages.map(withoutBlocks).join('\n');
     expect(names.filter((name) => !new RegExp(`\`[^\`\n]*\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
+  it('[4.1] list every operation with its verb, path, enabling option and status', () => {
+    const rows = tableWith('docs/generated-endpoints.md', 'available');
+    const listed = rows.flatMap(([names = '', route = '', available = '', success = '']) => {
+      const verbs = route.match(/[A-Z]{3,}/g);
+      const path = /`\{endpoint\}([^?`]*)/.exec(route)?.[1]?.replace('{id}', ':id');
+      const enabledBy = available === 'always' ? undefined : codeIn(available)[0];
+      const [status] = /^\d+/.exec(success) ?? [];
+      return codeIn(names).map((name, place) => ({ name, verb: verbs?.[place], path, enabledBy, status }));
+    });
+    const declared = operations.map(([name, { verb, path, enabledBy, status }]) => ({
+      name,
+      verb: RequestMethod[verb],
+      path: path === '/' ? '' : `/${path}`,
+      enabledBy,
+      // Batches have a page of their own.
+      status: path === 'batch' ? undefined : String(status ?? (verb === RequestMethod.POST ? 201 : 200)),
+    }));
+    expect(byName(listed)).toEqual(byName(declared));
+  });
+
+  it('[4.7] list every operation with its route decorators and parameters', () => {
+    const rows = tableWith('docs/overriding.md', 'route decorator');
+    const listed = rows.map(([name = '', decorators = '', parameters = '']) => ({
+      name: codeIn(name)[0],
+      decorators: codeIn(decorators),
+      parameters: codeIn(parameters).map((each) => each.replace('?', '')),
+    }));
+    const types = { id: 'id: string', query: 'query: ListQuery', body: 'body: JsonObject', patch: 'body: JsonObject' };
+    const declared = operations.map(([name, { verb, path, parameters, status }]) => {
+      const decorator = RequestMethod[verb].charAt(0) + RequestMethod[verb].slice(1).toLowerCase();
+      const route = `@${decorator}(${path === '/' ? '' : `'${path}'`})`;
+      const decorators = status === undefined ? [route] : [route, `@HttpCode(${status})`];
+      return { name, decorators, parameters: parameters.map((each) => types[each]) };
+    });
+    expect(byName(listed)).toEqual(byName(declared));
   });
 
   it('[1] list exactly the options that exist', () => {
@@ -242,6 +281,25 @@ describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ pa
 );
 
 const problemsOf = (file: string): string[] => problems.filter((problem) => problem.startsWith(file));
+
+const operations = Object.entries<Operation>(OPERATIONS);
+const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+const byName = <R extends { readonly name: string | undefined }>(rows: readonly R[]): R[] =>
+  rows.toSorted((a, b) => String(a.name).localeCompare(String(b.name)));
+
+/** The cells of the table of a page whose head has a column of this name. */
+function tableWith(path: string, column: string): string[][] {
+  const lines = pageAt(path).text.split('\n');
+  const head = lines.findIndex((line) => line.startsWith('|') && line.includes(`| ${column} `));
+  const rows = lines.slice(head + 2);
+  const end = rows.findIndex((line) => !line.startsWith('|'));
+  return rows.slice(0, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
 
 /** The file that a link leads to, relative to the repository, and the heading in it. */
 function resolved(page: Page, target: string): { readonly file: string; readonly anchor: string | undefined } {
