@@ -45,13 +45,11 @@ try {
 
 /** Waits until the application listens. */
 async function send(method, path, json, token) {
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+  const options = { method, headers, ...(json && { body: JSON.stringify(json) }) };
   for (;;) {
     try {
-      return await fetch(`http://127.0.0.1:${port}${path}`, {
-        method,
-        headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-        body: JSON.stringify(json),
-      });
+      return await fetch(`http://127.0.0.1:${port}${path}`, options);
     } catch (error) {
       if (app.exitCode !== null || app.signalCode !== null) throw error;
       await setTimeout(100);
