@@ -1,5 +1,6 @@
 import { BROWSER, browserPath } from './test/harness/browser.js';
 import { RANDOM_SUITES } from './test/harness/random-suites.js';
+import { SQLITE_PACKAGE } from './test/harness/sqlite.js';
 import { SWC_OPTIONS } from './test/harness/swc.js';
 
 export default {
@@ -25,6 +26,7 @@ export default {
     '^declarest$': '<rootDir>/lib/index.ts',
     '^declarest/express$': '<rootDir>/lib/express/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
+    '^better-sqlite3$': SQLITE_PACKAGE,
     // Sources import ".js", as ES modules must; Jest has to find ".ts".
     '^(\\.{1,2}/.+)\\.js$': ['$1.ts', '$1.js'],
   },

@@ -1,11 +1,18 @@
+import { createRequire } from 'node:module';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
 import { reasonOf, StartError } from './start-error.js';
 
+/** For Node 20, where better-sqlite3 13 does not run. An application on later versions of Node leaves `driver` out. */
+const driver: unknown = process.version.startsWith('v20.')
+  ? createRequire(import.meta.url)('better-sqlite3-12')
+  : undefined;
+
 /** In WAL mode readers never wait for the writer, and a crash of the process loses nothing. */
 const embedded = (database: string): DataSourceOptions => ({
   type: 'better-sqlite3',
+  driver,
   database,
   enableWAL: true,
   prepareDatabase: (connection: { pragma(source: string): unknown }) => void connection.pragma('synchronous = NORMAL'),

@@ -6,7 +6,7 @@
 //     node scripts/compat.mjs --work <folder>         works there and leaves it, so that the next run installs less
 //     node scripts/compat.mjs --write                 puts the results into docs/internals/compatibility.md
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ import { runSuite, SECRET } from '../test/compat/suite.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = join(ROOT, 'docs', 'internals', 'compatibility.md');
-const NODES = ['20', '22', '24'];
+const NODES = ['20', '22', '24', '26'];
 const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platform-fastify' };
 
 /** The types of Node are those of the oldest supported version. */
@@ -177,7 +177,7 @@ async function tryOut({ stack, node, platform }) {
   return { checks, versions };
 }
 
-/** Installs this version of Node from npm, which includes the headers for native modules. */
+/** Installs this version of Node from npm; the package includes the headers for native modules. */
 async function toolsOf(major, driver) {
   if (!homes.has(major)) homes.set(major, await installNode(major));
   const home = homes.get(major);
@@ -197,20 +197,9 @@ async function toolsOf(major, driver) {
 
 /** @returns the folder that holds `bin` and `include` */
 async function installNode(major) {
-  const folder = join(work, `node${major}`);
-  const home = () => {
-    const header = readdirSync(folder, { recursive: true }).find((path) =>
-      path.endsWith(join('include', 'node', 'node.h')),
-    );
-    return header && join(folder, header, '..', '..', '..');
-  };
-  mkdirSync(folder, { recursive: true });
-  // The package installs a second one, which another install would remove.
-  if (!home()) {
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
-    await npm(process.execPath, folder, ['install', '--force', `node@${major}`]);
-  }
-  return home();
+  const name = `node-${process.platform}-${process.arch}`;
+  await npm(process.execPath, work, ['install', '--prefix', join(work, `node${major}`), `${name}@${major}`]);
+  return join(work, `node${major}`, 'node_modules', name);
 }
 
 /** Runs npm with a cache in the working folder. */
@@ -220,13 +209,13 @@ function npm(node, cwd, args, environment = {}) {
 }
 
 /**
- * Writes the application: the same sources for all, as ES modules or as CommonJS. better-sqlite3 12, where TypeORM's
- * range ends, aborts at random when compiled on Node 24.19 or later, so 13 replaces it (docs/internals/compatibility.md).
+ * Writes the application: the same sources for all, as ES modules or as CommonJS. On Node 22 and later it installs
+ * better-sqlite3 13 as README says, although TypeORM's range ends at 12.
  */
 function declare(folder, stack, platform, node) {
   const { module, driver, dependencies, platforms, typescript, classValidator } = STACKS[stack];
   const isEsm = module === 'ESM';
-  const replaced = node === '24' && driver === 'better-sqlite3' ? { [driver]: '13' } : {};
+  const replaced = Number(node) >= 22 && driver === 'better-sqlite3' ? { [driver]: '13' } : {};
   const source = join(folder, 'src');
   for (const earlier of [source, join(folder, 'dist')]) rmSync(earlier, { recursive: true, force: true });
   cpSync(join(ROOT, 'test', 'compat', 'app'), source, { recursive: true });

@@ -5,6 +5,7 @@ import 'reflect-metadata';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Dependencies, Get, Module, Query } from '@nestjs/common';
@@ -12,8 +13,10 @@ import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import { CrudModule } from '../dist/index.js';
+import { SQLITE_PACKAGE } from '../test/harness/sqlite.js';
 
 const SERVERS = { postgres: process.env['TEST_POSTGRES_URL'], mariadb: process.env['TEST_MYSQL_URL'] };
+const driver = createRequire(import.meta.url)(SQLITE_PACKAGE);
 /** `*` marks what sqlmap changes. */
 const TARGETS = [
   [
@@ -144,7 +147,7 @@ async function start(options) {
 
 async function createDatabase(database) {
   if (database === 'sqlite')
-    return { options: { type: 'better-sqlite3', database: ':memory:' }, drop: async () => undefined };
+    return { options: { type: 'better-sqlite3', driver, database: ':memory:' }, drop: async () => undefined };
   const name = `declarest_sqlmap_${process.pid}`;
   const server = new URL(SERVERS[database]);
   const run = async (sql) => {

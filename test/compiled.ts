@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
+import { SQLITE_PACKAGE } from './harness/sqlite.js';
 import { SWC_OPTIONS } from './harness/swc.js';
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
@@ -30,7 +31,9 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (compiled.has(path)) continue;
     compiled.add(path);
-    const { code } = await transform(sources[path] ?? (await readFile(join(REPOSITORY, path), 'utf8')), SWC_OPTIONS);
+    const inMemory = sources[path];
+    const source = inMemory === undefined ? await readFile(join(REPOSITORY, path), 'utf8') : withDriver(inMemory);
+    const { code } = await transform(source, SWC_OPTIONS);
     const target = join(directory, path.replace(/\.ts$/, '.js'));
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, code);
@@ -46,6 +49,13 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     }),
   );
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** Applications on Node 22 and later name no driver, as in the documentation; on Node 20 they need one. */
+function withDriver(source: string): string {
+  if (SQLITE_PACKAGE === 'better-sqlite3') return source;
+  const driver = `process.getBuiltinModule('node:module').createRequire(import.meta.url)('${SQLITE_PACKAGE}')`;
+  return source.replaceAll(`type: 'better-sqlite3'`, `type: 'better-sqlite3', driver: ${driver}`);
 }
 
 /**

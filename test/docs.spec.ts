@@ -39,6 +39,18 @@ const blocks = pages.flatMap(blocksOf);
 const inLanguage = (language: string): Block[] => blocks.filter((block) => block.language === language);
 const rowsOf = (language: string) => inLanguage(language).map((block) => [block.title, block] as const);
 
+/** Asynchronous collections free statements outside of any call, where better-sqlite3 12 aborts on Node 24.19 and later. */
+const STATEMENTS = 'docs-blocks/statements.ts';
+const STATEMENTS_TEXT = `
+import { DataSource } from 'typeorm';
+const dataSource = await new DataSource({ type: 'better-sqlite3', database: ':memory:' }).initialize();
+for (let number = 0; number < 200_000; number += 1) {
+  await dataSource.query(\`SELECT \${Math.trunc(number / 4)}\`);
+  if (number % 10_000 === 0) await gc({ type: 'major', execution: 'async' });
+}
+await dataSource.destroy();
+`;
+
 const OPTIONS_CHECK = 'docs-blocks/listed-options.ts';
 
 let compiled: Compiled;
@@ -51,7 +63,7 @@ beforeAll(async () => {
     ...Object.fromEntries(inLanguage('ts').map(({ file, text }) => [file, text])),
   };
   const programs = ['lib/cli/declarest.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
-  compiled = await compile(programs, sources);
+  compiled = await compile(programs, { ...sources, [STATEMENTS]: STATEMENTS_TEXT });
   problems = await typeErrors([], { ...sources, [OPTIONS_CHECK]: listedOptions() });
   folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
 }, 60_000);
@@ -196,9 +208,14 @@ describe('the ts blocks', () => {
       expect(before).toContain(setting);
   });
 
+  it('[1] the driver of the README survives 200,000 statements and garbage collection', async () => {
+    const args = ['--expose-gc', compiledFile(STATEMENTS)];
+    expect(await startChild(process.execPath, args, { cwd: folder }).ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('[1] the tests with declarest/testing pass', async () => {
     const block = inLanguage('ts').find(({ text }) => text.includes('node:test'))!;
-    const { code, stdout } = await start(block.file, {}).ended;
+    const { code, stdout } = await start(block.file, { NODE_OPTIONS: '--test-reporter=tap' }).ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('# pass 3')]);
   });
 });
