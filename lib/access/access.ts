@@ -66,19 +66,25 @@ export async function checkPolicies(
 }
 
 /**
- * `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. A name that could be read as one of these words, or
- * as several names, is quoted.
- * Roles that include a required role have access as well.
+ * What a token must have: one name of each list. Policies are among them as `policy owner`. Empty where any token has access.
+ *
+ * @param includersOf roles that include a required role have access as well
  */
-export function describeAccess({ kind, requirements }: Access, includersOf: RoleInclusion['includersOf']): string {
-  if (kind !== 'authenticated') return kind === 'public' ? 'public' : 'nobody';
-  const words = requirements.flatMap((each) => {
-    if (!('anyOf' in each)) return [`policy ${quoted(each.policy.name)}`];
+export function describeRequirements({ requirements }: Access, includersOf: RoleInclusion['includersOf']): string[][] {
+  return requirements.flatMap((each) => {
+    if (!('anyOf' in each)) return [[`policy ${quoted(each.policy.name)}`]];
     const roles = new Set([...each.anyOf, ...each.anyOf.flatMap(includersOf)]);
-    return roles.has(BASE_ROLE) ? [] : [[...roles].map(quoted).join(' or ')];
+    return roles.has(BASE_ROLE) ? [] : [[...roles].map(quoted)];
   });
-  return words.length === 0 ? 'any token' : words.join(', and ');
 }
 
+/** `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. */
+export function describeAccess(access: Access, includersOf: RoleInclusion['includersOf']): string {
+  if (access.kind !== 'authenticated') return access.kind === 'public' ? 'public' : 'nobody';
+  const names = describeRequirements(access, includersOf).map((anyOf) => anyOf.join(' or '));
+  return names.join(', and ') || 'any token';
+}
+
+/** A name that could be read as one of the words of `describeAccess`, or as several names, is quoted. */
 const quoted = (name: string): string =>
   /^[\w.:@/-]+$/.test(name) && name !== 'public' && name !== 'nobody' ? name : JSON.stringify(name);

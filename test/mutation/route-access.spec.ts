@@ -473,8 +473,14 @@ describe('the report', () => {
 
   it('[3.4] lists access and rules of each row', () => {
     expect(report()).toEqual([
-      { method: 'GET', path: '/a', access: 'EDITOR or ADMIN', rules: ['Shop.requireRole("EDITOR", "/a")'] },
-      { method: 'DELETE', path: '/a/:id', access: 'any token', rules: [] },
+      {
+        method: 'GET',
+        path: '/a',
+        access: 'EDITOR or ADMIN',
+        requirements: [['EDITOR', 'ADMIN']],
+        rules: ['Shop.requireRole("EDITOR", "/a")'],
+      },
+      { method: 'DELETE', path: '/a/:id', access: 'any token', requirements: [], rules: [] },
     ]);
   });
 
@@ -484,7 +490,13 @@ describe('the report', () => {
       entries: [entry],
     } = compiled([route('GET /a')], rules);
     expect(accessRows([entry!, entry!], () => [])).toEqual([
-      { method: 'GET', path: '/a', access: 'public', rules: ['Shop.denied("/**")', 'Shop.public("/a")'] },
+      {
+        method: 'GET',
+        path: '/a',
+        access: 'public',
+        requirements: [],
+        rules: ['Shop.denied("/**")', 'Shop.public("/a")'],
+      },
     ]);
   });
 
@@ -493,8 +505,8 @@ describe('the report', () => {
       'GET     /a      EDITOR or ADMIN  Shop.requireRole("EDITOR", "/a")\nDELETE  /a/:id  any token        default',
     );
     expect(formatAccessRows([])).toBe('');
-    expect(formatAccessRows([{ method: 'GET', path: '/a', access: 'public', rules: ['one', 'two'] }])).toBe(
-      'GET  /a  public  one, two',
-    );
+    expect(
+      formatAccessRows([{ method: 'GET', path: '/a', access: 'public', requirements: [], rules: ['one', 'two'] }]),
+    ).toBe('GET  /a  public  one, two');
   });
 });
