@@ -1,6 +1,6 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
 import type { HttpRequest } from '../http/request-facts.js';
-import type { Principal } from '../http/principal.js';
+import { BASE_ROLE, type Principal } from '../http/principal.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { Policy, Rule } from './rule.js';
 
@@ -15,9 +15,6 @@ export interface Access {
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly by: readonly Rule[];
 }
-
-/** Every valid token has it. */
-export const BASE_ROLE = 'USER';
 
 const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], by: [] });
 export const PUBLIC = plain('public');
@@ -45,6 +42,8 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
     if ('anyOf' in each && !each.anyOf.some(hasRole)) return { reason: 'forbidden', missing: each.anyOf };
   return undefined;
 }
+
+export const hasPolicy = ({ requirements }: Access): boolean => requirements.some((each) => 'policy' in each);
 
 /** Calls the policies in turn. The first that does not return `true` refuses. */
 export async function checkPolicies(

@@ -1,9 +1,8 @@
-import { Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Inject, Optional, UseFilters, UseInterceptors } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { failureFilter } from '../http/failure.js';
-import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { prepareController } from './controller-preparation.js';
 import type { ResolvedCrudOptions } from './resolve-options.js';
 import { failureEnvelope } from './envelope.js';
@@ -22,7 +21,6 @@ const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
  * What all generated controllers inherit. Everything is injected as a property, so that a subclass's constructor is its
  * own. The hooks start all generated controllers of the application, also without `CrudModule`.
  */
-@UseGuards(UnreadableBodyGuard)
 @UseInterceptors(requestContextInterceptor, etagInterceptor, multiStatusInterceptor)
 @UseFilters(failureFilter(failureEnvelope))
 export abstract class GeneratedBase implements InjectedMembers {

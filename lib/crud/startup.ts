@@ -1,6 +1,6 @@
 /** What happens once for all generated controllers of an application when it starts. */
 import { Logger } from '@nestjs/common';
-import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
+import { HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
@@ -9,7 +9,7 @@ import type { Route } from '../routes/route.js';
 import { readBrokenEscapes } from '../routes/broken-escapes.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { parseMergePatches } from '../routes/merge-patch-parser.js';
-import { routeTableOf, whenAdapterIsReady } from '../routes/route-tables.js';
+import { applicationOf } from '../routes/application.js';
 import { answerUnreadableBodies, deferUnreadableBodies } from '../routes/unreadable-body.js';
 import { pathsOf, type CrudControllerClass } from './controller-preparation.js';
 import { declarationOf, resourceFor } from './declared-resources.js';
@@ -41,28 +41,28 @@ function isFirst(step: keyof typeof done, moduleRef: ModuleRef): boolean {
 
 /** To be called before Nest registers middleware and routes. */
 export function prepareAdapter(moduleRef: ModuleRef): void {
-  whenAdapterIsReady(hostOf(moduleRef), (adapter) => {
+  const application = applicationOf(moduleRef);
+  application.whenAdapterIsReady((adapter) => {
     // Fastify reports only routes that are added from here on.
-    routeTableOf(adapter, moduleRef.get(ApplicationConfig, { strict: false }));
-    readBrokenEscapes(adapter);
-    if (adapter.getType() === 'fastify') deferUnreadableBodies(adapter, 'own routes');
+    application.once(readBrokenEscapes);
+    if (adapter.getType() === 'fastify') application.once(deferUnreadableBodies);
   });
 }
 
 /** To be called behind the body parser, before Nest registers routes. */
 export function beginRouting(moduleRef: ModuleRef): void {
-  const { httpAdapter } = hostOf(moduleRef);
-  routeTableOf(httpAdapter).beginRouting(modulesOf(moduleRef));
-  deferUnreadableBodies(httpAdapter, 'own routes');
+  const application = applicationOf(moduleRef);
+  application.beginRouting();
+  application.once(deferUnreadableBodies);
 }
 
 /** @throws InvalidOptionError where a declaration does not fit its data source */
 export async function checkDeclarations(moduleRef: ModuleRef): Promise<void> {
   if (!isFirst('checks', moduleRef)) return;
-  const host = hostOf(moduleRef);
-  answerUnreadableBodies(host, failureEnvelope);
+  const application = applicationOf(moduleRef);
+  answerUnreadableBodies(application, failureEnvelope);
   // Here, because main.ts may have registered a parser of its own before.
-  if (host.httpAdapter?.getType() === 'fastify') parseMergePatches(host.httpAdapter);
+  if (application.adapter?.getType() === 'fastify') parseMergePatches(application);
   const registered = registeredIn(moduleRef);
   const registry = new ResourceRegistry(registered, moduleRef);
   registries.set(modulesOf(moduleRef), registry);
@@ -123,7 +123,7 @@ const resourcesIn = (moduleRef: Pick<ModuleRef, 'get'>) =>
 /** @throws InvalidOptionError where another route has the path of a generated one, or that path has a parameter */
 export function reportControllers(moduleRef: ModuleRef): void {
   if (!isFirst('report', moduleRef)) return;
-  const { routes, reading } = routeTableOf(hostOf(moduleRef).httpAdapter);
+  const { routes, reading } = applicationOf(moduleRef).routes;
   refuseCollisions(routes, reading.caseSensitive);
   for (const route of routes) refuseParameters(route);
   const controllers = generatedControllers(moduleRef);

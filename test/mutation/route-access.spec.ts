@@ -8,7 +8,7 @@ import { accessRows, formatAccessRows } from '../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rule.js';
 import { describeRule } from '../../lib/access/rules.js';
-import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
+import { AUTHENTICATED, DENIED, handling, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
 const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };
 const STRICT = { caseSensitive: true, ignoreTrailingSlash: false };
@@ -402,7 +402,9 @@ describe('decorators after the rules', () => {
       [closed, open, own, plain, everyMethod].map((method) => ({ controller: Shop, method })),
     );
     const at = (method: string, handler?: object, controller = Shop) =>
-      words(access.of('/a', method, handler && { controller, method: handler })?.({ path: '/a', params: {} }));
+      words(
+        access.of('/a', method, handler && handling({ controller, method: handler }))?.({ path: '/a', params: {} }),
+      );
     expect([closed, open, own, plain].map((handler) => at('GET', handler))).toEqual([
       'A',
       'public',
