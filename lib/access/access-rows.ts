@@ -1,5 +1,5 @@
 /** The access table: who has access to each method of each route, and by which rules. */
-import { describeAccess } from './access.js';
+import { describeAccess, describeRequirements } from './access.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteEntry } from './route-access.js';
 import { describeRule } from './rules.js';
@@ -11,6 +11,8 @@ export interface AccessRow {
   readonly path: string;
   /** `public`, `any token`, `ADMIN or EDITOR`, `ADMIN, and policy owner`, `nobody`. */
   readonly access: string;
+  /** What a token must have, one name of each list: `[['ADMIN', 'EDITOR'], ['policy owner']]`. */
+  readonly requirements: readonly (readonly string[])[];
   /** Every rule that took part in the decision, from the broadest to the narrowest. Empty where the default decides. */
   readonly rules: readonly string[];
 }
@@ -20,6 +22,7 @@ export function accessRows(entries: readonly RouteEntry[], includersOf: RoleIncl
     method,
     path,
     access: describeAccess(access, includersOf),
+    requirements: describeRequirements(access, includersOf),
     rules: access.by.map(describeRule),
   }));
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];

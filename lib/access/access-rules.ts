@@ -1,10 +1,10 @@
 /** Finds the rules of the application at startup, compiles them against its routes, and reports the result. */
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { Application } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { routeTableOf } from '../routes/route-tables.js';
 import { ACCESS_BY_NAME, type Access, type DefaultAccess } from './access.js';
 import { formatAccessRows } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
@@ -24,27 +24,26 @@ export interface AccessOptions {
 
 export const ACCESS_OPTIONS = Symbol('declarest.accessOptions');
 
+/** What the guards of an application apply, once it has started. */
+const startedAccess = (): { compiled?: CompiledAccess } => ({});
+
 @Injectable()
 export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
-  /**
-   * By the application's modules: when a testing module is compiled twice, Nest keeps the guards of the first time, and
-   * every guard must apply the rules of the last.
-   */
-  private static readonly current = new WeakMap<ModulesContainer, CompiledAccess>();
-
   private readonly logger = new Logger('SecurityRules');
   private readonly configs = new Set<SecurityConfig>();
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly modules: ModulesContainer,
-    private readonly host: HttpAdapterHost,
+    private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {}
 
-  /** `undefined` until the application has started. */
+  /**
+   * `undefined` until the application has started. When a testing module is compiled twice, Nest keeps the guards of the
+   * first time, and every guard must apply the rules of the last: so these are kept by the application.
+   */
   get compiled(): CompiledAccess | undefined {
-    return AccessRules.current.get(this.modules);
+    return this.application.once(startedAccess).compiled;
   }
 
   onModuleInit(): void {
@@ -64,9 +63,9 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
-    const table = routeTableOf(this.host.httpAdapter);
-    await table.complete();
-    refuseCollisions(table.routes, table.reading.caseSensitive);
+    const { routes, modules } = this.application;
+    await routes.complete();
+    refuseCollisions(routes.routes, routes.reading.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
     const handlers = findHandlers(this.discovery);
@@ -76,8 +75,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       roleHierarchy: this.options.roleHierarchy,
       enforcedRoles: this.options.enforcedRoles ?? [],
     };
-    const compiled = new CompiledAccess(table, controllerMethods(this.modules), policy, handlers);
-    AccessRules.current.set(this.modules, compiled);
+    const compiled = new CompiledAccess(routes, controllerMethods(modules), policy, handlers);
+    this.application.once(startedAccess).compiled = compiled;
     this.report(compiled, handlers);
   }
 

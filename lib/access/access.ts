@@ -1,6 +1,6 @@
 /** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
 import type { HttpRequest } from '../http/request-facts.js';
-import type { Principal } from '../http/principal.js';
+import { BASE_ROLE, type Principal } from '../http/principal.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { Policy, Rule } from './rule.js';
 
@@ -15,9 +15,6 @@ export interface Access {
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly by: readonly Rule[];
 }
-
-/** Every valid token has it. */
-export const BASE_ROLE = 'USER';
 
 const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], by: [] });
 export const PUBLIC = plain('public');
@@ -46,6 +43,8 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
   return undefined;
 }
 
+export const hasPolicy = ({ requirements }: Access): boolean => requirements.some((each) => 'policy' in each);
+
 /** Calls the policies in turn. The first that does not return `true` refuses. */
 export async function checkPolicies(
   requirements: readonly Requirement[],
@@ -66,19 +65,25 @@ export async function checkPolicies(
 }
 
 /**
- * `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. A name that could be read as one of these words, or
- * as several names, is quoted.
- * Roles that include a required role have access as well.
+ * What a token must have: one name of each list. Policies are among them as `policy owner`. Empty where any token has access.
+ *
+ * @param includersOf roles that include a required role have access as well
  */
-export function describeAccess({ kind, requirements }: Access, includersOf: RoleInclusion['includersOf']): string {
-  if (kind !== 'authenticated') return kind === 'public' ? 'public' : 'nobody';
-  const words = requirements.flatMap((each) => {
-    if (!('anyOf' in each)) return [`policy ${quoted(each.policy.name)}`];
+export function describeRequirements({ requirements }: Access, includersOf: RoleInclusion['includersOf']): string[][] {
+  return requirements.flatMap((each) => {
+    if (!('anyOf' in each)) return [[`policy ${quoted(each.policy.name)}`]];
     const roles = new Set([...each.anyOf, ...each.anyOf.flatMap(includersOf)]);
-    return roles.has(BASE_ROLE) ? [] : [[...roles].map(quoted).join(' or ')];
+    return roles.has(BASE_ROLE) ? [] : [[...roles].map(quoted)];
   });
-  return words.length === 0 ? 'any token' : words.join(', and ');
 }
 
+/** `public`, `any token`, `ADMIN or EDITOR, and policy owner`, `nobody`. */
+export function describeAccess(access: Access, includersOf: RoleInclusion['includersOf']): string {
+  if (access.kind !== 'authenticated') return access.kind === 'public' ? 'public' : 'nobody';
+  const names = describeRequirements(access, includersOf).map((anyOf) => anyOf.join(' or '));
+  return names.join(', and ') || 'any token';
+}
+
+/** A name that could be read as one of the words of `describeAccess`, or as several names, is quoted. */
 const quoted = (name: string): string =>
   /^[\w.:@/-]+$/.test(name) && name !== 'public' && name !== 'nobody' ? name : JSON.stringify(name);

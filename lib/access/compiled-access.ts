@@ -1,11 +1,18 @@
 /** The access rules of one application, compiled against its routes. */
+import { BASE_ROLE } from '../http/principal.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { BASE_ROLE, DENIED, PUBLIC, type Access } from './access.js';
+import { DENIED, PUBLIC, type Access } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
 import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
-import { compileRouteAccess, decoratorRules, type RouteAccess, type RulePolicy } from './route-access.js';
+import {
+  compileRouteAccess,
+  decoratorRules,
+  type RouteAccess,
+  type RouteHandler,
+  type RulePolicy,
+} from './route-access.js';
 import type { Rule } from './rule.js';
 import { fold } from './rules.js';
 import type { ConcretePath } from './path-interpretations.js';
@@ -30,8 +37,8 @@ export class CompiledAccess {
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
-  ofRoute(template: string | undefined, method: string, path: ConcretePath, target: ControllerMethod): Access {
-    return (template !== undefined && this.inside.of(template, method, target)?.(path)) || DENIED;
+  ofRoute(template: string | undefined, method: string, path: ConcretePath, handler: RouteHandler): Access {
+    return (template !== undefined && this.inside.of(template, method, handler)?.(path)) || DENIED;
   }
 
   /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */

@@ -4,6 +4,7 @@ import type { ServedRoute } from '../routes/route.js';
 import { decide, DENIED, describeAccess, PUBLIC, type Access } from './access.js';
 import { decidingRule, describeRule, fold } from './rules.js';
 import type { CompiledAccess } from './compiled-access.js';
+import type { RouteHandler } from './route-access.js';
 
 export interface Question {
   readonly method: string;
@@ -65,7 +66,8 @@ function accessOf(compiled: CompiledAccess, method: string, path: string, served
   if (!route.handler) return compiled.outside.ofPath(method, path);
   const serving = { path: route.path, handler: route.handler };
   const [controller] = controllersServing(serving, groupByMethod(compiled.methods));
-  return controller && compiled.ofRoute(route.path, method, { path, params }, { controller, method: route.handler });
+  const handler = { getClass: () => controller, getHandler: () => route.handler } as RouteHandler;
+  return controller && compiled.ofRoute(route.path, method, { path, params }, handler);
 }
 
 export function describeExplanation(explanation: Explanation): string {

@@ -9,8 +9,15 @@ import { isClass } from '../options/invalid-option.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import { decoratedEffects } from './access-decorators.js';
 
+/** One for each connection: it keeps the authentication of the last message for `@CurrentUser()`. */
+const REQUEST = Symbol('declarest.handshakeRequest');
+
 interface Socket {
-  readonly handshake?: { readonly headers: HttpRequest['headers']; readonly auth?: { readonly token?: unknown } };
+  readonly handshake?: {
+    readonly headers: HttpRequest['headers'];
+    readonly auth?: { readonly token?: unknown };
+    [REQUEST]?: HttpRequest;
+  };
   /** The request that opened the connection. */
   readonly request?: { readonly rawHeaders?: readonly string[] };
 }
@@ -32,9 +39,6 @@ export function requestOf(context: ExecutionContext): HttpRequest | undefined {
 export const opensConnection = (context: ExecutionContext, { headers }: HttpRequest): boolean =>
   context.getType<string>() === 'ws' || headers.upgrade !== undefined;
 
-/** One request for each connection: it keeps the authentication of the last message for `@CurrentUser()`. */
-const handshakeRequests = new WeakMap<object, HttpRequest>();
-
 /** socket.io sends the token as `auth.token`, with or without `Bearer`, or in the `Authorization` header. */
 function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest | undefined {
   if (!handshake) return undefined;
@@ -44,9 +48,7 @@ function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest 
     typeof token === 'string'
       ? { headers: { authorization: /^Bearer /i.test(token) ? token : `Bearer ${token}` }, rawHeaders: [] }
       : { headers: handshake.headers, rawHeaders: opening?.rawHeaders ?? [] };
-  const request = Object.assign(handshakeRequests.get(handshake) ?? { method: 'GET' }, sent);
-  handshakeRequests.set(handshake, request);
-  return request;
+  return (handshake[REQUEST] = Object.assign(handshake[REQUEST] ?? { method: 'GET' }, sent));
 }
 
 /**

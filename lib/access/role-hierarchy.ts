@@ -4,6 +4,7 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
 export type RoleHierarchy = Readonly<Record<string, readonly string[]>>;
 
 export interface RoleInclusion {
+  readonly isDeclared: boolean;
   /** The roles of a token, with all roles that they include. */
   expand(roles: readonly string[]): readonly string[];
   /** The roles that include a role, without the role itself. */
@@ -15,9 +16,10 @@ const OPTION = 'AuthModule option `roleHierarchy`';
 /** @throws InvalidOptionError for a cycle */
 export function compileRoleHierarchy(hierarchy: RoleHierarchy): RoleInclusion {
   const included = new Map(Object.keys(hierarchy).map((role) => [role, closureOf(role, hierarchy, [])]));
+  const isDeclared = included.size > 0;
   return {
-    expand: (roles) =>
-      included.size === 0 ? roles : [...new Set(roles.flatMap((role) => included.get(role) ?? [role]))],
+    isDeclared,
+    expand: (roles) => (!isDeclared ? roles : [...new Set(roles.flatMap((role) => included.get(role) ?? [role]))]),
     includersOf: (role) =>
       [...included].filter(([above, below]) => above !== role && below.includes(role)).map(([above]) => above),
   };

@@ -2,7 +2,9 @@
  * The access of each route, compiled at startup. A request looks its route up by template and method. The concrete path
  * matters only where a pattern matches a part of the route's paths. Neither depends on the number of rules.
  */
+import type { ExecutionContext } from '@nestjs/common';
 import {
+  controllerMethodOf,
   controllersServing,
   groupByMethod,
   type ControllerClass,
@@ -22,12 +24,15 @@ import { restricts, type Rule } from './rule.js';
 
 export type PathAccess = (concrete: ConcretePath) => Access;
 
+/** The handler of a request. */
+export type RouteHandler = Pick<ExecutionContext, 'getClass' | 'getHandler'>;
+
 export interface RouteAccess {
   /**
-   * @param target which of several handlers of this template and method
+   * @param handler which of several handlers of this template and method
    * @returns `undefined` for a route that did not exist at startup
    */
-  of(template: string, method: string, target?: ControllerMethod): PathAccess | undefined;
+  of(template: string, method: string, handler?: RouteHandler): PathAccess | undefined;
   /** One for each method of each route, and for each part of its paths that a pattern matches, in order of registration. */
   readonly entries: readonly RouteEntry[];
   readonly used: ReadonlySet<Rule>;
@@ -88,17 +93,22 @@ export function compileRouteAccess(
     }
   }
   return {
-    of(template, method, target) {
+    of(template, method, handler) {
       const byMethod = compiled.get(template);
-      const targets = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD) ?? [];
-      const isTarget = ({ controller, handler }: Target): boolean =>
-        controller === target?.controller && handler === target?.method;
-      return (targets.length > 1 ? targets.find(isTarget) : targets[0])?.access;
+      const targets = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD);
+      if (!targets || targets.length < 2) return targets?.[0]?.access;
+      return targets.find((target) => handler && isTarget(target, handler))?.access;
     },
     // Two handlers of one template, such as two versions, may have the same access.
     entries: [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()],
     used,
   };
+}
+
+function isTarget(target: Target, handler: RouteHandler): boolean {
+  const method = handler.getHandler();
+  // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
+  return target.controller === handler.getClass() && target.handler === (controllerMethodOf(method) ?? method);
 }
 
 export const ANY_OTHER_METHOD = 'any other method';

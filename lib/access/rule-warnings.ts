@@ -1,6 +1,7 @@
 /** Finds what is suspicious in the rules. Each is one sentence: a warning, or with `strict` a reason to refuse to start. */
 import { shapesOf } from '../routes/route-shape.js';
-import { BASE_ROLE, type Access } from './access.js';
+import { BASE_ROLE } from '../http/principal.js';
+import type { Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';

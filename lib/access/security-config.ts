@@ -4,13 +4,13 @@ import { parsePattern } from './pattern.js';
 import type { Effect, PolicyFunction, Rule } from './rule.js';
 
 const RULES = Symbol('declarest.rules');
+const IS_APPLIED = Symbol('declarest.areRulesApplied');
 const ROLE_NAMES = 'called with the name of a role, or an array of names';
-const applied = new WeakSet<SecurityConfig>();
 
 /** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
 
-export const markApplied = (config: SecurityConfig): void => void applied.add(config);
+export const markApplied = (config: SecurityConfig): void => void (config[IS_APPLIED] = true);
 
 /**
  * The access rules of the application. At startup, every singleton provider of any module that extends this class is found;
@@ -37,12 +37,14 @@ export const markApplied = (config: SecurityConfig): void => void applied.add(co
 export abstract class SecurityConfig {
   /** @internal */
   readonly [RULES]: Rule[] = [];
+  /** @internal */
+  [IS_APPLIED] = false;
 
   constructor() {
     // A subclass may have this hook itself: it runs after the check.
     const { onApplicationBootstrap: own } = this as Partial<OnApplicationBootstrap>;
     const checkAndRun = (): unknown => {
-      if (!applied.has(this))
+      if (!this[IS_APPLIED])
         throw new InvalidOptionError(
           this.constructor.name,
           'in an application that imports AuthModule, which applies its rules',

@@ -1,8 +1,7 @@
-import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, UseGuards, type Type } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, type Type } from '@nestjs/common';
 import { failureFilter } from '../http/failure.js';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
-import { UnreadableBodyGuard } from '../routes/unreadable-body.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { CurrentUser } from '../access/current-user.js';
 import type { Principal } from '../http/principal.js';
@@ -26,7 +25,6 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
   const RegisterRoute: MethodDecorator = registration ? Post('register') : () => undefined;
 
   @Controller(authBasePath)
-  @UseGuards(UnreadableBodyGuard)
   @UseFilters(AuthFailureFilter)
   class AuthController {
     constructor(
@@ -36,16 +34,16 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
 
-    @RegisterRoute
     @DefaultAccess('public')
+    @RegisterRoute
     @Header('Cache-Control', 'no-store')
     async register(@JsonBody() body: JsonObject) {
       const user = await this.registration.register(body);
       return this.withToken('Registration successful', user, this.profileOf(user));
     }
 
-    @Post('login')
     @DefaultAccess('public')
+    @Post('login')
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
     async login(@JsonBody() body: JsonObject) {
@@ -55,8 +53,8 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     }
 
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
-    @Get('me')
     @DefaultAccess('authenticated')
+    @Get('me')
     async me(@CurrentUser() principal: Principal | undefined) {
       const user = principal && (await this.users.findById(String(principal.id)));
       if (!user?.active) throw new AuthenticationRequired(principal !== undefined);

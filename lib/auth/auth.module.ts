@@ -9,12 +9,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { routeTableOf } from '../routes/route-tables.js';
-import { deferUnreadableBodies, UnreadableBodyGuard } from '../routes/unreadable-body.js';
+import { Application, applicationOf } from '../routes/application.js';
+import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { AccessDecision } from '../access/access-decision.js';
-import { AccessMiddleware } from '../access/access-middleware.js';
+import { installAccessMiddleware } from '../access/access-middleware.js';
 import { AccessReport } from '../access/access-report.js';
 import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessRules } from '../access/access-rules.js';
@@ -59,28 +59,27 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
   imports: [DiscoveryModule],
   providers: [
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
+    { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
     Tokens,
     Registration,
     UserAccounts,
     AccessRules,
     AccessDecision,
-    AccessMiddleware,
     AccessReport,
     { provide: Authenticator, useClass: BearerAuthenticator },
     SecurityRulesGuard,
-    // In this order: 401 and 403 come before any error about the body.
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
-    { provide: APP_GUARD, useClass: UnreadableBodyGuard },
   ],
   exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport, Authenticator],
 })
 export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
-    private readonly host: HttpAdapterHost,
-    private readonly modules: ModulesContainer,
-    private readonly middleware: AccessMiddleware,
+    private readonly application: Application,
+    private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-  ) {}
+  ) {
+    application.whenAdapterIsReady(() => this.installMiddleware());
+  }
 
   /** @throws InvalidOptionError */
   static forRoot(options: AuthOptions): DynamicModule {
@@ -117,15 +116,22 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
   configure(): void {
-    const { httpAdapter } = this.host;
-    this.middleware.install(httpAdapter);
-    deferUnreadableBodies(httpAdapter, 'every route');
-    routeTableOf(httpAdapter).beginRouting(this.modules);
+    const { application } = this;
+    // A testing module that is compiled twice gets its second adapter after the constructor.
+    this.installMiddleware();
+    deferOnEveryRoute(application);
+    application.beginRouting();
+    if (application.probes) application.config.useGlobalGuards(application.probes.guard);
+  }
+
+  private installMiddleware(): void {
+    this.application.once(installAccessMiddleware, this.decision);
+    if (this.application.probes) this.application.once(this.application.probes.install);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */
   onModuleInit(): void {
-    const { length } = [...this.modules.values()].filter(({ metatype }) => metatype === AuthModule);
+    const { length } = [...this.application.modules.values()].filter(({ metatype }) => metatype === AuthModule);
     if (length > 1) {
       const advice = 'keep one forRoot or forRootAsync: its exports are available in every module';
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
@@ -134,7 +140,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   onApplicationBootstrap(): void {
     const path = `${this.options.authBasePath}/login`;
-    const login = routeTableOf(this.host.httpAdapter).routes.find((route) => route.path.endsWith(path));
+    const login = this.application.routes.routes.find((route) => route.path.endsWith(path));
     const prefix = login?.path.slice(0, -path.length) ?? '';
     if (prefix !== '' && path.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BASE_ROLE } from '../access/access.js';
+import { BASE_ROLE } from '../http/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { hashPassword } from './passwords.js';

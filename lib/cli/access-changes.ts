@@ -1,6 +1,6 @@
 /** Compares two access tables, and finds where access became wider. */
 import type { AccessRow } from '../access/access-rows.js';
-import { isWithin } from './access-order.js';
+import { isWithin, type RowAccess } from './access-order.js';
 import { AccessTable } from './route-rows.js';
 
 export interface AccessChange {
@@ -15,7 +15,7 @@ export interface AccessChange {
 export function compareAccess(
   before: readonly AccessRow[],
   after: readonly AccessRow[],
-  defaultAccess: string,
+  defaultAccess: RowAccess,
 ): AccessChange[] {
   const [earlier, later] = [new AccessTable(before), new AccessTable(after)];
   const present = later.routes.flatMap((route) =>
@@ -37,23 +37,23 @@ export function compareAccess(
 /** Several rules may match the same part. When their number changes, each is compared with the narrowest one before. */
 function pairRows(before: readonly AccessRow[], after: readonly AccessRow[]): [AccessRow, AccessRow][] {
   if (before.length === after.length) return after.map((is, index) => [before[index] ?? is, is]);
-  return after.map((is) => [before.find((was) => !isWithin(is.access, was.access)) ?? before[0] ?? is, is]);
+  return after.map((is) => [before.find((was) => !isWithin(is, was)) ?? before[0] ?? is, is]);
 }
 
 function compareRows(before: AccessRow, after: AccessRow): AccessChange | undefined {
   const change = (kind: AccessChange['kind']): AccessChange => ({ kind, route: after, before, after });
-  if (before.access !== after.access) return change(isWithin(after.access, before.access) ? 'narrower' : 'wider');
+  if (before.access !== after.access) return change(isWithin(after, before) ? 'narrower' : 'wider');
   return JSON.stringify(before.rules) === JSON.stringify(after.rules) ? undefined : change('rules');
 }
 
-function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess: string): AccessChange {
-  const opened = served.find((was) => !isWithin(row.access, was.access));
+function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess: RowAccess): AccessChange {
+  const opened = served.find((was) => !isWithin(row, was));
   if (opened) return { kind: 'wider', route: row, before: opened, after: row };
-  const isWider = row.access === 'public' || !isWithin(row.access, defaultAccess);
+  const isWider = row.access === 'public' || !isWithin(row, defaultAccess);
   return { kind: isWider ? 'wider' : 'new', route: row, before: undefined, after: row };
 }
 
 function compareRemoved(row: AccessRow, served: readonly AccessRow[]): AccessChange {
-  const opened = served.find((is) => !isWithin(is.access, row.access));
+  const opened = served.find((is) => !isWithin(is, row));
   return { kind: opened ? 'wider' : 'removed', route: row, before: row, after: opened };
 }

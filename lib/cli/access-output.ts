@@ -4,7 +4,7 @@ import type { AccessChange } from './access-changes.js';
 import { writeSnapshot } from './access-snapshot.js';
 import type { Format } from './arguments.js';
 
-const HEADER: AccessRow = { method: 'METHOD', path: 'PATH', access: 'ACCESS', rules: ['RULES'] };
+const HEADER: AccessRow = { method: 'METHOD', path: 'PATH', access: 'ACCESS', requirements: [], rules: ['RULES'] };
 
 export function formatTable(rows: readonly AccessRow[], format: Format): string {
   if (format === 'json') return writeSnapshot(rows);

@@ -5,7 +5,13 @@ import { parseJson } from '../http/parse-json.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 export function writeSnapshot(rows: readonly AccessRow[]): string {
-  const named = rows.map(({ method, path, access, rules }) => ({ method, path, access, rules }));
+  const named = rows.map(({ method, path, access, requirements, rules }) => ({
+    method,
+    path,
+    access,
+    requirements,
+    rules,
+  }));
   return `${JSON.stringify(named, undefined, 2)}\n`;
 }
 
@@ -33,7 +39,8 @@ export function readSnapshot(file: string): readonly AccessRow[] | undefined {
 function reasonNotRows(rows: readonly (Partial<AccessRow> | null)[]): string | undefined {
   const wrong = rows.findIndex(
     (row) =>
-      [row?.method, row?.path, row?.access].some((value) => typeof value !== 'string') || !Array.isArray(row?.rules),
+      [row?.method, row?.path, row?.access].some((value) => typeof value !== 'string') ||
+      ![row?.rules, row?.requirements].every(Array.isArray),
   );
-  return wrong < 0 ? undefined : `entry ${wrong + 1} is not an object of method, path, access, rules`;
+  return wrong < 0 ? undefined : `entry ${wrong + 1} is not an object of method, path, access, requirements, rules`;
 }

@@ -10,10 +10,13 @@ const PLATFORMS = ['express', 'fastify'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 export type Format = 'table' | 'json' | 'markdown';
 
-export interface AccessCommand {
-  readonly name: 'access';
+interface ModuleCommand {
   readonly module: string;
   readonly platform: Platform | undefined;
+}
+
+export interface AccessCommand extends ModuleCommand {
+  readonly name: 'access';
   readonly format: Format;
   /** The snapshot to compare with. */
   readonly check: string | undefined;
@@ -21,16 +24,12 @@ export interface AccessCommand {
   readonly update: boolean;
 }
 
-export interface ExplainCommand extends Question {
+export interface ExplainCommand extends ModuleCommand, Question {
   readonly name: 'explain';
-  readonly module: string;
-  readonly platform: Platform | undefined;
 }
 
-export interface SchemaCommand {
+export interface SchemaCommand extends ModuleCommand {
   readonly name: 'schema';
-  readonly module: string;
-  readonly platform: Platform | undefined;
 }
 
 export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand;
@@ -58,7 +57,7 @@ The application is created with @nestjs/testing, but not started. No server list
 connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways do run.
 
 Options of access:
-  --json               prints an array of {method, path, access, rules}
+  --json               prints an array of {method, path, access, requirements, rules}
   --markdown           prints a Markdown table
   --check <file>       compares with a snapshot; the exit code is 1 when access became wider
   --update             writes the snapshot; only together with --check
@@ -69,21 +68,21 @@ Options of explain:
 Options of all:
   --platform <name>    express or fastify; by default express where it is installed`;
 
-const SHARED_OPTIONS = { platform: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+const SCHEMA_OPTIONS = { platform: { type: 'string' } } as const;
 const ACCESS_OPTIONS = {
   json: { type: 'boolean' },
   markdown: { type: 'boolean' },
   check: { type: 'string' },
   update: { type: 'boolean' },
-  ...SHARED_OPTIONS,
+  ...SCHEMA_OPTIONS,
 } as const;
-const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SHARED_OPTIONS } as const;
+const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 
 /** @throws CommandError */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
   if (name === undefined) throw new CommandError('A command is missing.');
-  if (name === '--help' || name === '-h' || name === 'help') return { name: 'print', text: HELP };
+  if (name === 'help' || args.includes('--help') || args.includes('-h')) return { name: 'print', text: HELP };
   if (name === '--version') return { name: 'print', text: readVersion() };
   if (name === 'explain') return parseExplain(rest);
   if (name === 'schema') return parseSchema(rest);
@@ -98,7 +97,6 @@ function readVersion(): string {
 
 function parseAccess(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, ACCESS_OPTIONS);
-  if (values.help) return { name: 'print', text: HELP };
   const module = onlyModule(positionals);
   const { check, update = false, platform } = values;
   const formats = (['json', 'markdown'] as const).filter((each) => values[each]);
@@ -111,7 +109,6 @@ function parseAccess(args: readonly string[]): Command {
 
 function parseExplain(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, EXPLAIN_OPTIONS);
-  if (values.help) return { name: 'print', text: HELP };
   const [module, method, path, ...more] = positionals;
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (method === undefined || path === undefined)
@@ -130,8 +127,7 @@ function parseExplain(args: readonly string[]): Command {
 }
 
 function parseSchema(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, SHARED_OPTIONS);
-  if (values.help) return { name: 'print', text: HELP };
+  const { values, positionals } = parseOptions(args, SCHEMA_OPTIONS);
   return { name: 'schema', module: onlyModule(positionals), platform: parsePlatform(values.platform) };
 }
 

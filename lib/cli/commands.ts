@@ -30,7 +30,7 @@ export async function runAccess({ module, platform, format, check, update }: Acc
     throw new CommandError(`There is no snapshot ${JSON.stringify(check)}. Write it with --update.`);
   const { rows, policy } = await compileApplication(await loadModule(module), platform);
   if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
-  const defaultAccess = describeAccess(policy.fallback, () => []);
+  const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
   const changes = before ? compareAccess(before, rows, defaultAccess) : [];
   return update ? updateSnapshot(check, rows, changes) : checkSnapshot(check, changes);
 }

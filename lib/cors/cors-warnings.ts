@@ -1,51 +1,38 @@
 /** What does not fit together in the CORS declarations of one application. Each is reported once. */
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { ApplicationConfig } from '@nestjs/core';
-import type { HttpAdapter } from '../routes/route-table.js';
-import { routeTableOf } from '../routes/route-tables.js';
+import type { Application } from '../routes/application.js';
+import type { FastifyInstance } from '../routes/fastify.js';
 import { takeReturnedPaths, uncoveredPaths } from './routes-of.js';
-
-interface Fastify {
-  hasRequestDecorator(name: string): boolean;
-  addHook(name: 'onReady', hook: (done: () => void) => void): void;
-}
 
 /** On a response that already went through `cors()`. */
 const IS_CHECKED = Symbol('declarest.corsChecked');
 
 export class CorsWarnings {
-  private static readonly byAdapter = new WeakMap<HttpAdapter, CorsWarnings>();
-
   private readonly logger = new Logger('cors');
   private readonly boundPaths = new Set<string>();
   private isReported = false;
   private hasEnabledCors = false;
 
-  static of(adapter: HttpAdapter, config: ApplicationConfig): CorsWarnings {
-    let warnings = CorsWarnings.byAdapter.get(adapter);
-    if (!warnings) CorsWarnings.byAdapter.set(adapter, (warnings = new CorsWarnings(adapter, config)));
-    for (const path of takeReturnedPaths()) warnings.boundPaths.add(path);
-    return warnings;
-  }
+  constructor(private readonly application: Application) {}
 
-  private constructor(
-    private readonly adapter: HttpAdapter,
-    private readonly config: ApplicationConfig,
-  ) {}
+  addPaths(paths: Iterable<string>): void {
+    for (const path of paths) this.boundPaths.add(path);
+  }
 
   /** At startup. */
   checkApplication(): void {
     if (this.isReported) return;
     this.isReported = true;
-    for (const path of uncoveredPaths(this.boundPaths, routeTableOf(this.adapter), this.config))
+    const { adapter, routes, config } = this.application;
+    for (const path of uncoveredPaths(this.boundPaths, routes, config))
       this.logger.warn(
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
       );
-    if ((this.adapter as { readonly isCorsEnabled?: boolean }).isCorsEnabled) this.warnOfEnabledCors();
-    if (this.adapter.getType() !== 'fastify') return;
+    if ((adapter as { readonly isCorsEnabled?: boolean } | undefined)?.isCorsEnabled) this.warnOfEnabledCors();
+    if (adapter?.getType() !== 'fastify') return;
     // The plugin of app.enableCors() is loaded last of all.
-    const instance = this.adapter.getInstance<Fastify>();
+    const instance = adapter.getInstance<FastifyInstance>();
     instance.addHook('onReady', (done) => {
       if (instance.hasRequestDecorator('corsPreflightEnabled')) this.warnOfEnabledCors();
       done();
@@ -68,4 +55,13 @@ export class CorsWarnings {
       'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.',
     );
   }
+}
+
+const createWarnings = (application: Application): CorsWarnings => new CorsWarnings(application);
+
+/** One for all groups of the application. The paths that `routesOf` returned are those that it binds. */
+export function corsWarningsOf(application: Application): CorsWarnings {
+  const warnings = application.once(createWarnings);
+  warnings.addPaths(takeReturnedPaths());
+  return warnings;
 }

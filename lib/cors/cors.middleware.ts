@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, type Type } from '@nestjs/common';
-import { ApplicationConfig, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { applicationOf } from '../routes/application.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { routeTableOf } from '../routes/route-tables.js';
-import { deferUnreadableBodies } from '../routes/unreadable-body.js';
+import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
-import { CorsWarnings } from './cors-warnings.js';
+import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
 
 /**
  * Middleware that lets pages of another origin use a group of routes. It answers a preflight with 204, before guards and
@@ -28,16 +28,13 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
     private readonly routes: RouteTable;
     private readonly warnings: CorsWarnings;
 
-    constructor(
-      @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost,
-      @Inject(ModulesContainer) modules: ModulesContainer,
-      @Inject(ApplicationConfig) config: ApplicationConfig,
-    ) {
+    constructor(@Inject(ModuleRef) moduleRef: ModuleRef) {
+      const application = applicationOf(moduleRef);
       // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
-      deferUnreadableBodies(httpAdapter, 'own routes');
-      this.routes = routeTableOf(httpAdapter, config);
-      this.routes.beginRouting(modules);
-      this.warnings = CorsWarnings.of(httpAdapter, config);
+      deferOnEveryRoute(application);
+      application.beginRouting();
+      this.routes = application.routes;
+      this.warnings = corsWarningsOf(application);
     }
 
     use(request: HttpRequest, response: ServerResponse, next: () => void): void {

@@ -7,7 +7,7 @@ let library: ClassTransformer | false | undefined;
 
 /**
  * The properties that `instanceToPlain` leaves out. The library has no documented way to read its metadata, so this
- * converts an instance and sees which properties are read.
+ * converts an instance and records which properties are read.
  *
  * @param names of the entity's properties
  */
@@ -15,29 +15,28 @@ export function excludedProperties(type: unknown, names: readonly string[]): Rea
   library ??= load();
   if (!library || typeof type !== 'function') return new Set();
   const { instanceToPlain } = library;
-  const unreadOf = (converted: readonly string[]): Set<string> => {
+  const { prototype } = type as { readonly prototype: object };
+  const findUnread = (converted: readonly string[]): Set<string> => {
     const unread = new Set(converted);
     const getters = converted.map((name) => [name, { enumerable: true, get: () => void unread.delete(name) }]);
-    const instance = Object.create(type.prototype as object, Object.fromEntries(getters)) as object;
-    const isConverted = (name: string): boolean => converted.some((each) => each.startsWith(name));
+    // Every other property is skipped, so that its `@Transform()` does not run.
+    const others = [...names, ...memberNamesOf(prototype)];
+    const excludePrefixes = others.filter((name) => !converted.some((each) => each.startsWith(name)));
     try {
-      // Every other property is skipped, so that its `@Transform()` does not run.
-      const excludePrefixes = [...names, ...accessorsOf(type)].filter((name) => !isConverted(name));
-      instanceToPlain(instance, { excludePrefixes });
+      instanceToPlain(Object.create(prototype, Object.fromEntries(getters)), { excludePrefixes });
     } catch {
       // A `@Transform()` does not expect an absent value.
     }
     return unread;
   };
-  // A conversion ends where a `@Transform()` fails, so what was not read is converted on its own.
-  return new Set([...unreadOf(names)].filter((name) => unreadOf([name]).has(name)));
+  // A conversion ends where a `@Transform()` fails: what it did not read is converted on its own.
+  return new Set([...findUnread(names)].filter((name) => findUnread([name]).has(name)));
 }
 
-function accessorsOf(type: unknown): string[] {
-  const names: string[] = [];
-  for (let each = type; typeof each === 'function' && each.prototype; each = Object.getPrototypeOf(each))
-    names.push(...Object.getOwnPropertyNames(each.prototype));
-  return names;
+function memberNamesOf(prototype: object | null): string[] {
+  return prototype === null
+    ? []
+    : [...Object.getOwnPropertyNames(prototype), ...memberNamesOf(Object.getPrototypeOf(prototype) as object | null)];
 }
 
 function load(): ClassTransformer | false {

@@ -1,22 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
+import { parse } from 'content-type';
 import type { HttpRequest } from './request-facts.js';
-
-interface MediaTypes {
-  readonly names: string;
-  readonly form: RegExp;
-}
-
-/** JSON is UTF-8 (RFC 8259 §8.1). */
-const typesOf = (...names: string[]): MediaTypes => ({
-  names: names.join(' or '),
-  form: new RegExp(`^(${names.join('|').replaceAll('+', '\\+')})\\s*(;\\s*charset\\s*=\\s*"?utf-?8"?\\s*)?;?$`, 'i'),
-});
 
 /** RFC 7396 §4. */
 export const MERGE_PATCH = 'application/merge-patch+json';
-const JSON_ONLY = typesOf('application/json');
-const JSON_OR_MERGE_PATCH = typesOf('application/json', MERGE_PATCH);
+const JSON_TYPES = ['application/json'];
+
+/** JSON is UTF-8 (RFC 8259 §8.1). */
+function isOfType(contentType: string, types: readonly string[]): boolean {
+  const { type, parameters } = parse(contentType);
+  return types.includes(type) && /^utf-?8$/i.test(parameters['charset'] ?? 'utf-8');
+}
 
 const NONE = 'The request body must be a JSON object, got none';
 
@@ -36,14 +31,14 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
 /** @throws 415 for another media type, 400 for anything but an object */
-export function jsonBodyOf(request: HttpRequest, types = JSON_ONLY): JsonObject {
+export function jsonBodyOf(request: HttpRequest, types = JSON_TYPES): JsonObject {
   const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
   if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
   // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
-  if (type === undefined || !types.form.test(type) || encoded)
-    throw new UnsupportedMediaTypeException(`The request body must be ${types.names} in UTF-8`);
+  if (type === undefined || !isOfType(type, types) || encoded)
+    throw new UnsupportedMediaTypeException(`The request body must be ${types.join(' or ')} in UTF-8`);
   // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
   if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
   const object = expectJsonObject(body);
@@ -65,5 +60,5 @@ export const JsonBody = createParamDecorator((_: unknown, context) =>
 
 /** The parameter of a handler that receives a JSON merge patch. */
 export const MergePatchBody = createParamDecorator((_: unknown, context) =>
-  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), JSON_OR_MERGE_PATCH),
+  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), [...JSON_TYPES, MERGE_PATCH]),
 );

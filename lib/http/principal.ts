@@ -1,4 +1,3 @@
-/** The user of a request, for what decides by it. */
 import type { HttpRequest } from './request-facts.js';
 
 /** The user of a request, as its token says. */
@@ -19,8 +18,8 @@ interface RequestOfUser extends HttpRequest {
   [EXPAND]?: Expand;
 }
 
-/** Any valid token has it. */
-const BASE_ROLE = 'USER';
+/** Every valid token has it. */
+export const BASE_ROLE = 'USER';
 
 /** @param expand adds the roles that other roles include */
 export function setRoleHierarchy(request: RequestOfUser, expand: Expand): void {

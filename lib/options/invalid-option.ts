@@ -39,11 +39,6 @@ export function isClass(value: unknown): value is abstract new (...args: never[]
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
 }
 
-export function expectBoolean(path: string, value: unknown): void {
-  if (typeof value !== 'boolean')
-    throw new InvalidOptionError(path, 'true or false', describe(value), 'set one of the two');
-}
-
 export function expectNames(path: string, names: unknown): void {
   if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '')) return;
   throw new InvalidOptionError(path, 'an array of non-empty names', describe(names), 'set an array such as ["ADMIN"]');

@@ -4,21 +4,15 @@
  * package's shape.
  */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { declaredRoute } from './declared-route.js';
+import type { Application } from './application.js';
+import { isOwnRequest } from './declared-route.js';
 import { decodePath } from './route.js';
-import type { HttpAdapter } from './route-table.js';
-import { routeTableOf } from './route-tables.js';
-
-const installed = new WeakSet<HttpAdapter>();
 
 /** To be called before Nest registers middleware and routes. */
-export function readBrokenEscapes(adapter: HttpAdapter): void {
-  if (installed.has(adapter) || adapter.getType() !== 'express') return;
-  installed.add(adapter);
-  const table = routeTableOf(adapter);
+export function readBrokenEscapes({ adapter, routes }: Application): void {
+  if (adapter?.getType() !== 'express') return;
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
-    const path = pathOf(request);
-    if (decodePath(path) === undefined && declaredRoute(table.find(request.method, path)?.route.handler))
+    if (request.url.includes('%') && decodePath(pathOf(request)) === undefined && isOwnRequest(request, routes))
       request.url = request.url.replace(/^[^?#]*/, (sent) => sent.replaceAll('%', '%25'));
     next();
   }) as never);

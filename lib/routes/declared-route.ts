@@ -1,6 +1,10 @@
 /** What the package declares about its own routes, as metadata of the controller's method. */
 
+import { RequestMethod } from '@nestjs/common';
+import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { markControllerMethod } from './controller-methods.js';
+import type { RouteTable } from './route-table.js';
+import { addBodyGuard } from './unreadable-body.guard.js';
 
 const DECLARED_ROUTE = Symbol('declarest.route');
 
@@ -13,12 +17,17 @@ export interface DeclaredRoute {
   readonly access?: 'public' | 'authenticated';
 }
 
-/** To be called before Nest registers the routes. */
+/** Must be called before Nest registers the routes, and behind the decorator of the verb. */
 export function declareRoute(method: object, route: DeclaredRoute): void {
   markControllerMethod(method);
   Reflect.defineMetadata(DECLARED_ROUTE, route, method);
+  if (Reflect.getMetadata('method', method) !== RequestMethod.GET) addBodyGuard(method);
 }
 
 export function declaredRoute(method: object | undefined): DeclaredRoute | undefined {
   return method && (Reflect.getMetadata(DECLARED_ROUTE, method) as DeclaredRoute | undefined);
 }
+
+/** Whether a route of the package serves a request. */
+export const isOwnRequest = (request: HttpRequest, routes: RouteTable): boolean =>
+  declaredRoute(routes.find(request.method, pathOf(request))?.route.handler) !== undefined;

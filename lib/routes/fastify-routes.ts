@@ -3,36 +3,12 @@
  * register routes with Fastify; test/routes/route-table.spec.ts fails when that changes.
  */
 import { CONTROLLER_METHOD } from './controller-methods.js';
+import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js';
 import { LevelTrie } from './level-trie.js';
 import { refuseCollisions } from './route-collision.js';
 import { decodePath, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterReading } from './route-table.js';
 import { withoutOptionals } from './route-shape.js';
-
-interface RouteOptions {
-  readonly method: string | readonly string[];
-  readonly url: string;
-  readonly config?: { readonly [CONTROLLER_METHOD]?: object };
-  readonly constraints?: { readonly version?: unknown };
-}
-
-export interface FastifyInstance {
-  readonly supportedMethods: readonly string[];
-  readonly initialConfig: Partial<RouterReading> & { readonly routerOptions?: Partial<RouterReading> };
-  after(): PromiseLike<unknown>;
-  addHook(name: 'onRoute', hook: (options: RouteOptions) => void): void;
-  findRoute(options: { method: string; url: string; constraints?: object }): { params?: ServedRoute['params'] } | null;
-}
-
-/** The part of Fastify's request that tells its route. */
-export interface RoutedRequest {
-  readonly is404: boolean;
-  readonly routeOptions: {
-    readonly method?: string | readonly string[] | undefined;
-    readonly url?: string | undefined;
-    readonly config?: { readonly [CONTROLLER_METHOD]?: object };
-  };
-}
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
@@ -73,7 +49,7 @@ export class FastifyRoutes extends RouteTable {
     return first && { route: first.route, params };
   }
 
-  private add(options: RouteOptions): void {
+  private add(options: FastifyRoute): void {
     if (isPreflightRoute(options)) return;
     const { method, url, config, constraints } = options;
     const verbs = [method].flat().map((verb) => verb.toUpperCase());
@@ -108,13 +84,13 @@ export class FastifyRoutes extends RouteTable {
 }
 
 /** A request to a route outside Nest's routes: one of a plugin, or one that main.ts added. */
-export const isPlatformRequest = ({ is404, routeOptions }: RoutedRequest): boolean =>
+export const isPlatformRequest = ({ is404, routeOptions }: FastifyRequest): boolean =>
   !is404 &&
   routeOptions.config?.[CONTROLLER_METHOD] === undefined &&
   !isPreflightRoute({ method: routeOptions.method ?? [], url: routeOptions.url ?? '' });
 
 /** @fastify/cors answers preflights by a route for OPTIONS of every path. */
-const isPreflightRoute = ({ method, url }: RouteOptions): boolean =>
+const isPreflightRoute = ({ method, url }: Pick<FastifyRoute, 'method' | 'url'>): boolean =>
   url === '*' && [method].flat().join() === 'OPTIONS';
 
 const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;

@@ -1,58 +1,44 @@
 /**
- * A platform finds a body that it cannot read (400, 413, 415) before any guard runs. On the routes named here the error is
- * kept and the request goes on, so that CORS headers are set and a refusal (401, 403) comes first. Then
- * `UnreadableBodyGuard` throws the error.
+ * A platform reports a body that it cannot read (400, 413, 415) before any guard runs. Here the error is kept and the request
+ * continues, so that CORS headers are set and a refusal (401, 403) comes first. A guard then throws the error.
  */
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { HttpAdapterHost } from '@nestjs/core';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
-import { stopsProbe } from '../http/probe.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { declaredRoute } from './declared-route.js';
+import { pathOf } from '../http/request-facts.js';
+import type { Application } from './application.js';
+import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
+import { declaredRoute, isOwnRequest } from './declared-route.js';
+import type { FastifyInstance } from './fastify.js';
 import { parseMergePatches } from './merge-patch-parser.js';
-import { CONTROLLER_METHOD } from './controller-methods.js';
+import { addBodyGuard, hasBodyGuard, keepBodyError, type DeferredRequest } from './unreadable-body.guard.js';
 import type { HttpAdapter } from './route-table.js';
-import { routeTableOf } from './route-tables.js';
 
-/** The error, on the platform's request. */
-const BODY_ERROR = Symbol('declarest.bodyError');
-
-interface MarkedRequest extends HttpRequest {
-  [BODY_ERROR]?: unknown;
+/** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */
+export function deferOnEveryRoute(application: Application): void {
+  for (const { method } of controllerMethods(application.modules)) if (!declaredRoute(method)) addBodyGuard(method);
+  application.once(deferUnreadableBodies);
 }
 
-export type DeferredRoutes = 'own routes' | 'every route';
-
-/** Which routes are deferred on an adapter; installed once. */
-const deferred = new WeakMap<HttpAdapter, DeferredRoutes>();
-
-/** To be called in `configure()` of a module: behind the body parser, before Nest's middleware and routes. */
-export function deferUnreadableBodies(adapter: HttpAdapter, routes: DeferredRoutes): void {
-  const isInstalled = deferred.has(adapter);
-  if (!isInstalled || routes === 'every route') deferred.set(adapter, routes);
-  if (isInstalled) return;
-  const defers = (handler: object | undefined): boolean =>
-    handler !== undefined && (deferred.get(adapter) === 'every route' || declaredRoute(handler) !== undefined);
-  if (adapter.getType() === 'fastify') deferOnFastify(adapter.getInstance(), defers);
-  else deferOnExpress(adapter, defers);
+/** Must run behind the body parser and before Nest's middleware and routes, on Express in `configure()` of a module. */
+export function deferUnreadableBodies(application: Application): void {
+  const { adapter } = application;
+  if (adapter?.getType() === 'fastify') deferOnFastify(adapter.getInstance());
+  else if (adapter) deferOnExpress(application, adapter);
 }
 
 /**
  * For an application on Express without a module of the package, where no place between the body parser and the routes is
- * known: answers an unreadable body of an own route, behind the routes. To be called in `onModuleInit`.
+ * known: answers an unreadable body of an own route, behind the routes. Must be called in `onModuleInit`.
  */
-export function answerUnreadableBodies({ httpAdapter }: HttpAdapterHost, bodyOf: (failure: Failure) => object): void {
-  if (!httpAdapter || httpAdapter.getType() !== 'express' || deferred.has(httpAdapter)) return;
-  deferred.set(httpAdapter, 'own routes');
-  const table = routeTableOf(httpAdapter);
-  parseMergePatches(httpAdapter);
+export function answerUnreadableBodies(application: Application, bodyOf: (failure: Failure) => object): void {
+  const { adapter, routes } = application;
+  if (adapter?.getType() !== 'express' || application.isDone(deferUnreadableBodies)) return;
+  parseMergePatches(application);
   const answer: ErrorMiddleware = (error, request, response, next) => {
-    const handler = isOfBody(error) && table.find(request.method, pathOf(request))?.route.handler;
-    if (!handler || !declaredRoute(handler)) return next(error);
+    if (!isOfBody(error) || !isOwnRequest(request, routes)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
-    httpAdapter.reply(response, body, status);
+    adapter.reply(response, body, status);
   };
-  httpAdapter.use(answer as never);
+  adapter.use(answer as never);
 }
 
 /** The documented `type` of errors of Express's body parser, and the codes of Fastify's and of node's decompression. */
@@ -67,46 +53,36 @@ function isOfBody(error: unknown): boolean {
   return platformStatusOf(error) !== undefined && (isNamed || error instanceof SyntaxError);
 }
 
+/** A GET route of the package has no guard: it ignores the body. */
+const isDeferred = (handler: object | undefined): boolean =>
+  handler !== undefined && (declaredRoute(handler) !== undefined || hasBodyGuard(handler));
+
 type Next = (error?: unknown) => void;
 /** Express takes a function of four parameters for an error handler. */
-type ErrorMiddleware = (error: unknown, request: MarkedRequest, response: unknown, next: Next) => void;
-type Defers = (handler: object | undefined) => boolean;
+type ErrorMiddleware = (error: unknown, request: DeferredRequest, response: unknown, next: Next) => void;
 
-function deferOnExpress(adapter: HttpAdapter, defers: Defers): void {
-  parseMergePatches(adapter);
-  const table = routeTableOf(adapter);
+function deferOnExpress(application: Application, adapter: HttpAdapter): void {
+  parseMergePatches(application);
+  const { routes } = application;
   const defer: ErrorMiddleware = (error, request, _response, next) => {
     if (!isOfBody(error)) return next(error);
-    const served = table.find(request.method, pathOf(request));
+    const served = routes.find(request.method, pathOf(request));
     // A path without a route is 404, whatever the body is.
-    if (served && !defers(served.route.handler)) return next(error);
-    request[BODY_ERROR] = error;
+    if (served && !isDeferred(served.route.handler)) return next(error);
+    keepBodyError(request, error);
     next();
   };
   adapter.use(defer as never);
 }
 
-interface FastifyRoute {
-  readonly config?: { readonly [CONTROLLER_METHOD]?: object };
-  readonly handler: (this: unknown, request: MarkedRequest, reply: unknown) => unknown;
-  errorHandler?: (this: unknown, error: unknown, request: MarkedRequest, reply: unknown) => unknown;
-}
-interface FastifyInstance {
-  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
-  addHook(
-    name: 'onRequest',
-    hook: (request: { readonly is404: boolean; headers: object }, reply: unknown, done: Next) => void,
-  ): void;
-}
-
 /** Fastify calls the error handler of the route. */
-function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
+function deferOnFastify(instance: FastifyInstance): void {
   instance.addHook('onRoute', (route) => {
     const { handler } = route;
-    if (route.errorHandler || !defers(route.config?.[CONTROLLER_METHOD])) return;
+    if (route.errorHandler || !isDeferred(route.config?.[CONTROLLER_METHOD])) return;
     route.errorHandler = (error, request, reply) => {
       if (!isOfBody(error)) throw error;
-      request[BODY_ERROR] = error;
+      keepBodyError(request, error);
       return handler.call(instance, request, reply);
     };
   });
@@ -119,15 +95,3 @@ function deferOnFastify(instance: FastifyInstance, defers: Defers): void {
 
 /** Without these headers Fastify reads no body. */
 const WITHOUT_BODY = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined };
-
-/** Throws the error of an unreadable body, when the guards before it have let the request in. */
-@Injectable()
-export class UnreadableBodyGuard implements CanActivate {
-  /** @throws UnreadableBody */
-  canActivate(context: ExecutionContext): boolean {
-    if (context.getType() !== 'http') return true;
-    const request = context.switchToHttp().getRequest<MarkedRequest>();
-    if (request[BODY_ERROR] !== undefined) throw new UnreadableBody(request[BODY_ERROR]);
-    return !stopsProbe(request);
-  }
-}

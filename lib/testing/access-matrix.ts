@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
-import { BASE_ROLE, type Access } from '../access/access.js';
+import type { Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { recognizeProbes, type Probe } from '../http/probe.js';
+import { BASE_ROLE } from '../http/principal.js';
 import { bearer, getProvider } from './client.js';
-import { addressOf, exchange, type RequestParts } from './http-exchange.js';
+import { addressOf } from './http-exchange.js';
+import { assertProbed, sendProbe } from './probes.js';
 import { rowRequests } from './row-requests.js';
 
 export interface MatrixOptions {
@@ -40,6 +40,7 @@ export interface MatrixRow {
  */
 export async function accessMatrix(app: INestApplication, { headers = {} }: MatrixOptions = {}): Promise<MatrixRow[]> {
   const rules = getProvider(app, AccessRules);
+  assertProbed(app);
   // Rules are compiled when the application starts.
   await addressOf(app);
   const compiled = rules.compiled as CompiledAccess;
@@ -72,20 +73,4 @@ function declaredAccess({ kind, requirements }: Access, roles: readonly string[]
   const hasRole = (role: string): boolean => role === BASE_ROLE || roles.includes(role);
   if (requirements.some((each) => 'anyOf' in each && !each.anyOf.some(hasRole))) return 403;
   return requirements.some((each) => 'policy' in each) ? 'policy' : 'allowed';
-}
-
-const PROBE_HEADER = 'x-declarest-probe';
-
-/** The probes that are being sent, by the value of the header, which only this process knows. */
-const probes = new Map<string, Probe>();
-recognizeProbes(({ headers }) => probes.get(String(headers[PROBE_HEADER])));
-
-/** Sends a request that passes every guard of the package and stops before the handler. */
-async function sendProbe(app: INestApplication, method: string, path: string, headers: RequestParts['headers']) {
-  const id = randomUUID();
-  const probe: Probe = { hasReachedHandler: false };
-  probes.set(id, probe);
-  const parts = { headers: { ...headers, [PROBE_HEADER]: id } };
-  const { status } = await exchange(app, method, path, parts).finally(() => probes.delete(id));
-  return probe.hasReachedHandler ? 'allowed' : status;
 }

@@ -151,15 +151,19 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       await running.close();
       return [...rows];
     };
+    const row = (method: string, path: string, access: string): AccessRow => {
+      return { method, path, access, requirements: [], rules: [`declarest("${path}")`] };
+    };
     expect(await own(() => {})).toEqual([
-      { method: 'POST', path: '/api/auth/register', access: 'public', rules: ['declarest("/api/auth/register")'] },
-      { method: 'POST', path: '/api/auth/login', access: 'public', rules: ['declarest("/api/auth/login")'] },
-      { method: 'GET', path: '/api/auth/me', access: 'any token', rules: ['declarest("/api/auth/me")'] },
+      row('POST', '/api/auth/register', 'public'),
+      row('POST', '/api/auth/login', 'public'),
+      row('GET', '/api/auth/me', 'any token'),
     ]);
     expect((await own(({ deny }) => deny('/api/auth/register')))[0]).toEqual({
       method: 'POST',
       path: '/api/auth/register',
       access: 'nobody',
+      requirements: [],
       rules: ['ShopSecurity.denyAll("/api/auth/register")'],
     });
   });

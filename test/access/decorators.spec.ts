@@ -199,7 +199,7 @@ describe.each(PLATFORMS)('decorators on %s', (platform) => {
     const app = await start([Closed, Open], {
       configure: (nest) => void nest.enableVersioning({ type: VersioningType.HEADER, header: 'x-version' }),
     });
-    const decide = (controller: Type): boolean | Promise<boolean> => {
+    const decide = async (controller: Type): Promise<boolean> => {
       const original = (controller.prototype as Closed).get;
       const wrapper = (): void => original();
       for (const key of Reflect.getMetadataKeys(original))

@@ -428,7 +428,7 @@ describe.each(PLATFORMS)('a route that did not exist at startup on %s', (platfor
     });
     const guard = app.app.get(SecurityRulesGuard, { strict: false });
     const headers = { authorization: `Bearer ${TOKENS.ADMIN}` };
-    const decide = (template: string | undefined): boolean | Promise<boolean> => {
+    const decide = async (template: string | undefined): Promise<boolean> => {
       const asked = {
         method: 'GET',
         url: '/a',

@@ -10,11 +10,17 @@ const folder = mkdtempSync(join(tmpdir(), 'declarest-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const rows: AccessRow[] = [
-  { method: 'GET', path: '/a/*', access: 'any token', rules: [] },
-  { method: 'POST', path: '/a', access: '"A|B"', rules: ['S.requireAuth("/**")', 'S.requireRole("A|B", "/a")'] },
+  { method: 'GET', path: '/a/*', access: 'any token', requirements: [], rules: [] },
+  {
+    method: 'POST',
+    path: '/a',
+    access: '"A|B"',
+    requirements: [['"A|B"']],
+    rules: ['S.requireAuth("/**")', 'S.requireRole("A|B", "/a")'],
+  },
 ];
 
-it('reads the snapshot that it wrote, with four names in each row', () => {
+it('reads the snapshot that it wrote, with five names in each row', () => {
   const text = writeSnapshot(rows.map((row) => ({ ...row, more: 'data' })));
   const file = join(folder, 'access.json');
   writeFileSync(file, text);
@@ -40,10 +46,10 @@ it('[3.5] formats a table, and Markdown in which patterns stay as they are', () 
 it.each<[what: string, content: string, reason: string]>([
   ['text', 'These are notes.', 'it is not a JSON array'],
   ['an object', JSON.stringify(rows[0]), 'it is not a JSON array'],
-  ['a hole', JSON.stringify([rows[0], null]), 'entry 2 is not an object of method, path, access, rules'],
+  ['a hole', JSON.stringify([rows[0], null]), 'entry 2 is not an object of method, path, access, requirements, rules'],
   [
     'a snapshot of an older version',
-    '[{"method":"GET","path":"/","access":"public","rule":"x"}]',
+    '[{"method":"GET","path":"/","access":"public","rules":[]}]',
     'entry 1 is not an .*',
   ],
 ])('does not read or overwrite a file with %s', async (what, content, reason) => {

@@ -279,7 +279,7 @@ describe.each(PLATFORMS)('CORS without an allowed origin on %s', (platform) => {
     app = await startGadgets(platform, {
       auth: false,
       bind: (consumer) => {
-        consumer.apply(cors()).forRoutes(...routesOf(GadgetsController));
+        consumer.apply(cors()).forRoutes(...routesOf(GadgetsController), ...routesOf(OwnController));
       },
     });
   });
@@ -306,5 +306,14 @@ describe.each(PLATFORMS)('CORS without an allowed origin on %s', (platform) => {
   ])('[5] has its headers on a generated route without AuthModule, too: %s', async (_, status, options) => {
     const answer = await request(app.url, 'POST', '/api/gadgets', options);
     expect([answer.status, corsHeadersOf(answer)]).toEqual([status, allCorsHeaders('*')]);
+  });
+
+  it.each([
+    ['malformed JSON', 400, MALFORMED],
+    ['too large a body', 413, TOO_LARGE],
+  ])("[5] has its headers on the application's own route without AuthModule, too: %s", async (_, status, options) => {
+    const answer = await request(app.url, 'POST', '/api/own/post', options);
+    expect([answer.status, corsHeadersOf(answer)]).toEqual([status, allCorsHeaders('*')]);
+    expect(app.takeTrace()).not.toContain('handler post');
   });
 });

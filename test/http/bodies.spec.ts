@@ -1,10 +1,14 @@
 /** Bodies that are no JSON object, on the package's routes and on the application's own. */
 import {
   Body,
+  type CanActivate,
   Catch,
   Controller,
   type ExceptionFilter,
+  type ExecutionContext,
   type ArgumentsHost,
+  Injectable,
+  UseGuards,
   Get,
   HttpException,
   Post,
@@ -16,6 +20,13 @@ import { request, type RequestOptions } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type Shop, startShop } from '../harness/shop.js';
 
+@Injectable()
+class ReadingGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return context.switchToHttp().getRequest<{ body: { name?: string } }>().body.name !== 'refused';
+  }
+}
+
 @Controller('own')
 class OwnController {
   @Post()
@@ -26,6 +37,12 @@ class OwnController {
   @Put('closed')
   closed(@Body() body: unknown) {
     return { got: body ?? null };
+  }
+
+  @Post('guarded')
+  @UseGuards(ReadingGuard)
+  guarded() {
+    return {};
   }
 
   @Get()
@@ -101,7 +118,7 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
     shop = await startShop(platform, {
       controllers: [OwnController],
       rules: ({ publicEndpoints, requireAuth }) => {
-        publicEndpoints('/own', '/api/categories/**', '/api/products/**', '/');
+        publicEndpoints('/own', '/own/guarded', '/api/categories/**', '/api/products/**', '/');
         requireAuth('PUT /own/closed', '/api/admin/**');
       },
       configure: (app) => {
@@ -162,6 +179,16 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
   ])('[4.3] that no handler reads are no 500: %s', async (_, method, path) => {
     const answer = await request(shop.url, method, path, json('{"broken'));
     expect(answer.status).toBeLessThan(500);
+  });
+
+  it('[4.3] are ignored by a generated GET, which reads none', async () => {
+    expect((await request(shop.url, 'GET', '/api/categories', json('{"broken'))).status).toBe(200);
+  });
+
+  it('[3.6] leave other guards an empty body, and not one that they cannot read', async () => {
+    const answer = await request(shop.url, 'POST', '/own/guarded', json('{"name":'));
+    expect([answer.status, answer.json]).toEqual([400, { mine: 400 }]);
+    expect((await request(shop.url, 'POST', '/own/guarded', json('{"name":"x"}'))).status).toBe(201);
   });
 
   it.each<[string, RequestOptions]>([

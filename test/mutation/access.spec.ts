@@ -2,15 +2,16 @@ import {
   type Access,
   ACCESS_BY_NAME,
   AUTHENTICATED,
-  BASE_ROLE,
   checkPolicies,
   decide,
   DENIED,
   describeAccess,
+  describeRequirements,
   PUBLIC,
   type Refusal,
   type Requirement,
 } from '../../lib/access/access.js';
+import { BASE_ROLE } from '../../lib/http/principal.js';
 import { policyOf } from './declared.js';
 
 const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });
@@ -90,6 +91,13 @@ describe('the description of an access', () => {
 
   it('[3.4] a role that the base role includes is open to any token', () => {
     expect(describeAccess(needing(anyOf('A')), () => ['USER'])).toBe('any token');
+  });
+
+  it('[3.4] as data: a list of names for each requirement, with the roles that include them', () => {
+    const access = needing(anyOf('A', 'B or C'), anyOf('USER', 'D'), OWNER, anyOf('E'));
+    const requirements = [['A', '"B or C"', 'BOSS'], ['policy owner'], ['E']];
+    expect(describeRequirements(access, (role) => (role === 'A' ? ['BOSS'] : []))).toEqual(requirements);
+    expect([PUBLIC, AUTHENTICATED, DENIED].map((each) => describeRequirements(each, () => []))).toEqual([[], [], []]);
   });
 });
 

@@ -11,7 +11,7 @@ import {
   Version,
   VersioningType,
 } from '@nestjs/common';
-import { ApplicationConfig } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { cors } from '../../lib/cors/cors.middleware.js';
 import { corsHeaders } from '../../lib/cors/cors-headers.js';
 import { checkOrigin } from '../../lib/cors/origin.js';
@@ -246,16 +246,23 @@ function adapterWith(paths: string[] = [], isCorsEnabled?: boolean): object {
   };
 }
 
-const create = (httpAdapter: object, ...origin: [string?]) =>
-  new (cors(...origin) as new (...args: object[]) => NestMiddleware & { onApplicationBootstrap(): void })(
-    { httpAdapter },
-    new Map(),
-    new ApplicationConfig(),
-  );
+/** An application, as the middleware finds it. */
+function injectorWith(httpAdapter: object): object {
+  const config = new ApplicationConfig();
+  const host = { httpAdapter };
+  const found = new Map<unknown, unknown>([
+    [ApplicationConfig, config],
+    [HttpAdapterHost, host],
+  ]);
+  return { get: (type: unknown) => found.get(type) ?? new Map() };
+}
+
+const create = (injector: object, ...origin: [string?]) =>
+  new (cors(...origin) as new (injector: object) => NestMiddleware & { onApplicationBootstrap(): void })(injector);
 
 describe('the middleware', () => {
   function answer(method: string, url: string, ...origin: [string?]) {
-    const middleware = create(adapterWith(['/a']), ...origin);
+    const middleware = create(injectorWith(adapterWith(['/a'])), ...origin);
     const headers: [string, string][] = [];
     let ended = 0;
     let passed = 0;
@@ -308,18 +315,18 @@ describe('warnings of the middleware', () => {
     'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.';
 
   it('[5] report app.enableCors() at startup, once for each application', () => {
-    const adapter = adapterWith([], true);
-    create(adapter).onApplicationBootstrap();
-    create(adapter, 'https://shop.example').onApplicationBootstrap();
+    const application = injectorWith(adapterWith([], true));
+    create(application).onApplicationBootstrap();
+    create(application, 'https://shop.example').onApplicationBootstrap();
     expect(lines).toEqual([['cors', ENABLED]]);
-    create(adapterWith([], true)).onApplicationBootstrap();
-    create(adapterWith([], false)).onApplicationBootstrap();
-    create(adapterWith()).onApplicationBootstrap();
+    create(injectorWith(adapterWith([], true))).onApplicationBootstrap();
+    create(injectorWith(adapterWith([], false))).onApplicationBootstrap();
+    create(injectorWith(adapterWith())).onApplicationBootstrap();
     expect(lines).toHaveLength(2);
   });
 
   it('[5] report app.enableCors() with the first response that already has its header', () => {
-    const adapter = adapterWith();
+    const application = injectorWith(adapterWith());
     const respond = (names: string[], ...middleware: NestMiddleware[]): void => {
       const response = {
         hasHeader: (name: string) => names.includes(name),
@@ -328,15 +335,15 @@ describe('warnings of the middleware', () => {
       for (const each of middleware) each.use({ method: 'GET', url: '/a', headers: {} }, response, () => undefined);
     };
     // Two groups may set the header on one response.
-    respond([], create(adapter), create(adapter, 'https://shop.example'));
+    respond([], create(application), create(application, 'https://shop.example'));
     expect(lines).toEqual([]);
-    for (let count = 0; count < 2; count++) respond(['access-control-allow-origin'], create(adapter));
+    for (let count = 0; count < 2; count++) respond(['access-control-allow-origin'], create(application));
     expect(lines).toEqual([['cors', ENABLED]]);
   });
 
   it('[5] report a group without a route', () => {
     routesOf(GadgetsController, 'findAll');
-    create(adapterWith()).onApplicationBootstrap();
+    create(injectorWith(adapterWith())).onApplicationBootstrap();
     expect(lines).toEqual([
       [
         'cors',

@@ -9,10 +9,10 @@ import {
   parameterNames,
   parseDeleteQuery,
   parseListQuery,
-  parseRecordQuery,
-  readFlag,
   type ListParameters,
 } from '../../lib/crud/query/list-query.js';
+import { readFlag } from '../../lib/crud/query/parameters.js';
+import { parseRecordQuery } from '../../lib/crud/query/record-request.js';
 import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../lib/crud/declare/list-options.js';

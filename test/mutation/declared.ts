@@ -1,4 +1,6 @@
+import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute, type Route } from '../../lib/routes/route.js';
+import type { RouteHandler } from '../../lib/access/route-access.js';
 import type { Pattern } from '../../lib/access/pattern.js';
 import type { Effect, Policy, Rule } from '../../lib/access/rule.js';
 
@@ -29,6 +31,10 @@ export function route(line: string, handler: object = () => undefined): Route {
   const [method = '', path = ''] = line.split(' ');
   return makeRoute(method, path, handler);
 }
+
+/** The handler of a request, as the guard sees it. */
+export const handling = ({ controller, method }: ControllerMethod): RouteHandler =>
+  ({ getClass: () => controller, getHandler: () => method }) as RouteHandler;
 
 /** The sentence with which a declaration is refused. */
 export function refusalOf(declare: () => unknown): string {

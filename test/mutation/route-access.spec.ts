@@ -8,7 +8,7 @@ import { accessRows, formatAccessRows } from '../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/rule.js';
 import { describeRule } from '../../lib/access/rules.js';
-import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
+import { AUTHENTICATED, DENIED, handling, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
 const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };
 const STRICT = { caseSensitive: true, ignoreTrailingSlash: false };
@@ -402,7 +402,9 @@ describe('decorators after the rules', () => {
       [closed, open, own, plain, everyMethod].map((method) => ({ controller: Shop, method })),
     );
     const at = (method: string, handler?: object, controller = Shop) =>
-      words(access.of('/a', method, handler && { controller, method: handler })?.({ path: '/a', params: {} }));
+      words(
+        access.of('/a', method, handler && handling({ controller, method: handler }))?.({ path: '/a', params: {} }),
+      );
     expect([closed, open, own, plain].map((handler) => at('GET', handler))).toEqual([
       'A',
       'public',
@@ -473,8 +475,14 @@ describe('the report', () => {
 
   it('[3.4] lists access and rules of each row', () => {
     expect(report()).toEqual([
-      { method: 'GET', path: '/a', access: 'EDITOR or ADMIN', rules: ['Shop.requireRole("EDITOR", "/a")'] },
-      { method: 'DELETE', path: '/a/:id', access: 'any token', rules: [] },
+      {
+        method: 'GET',
+        path: '/a',
+        access: 'EDITOR or ADMIN',
+        requirements: [['EDITOR', 'ADMIN']],
+        rules: ['Shop.requireRole("EDITOR", "/a")'],
+      },
+      { method: 'DELETE', path: '/a/:id', access: 'any token', requirements: [], rules: [] },
     ]);
   });
 
@@ -484,7 +492,13 @@ describe('the report', () => {
       entries: [entry],
     } = compiled([route('GET /a')], rules);
     expect(accessRows([entry!, entry!], () => [])).toEqual([
-      { method: 'GET', path: '/a', access: 'public', rules: ['Shop.denied("/**")', 'Shop.public("/a")'] },
+      {
+        method: 'GET',
+        path: '/a',
+        access: 'public',
+        requirements: [],
+        rules: ['Shop.denied("/**")', 'Shop.public("/a")'],
+      },
     ]);
   });
 
@@ -493,8 +507,8 @@ describe('the report', () => {
       'GET     /a      EDITOR or ADMIN  Shop.requireRole("EDITOR", "/a")\nDELETE  /a/:id  any token        default',
     );
     expect(formatAccessRows([])).toBe('');
-    expect(formatAccessRows([{ method: 'GET', path: '/a', access: 'public', rules: ['one', 'two'] }])).toBe(
-      'GET  /a  public  one, two',
-    );
+    expect(
+      formatAccessRows([{ method: 'GET', path: '/a', access: 'public', requirements: [], rules: ['one', 'two'] }]),
+    ).toBe('GET  /a  public  one, two');
   });
 });

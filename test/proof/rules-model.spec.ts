@@ -13,6 +13,7 @@ import type { Rule } from '../../lib/access/rule.js';
 import { asEnforced, refuseContradictions } from '../../lib/access/rules.js';
 import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
 import { type Random, seeded } from '../access/random.js';
+import { handling } from '../mutation/declared.js';
 import {
   distinct,
   type Platform,
@@ -87,7 +88,7 @@ class Compiled {
   }
 
   at({ route, method, served }: Asked): Ask {
-    return this.answersOf(this.access.of(route.template, method, handlerOf(route))!(served));
+    return this.answersOf(this.access.of(route.template, method, handling(handlerOf(route)))!(served));
   }
 
   /**

@@ -22,7 +22,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import express from 'express';
 import type { RouteTable } from '../../lib/routes/route-table.js';
-import { routeTableOf } from '../../lib/routes/route-tables.js';
+import { applicationOf } from '../../lib/routes/application.js';
 import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { type RuledApp, startRuled, wildcard } from '../access/ruled-app.js';
@@ -143,7 +143,7 @@ const controllers: Type[] = [
 ];
 
 const adapterOf = (app: INestApplication): HttpAdapterHost['httpAdapter'] => app.get(HttpAdapterHost).httpAdapter;
-const tableOf = ({ app }: RuledApp): RouteTable => routeTableOf(adapterOf(app));
+const tableOf = ({ app }: RuledApp): RouteTable => applicationOf(app).routes;
 
 function addPlatformRoute(app: INestApplication, verb: 'get' | 'all', path: string): void {
   const adapter = adapterOf(app);

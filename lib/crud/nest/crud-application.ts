@@ -5,6 +5,7 @@ import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, EntityMetadata, Repository } from 'typeorm';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { optionsOf } from '../declare/declared-options.js';
+import { applicationOf } from '../../routes/application.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
@@ -220,12 +221,6 @@ export class CrudApplication {
   }
 }
 
-const applications = new WeakMap<ModulesContainer, CrudApplication>();
-
 /** A provider may call a controller before the startup checks. */
-export function crudApplicationOf(container: Container): CrudApplication {
-  const modules = container.get(ModulesContainer, { strict: false });
-  const application = applications.get(modules) ?? new CrudApplication(container);
-  applications.set(modules, application);
-  return application;
-}
+export const crudApplicationOf = (container: Container): CrudApplication =>
+  applicationOf(container).stateOf(CrudApplication, container);

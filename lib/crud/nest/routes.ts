@@ -1,11 +1,10 @@
 /** Gives the methods of generated controllers their routes, parameters and interceptors. */
-import { HttpCode, Param, RequestMapping, UseGuards, UseInterceptors, type Abstract, type Type } from '@nestjs/common';
+import { HttpCode, Param, RequestMapping, UseInterceptors, type Abstract, type Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route-shape.js';
 import { declareRoute } from '../../routes/declared-route.js';
-import { UnreadableBodyGuard } from '../../routes/unreadable-body.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { isGenerated, OPERATION_NAMES, OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -52,8 +51,6 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
   }
 }
 
-/** An instance: Nest has found the classes of guards by the time when controllers are prepared. */
-const unreadableBodyGuard = new UnreadableBodyGuard();
 const PREPARED = Symbol('declarest.prepared');
 
 /** Before Nest registers the routes of a generated controller, or of a subclass of one. @throws InvalidOptionError */
@@ -79,8 +76,6 @@ export function prepareController(controller: Abstract<object>): void {
 /** @param operation of a method that is generated; a method of a subclass may call any operation */
 function decorate(method: Method, options: ResolvedCrudOptions, operation: OperationName | undefined): void {
   const descriptor = { value: method };
-  if (Reflect.getMetadata('method', method) !== OPERATIONS.findAll.verb)
-    UseGuards(unreadableBodyGuard)({}, '', descriptor);
   // An idempotent resource has an interceptor of its own.
   if (options.idempotency) return;
   if (isCreation(method)) UseInterceptors(locationInterceptor)({}, '', descriptor);

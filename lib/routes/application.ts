@@ -1,0 +1,92 @@
+/** What the package knows of one application, found by what Nest injects everywhere. */
+import type { CanActivate } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
+import { ExpressRoutes } from './express-routes.js';
+import { FastifyRoutes } from './fastify-routes.js';
+import { RouteTable, type HttpAdapter } from './route-table.js';
+
+/** How declarest/testing stops its requests in front of handlers. */
+export interface Probes {
+  /** The last global guard. */
+  readonly guard: CanActivate;
+  /** Stops in front of handlers outside Nest's routes. Called when the access to them is decided by a middleware. */
+  install(application: Application): void;
+}
+
+let probesOfTests: Probes | undefined;
+
+/** Called when declarest/testing is imported, for the applications that are created afterwards. */
+export const useProbes = (probes: Probes): void => void (probesOfTests = probes);
+
+export class Application {
+  readonly probes = probesOfTests;
+  private readonly results = new Map<unknown, unknown>();
+  private readonly states = new Map<unknown, unknown>();
+  private adapterOfResults: HttpAdapter | undefined;
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    readonly modules: ModulesContainer,
+    readonly config: ApplicationConfig,
+  ) {}
+
+  /** `undefined` in a microservice or an application context, and under @nestjs/testing before the application is created. */
+  get adapter(): HttpAdapter | undefined {
+    return this.host.httpAdapter as HttpAdapter | undefined;
+  }
+
+  /** Must be called in `configure()` of a module: before Nest binds middleware and registers routes. */
+  beginRouting(): void {
+    this.routes.beginRouting(this.modules);
+  }
+
+  /** The first use must come before Fastify gets its routes: it reports only those that are added afterwards. */
+  get routes(): RouteTable {
+    return this.once(createRouteTable);
+  }
+
+  /**
+   * Calls a function once, and returns its result each time. A testing module that is compiled twice has one `Application`
+   * and two adapters, so the functions are called again for the second one.
+   */
+  once<T, A extends unknown[]>(make: (application: Application, ...args: A) => T, ...args: A): T {
+    const { adapter } = this;
+    if (this.adapterOfResults !== adapter) this.results.clear();
+    this.adapterOfResults = adapter;
+    if (!this.results.has(make)) this.results.set(make, make(this, ...args));
+    return this.results.get(make) as T;
+  }
+
+  /** The state of a feature, which all adapters of the application share. */
+  stateOf<T, A extends unknown[]>(State: new (...args: A) => T, ...args: A): T {
+    const state = (this.states.get(State) as T | undefined) ?? new State(...args);
+    this.states.set(State, state);
+    return state;
+  }
+
+  isDone(make: unknown): boolean {
+    return this.results.has(make);
+  }
+
+  /** Calls back now, or when the adapter is created; never in an application without HTTP. */
+  whenAdapterIsReady(use: (adapter: HttpAdapter, routes: RouteTable) => void): void {
+    if (this.adapter) use(this.adapter, this.routes);
+    else this.host.init$.subscribe(() => this.adapter && use(this.adapter, this.routes));
+  }
+}
+
+const applications = new WeakMap<HttpAdapterHost, Application>();
+
+export function applicationOf(injector: Pick<ModuleRef, 'get'>): Application {
+  const find = <T>(type: abstract new (...args: never[]) => T): T => injector.get<T>(type as never, { strict: false });
+  const host = find(HttpAdapterHost);
+  const application = applications.get(host) ?? new Application(host, find(ModulesContainer), find(ApplicationConfig));
+  applications.set(host, application);
+  return application;
+}
+
+function createRouteTable({ adapter, config }: Application): RouteTable {
+  if (!adapter) return new RouteTable();
+  const isFastify = adapter.getType() === 'fastify';
+  return isFastify ? new FastifyRoutes(adapter.getInstance()) : new ExpressRoutes(adapter.getInstance(), config);
+}
