@@ -136,6 +136,7 @@ export function findBusyMachine({ operations }) {
 
 /** One sentence: how many goals do not hold. */
 export function summarizeGoals({ goals }) {
+  if (goals.length === 0) return 'No goal was measured.';
   const missed = goals.filter(({ holds }) => !holds).length;
   return missed === 0 ? `All ${goals.length} goals hold.` : `${missed} of ${goals.length} goals do not hold.`;
 }

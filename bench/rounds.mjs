@@ -43,30 +43,28 @@ export async function warmUp(server, operation, { warmUp: { least, most } }) {
 }
 
 export async function measure(server, operation, seconds) {
-  const { cpu, ...result } = await sendLoad(server, operation, seconds);
-  if (result.requests === 0)
-    throw new Error(`${server.contestant.name}: ${operation.title}: no response within ${seconds} s`);
-  return {
-    requests: result.requests,
-    perSecond: result.requests / result.seconds,
-    cpu: cpu / result.requests,
-    busy: cpu / (result.seconds * 1e6),
-  };
+  const { requests, handled, elapsed, cpu, busyTime } = await sendLoad(server, operation, seconds);
+  if (requests === 0) throw new Error(`${server.contestant.name}: ${operation.title}: no response within ${seconds} s`);
+  return { cpu: cpu / handled, perSecond: requests / elapsed, busy: busyTime / (elapsed * 1e6) };
 }
 
+/** wrk stops with requests in flight: their processor time and their number belong to `cpu` and `handled`. */
 async function sendLoad(server, { title, requests, connections }, seconds) {
-  const before = server.cpu();
+  const [before, start] = [await server.counts(), server.cpu()];
   const result = await load(server.origin, requests(server.contestant), seconds, connections);
-  const cpu = server.cpu() - before;
+  const busyTime = server.cpu() - start;
   await untilIdle(server);
+  const cpu = server.cpu() - start;
+  const after = await server.counts();
+  const [logged, handled] = ['logged', 'timed'].map((name) => after[name] - before[name]);
+  const responses = `${server.contestant.name}: ${title}: ${result.requests} responses`;
   if (result.refused > 0 || result.broken > 0)
-    throw new Error(
-      `${server.contestant.name}: ${title}: ${result.requests} responses, ${result.refused} with a wrong status, ${result.broken} broken`,
-    );
-  return { ...result, cpu };
+    throw new Error(`${responses}, ${result.refused} with a wrong status, ${result.broken} broken`);
+  if (logged < result.requests || handled < result.requests)
+    throw new Error(`${responses}, of which the access log saw ${logged}, the interceptor ${handled}`);
+  return { requests: result.requests, elapsed: result.seconds, handled, cpu, busyTime };
 }
 
-/** wrk stops with requests in flight, which the server must finish before the next one is measured. */
 async function untilIdle(server) {
-  for (let before; before !== server.cpu(); await setTimeout(50)) before = server.cpu();
+  for (let before; before !== server.cpu(); await setTimeout(100)) before = server.cpu();
 }
