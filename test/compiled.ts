@@ -59,12 +59,12 @@ function withDriver(source: string): string {
 }
 
 /**
- * The type errors of files of the repository and of sources in memory, checked with the options of
- * `tsconfig.test.json`, where `declarest` is the source in `lib/`.
+ * The type errors of sources in memory, checked with the options of `tsconfig.test.json`, where `declarest` is the source
+ * in `lib/`.
  *
  * @returns `path:line message` of each; empty when there is none
  */
-export async function typeErrors(paths: readonly string[], sources: Sources = {}): Promise<string[]> {
+export async function typeErrors(sources: Sources): Promise<string[]> {
   const { default: ts } = await import('typescript');
   const config = join(REPOSITORY, 'tsconfig.test.json');
   const { options } = ts.parseJsonConfigFileContent(
@@ -80,9 +80,16 @@ export async function typeErrors(paths: readonly string[], sources: Sources = {}
   const folders = new Set([...inMemory.keys()].map(dirname));
   host.directoryExists = (path) => folders.has(resolve(path)) || ts.sys.directoryExists(path);
   host.readFile = (path) => inMemory.get(path) ?? readSource(path);
-  const files = [...LIB_ENTRIES, ...paths].map((path) => join(REPOSITORY, path));
-  const program = ts.createProgram([...files, ...inMemory.keys()], options, host);
-  return ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+  const program = ts.createProgram([...inMemory.keys()], options, host);
+  // `npm run typecheck` checks the files that they import.
+  const diagnostics = [
+    ...program.getOptionsDiagnostics(),
+    ...[...inMemory.keys()].flatMap((path) => {
+      const file = program.getSourceFile(path);
+      return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    }),
+  ];
+  return diagnostics.map(({ file, start = 0, messageText }) => {
     const text = ts.flattenDiagnosticMessageText(messageText, ' ');
     if (!file) return text;
     const { line } = file.getLineAndCharacterOfPosition(start);

@@ -5,6 +5,11 @@ import { dirname, join, normalize } from 'node:path';
 import { Script } from 'node:vm';
 import { RequestMethod } from '@nestjs/common';
 import { type Operation, OPERATIONS } from '../lib/crud/declare/operations.js';
+import { UserAccounts } from 'declarest';
+import { type ApplicationCommand, parseCommand } from '../lib/cli/arguments.js';
+import { type Outcome, runCommand } from '../lib/cli/commands.js';
+import { AppModule } from '../sample-app/app.module.js';
+import { readConfig } from '../sample-app/config.js';
 import { type Child, shell, startChild } from './child-process.js';
 import { type Compiled, compile, REPOSITORY, typeErrors } from './compiled.js';
 import { pathWithCurl } from './curl.js';
@@ -20,9 +25,9 @@ import {
   withoutBlocks,
 } from './docs-blocks.js';
 import { type Answer, request } from './harness/client.js';
+import { type RunningApp, startApp } from './harness/platforms.js';
 
 const SHOP = 'http://localhost:3000';
-const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
 
 const read = (path: string): Promise<string> => readFile(join(REPOSITORY, path), 'utf8');
 
@@ -62,9 +67,8 @@ beforeAll(async () => {
     ...NEIGHBOURS,
     ...Object.fromEntries(inLanguage('ts').map(({ file, text }) => [file, text])),
   };
-  const programs = ['lib/cli/declarest.ts', 'sample-app/main.ts', 'sample-app/access.ts'];
-  compiled = await compile(programs, { ...sources, [STATEMENTS]: STATEMENTS_TEXT });
-  problems = await typeErrors([], { ...sources, [OPTIONS_CHECK]: listedOptions() });
+  compiled = await compile([], { ...sources, [STATEMENTS]: STATEMENTS_TEXT });
+  problems = await typeErrors({ ...sources, [OPTIONS_CHECK]: listedOptions() });
   folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
 }, 60_000);
 
@@ -235,7 +239,7 @@ describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ pa
   'against the sample shop, %s',
   (path) => {
     const ofPage = (language: string) => rowsOf(language).filter(([, { page }]) => page.path === path);
-    let shop: Child | undefined;
+    let shop: RunningApp | undefined;
     let url = '';
     let token = '';
 
@@ -249,35 +253,31 @@ describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ pa
 
     beforeAll(async () => {
       if (!needsShop) return;
-      const database = join(folder, `${path.replaceAll(/\W/g, '-')}.db`);
-      shop = start('sample-app/main.ts', { PORT: '0', DATABASE: database, ...ADMIN });
-      [, url = ''] = await shop.says(/(http:\/\/localhost:\d+)/);
+      const admin = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
+      shop = await startApp('express', AppModule.with(readConfig({ DATABASE: ':memory:', ...admin })));
+      ({ url } = shop);
       // The examples write the catalogue, so their token is that of a member of the staff.
-      const send = async (method: string, target: string, json: object, bearer?: string) =>
-        (await request(url, method, target, { json, ...(bearer !== undefined && { token: bearer }) })).json.data;
-      const admin = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
       const staff = { email: 'staff@shop.example', password: 'the staff of the shop' };
-      const { user } = await send('POST', '/api/auth/register', staff);
-      const { token: ofAdmin } = await send('POST', '/api/auth/login', admin);
-      await send('PUT', `/api/admin/staff/${user.id}`, {}, ofAdmin as string);
-      token = (await send('POST', '/api/auth/login', staff)).token as string;
+      await shop.app.get(UserAccounts, { strict: false }).create({ ...staff, role: 'STAFF' });
+      token = (await request(url, 'POST', '/api/auth/login', { json: staff })).json.data.token as string;
     });
-    afterAll(() => {
-      shop?.signal('SIGINT');
-      return shop?.ended;
-    });
+    afterAll(() => shop?.close());
 
     if (lines.length > 0)
       it.each(lines)('%s: %s', async (_title, line, block) => {
-        const command = line
-          .replace(SHOP, url)
-          .replace('npx declarest', `${process.execPath} ${compiledFile('lib/cli/declarest.ts')}`)
-          .replace('dist/app.module.js', compiledFile('sample-app/access.ts'));
-        const { code, stdout } = await shell(command, { cwd: folder, env: { PATH: pathWithCurl(folder) } });
+        if (line.startsWith('curl')) {
+          const { code, stdout } = await shell(line.replace(SHOP, url), {
+            cwd: folder,
+            env: { PATH: pathWithCurl(folder) },
+          });
+          expect(code).toBe(0);
+          expect(JSON.parse(stdout)).toMatchObject({ success: true });
+          return;
+        }
+        const { code, stdout } = await runDeclarest(line);
         expect(code).toBe(0);
         const output = outputShownAfter(block);
-        if (line.startsWith('curl')) expect(JSON.parse(stdout)).toMatchObject({ success: true });
-        else if (output === undefined) expect(stdout).toContain('/api/products');
+        if (output === undefined) expect(stdout).toContain('/api/products');
         else expect(stdout).toBe(output);
       });
 
@@ -296,6 +296,13 @@ describe.each([...new Set([...inLanguage('sh'), ...inLanguage('http')].map(({ pa
       });
   },
 );
+
+/** Runs `npx declarest …` for the sample shop, in this process. */
+async function runDeclarest(line: string): Promise<Outcome> {
+  const words = line.replace('dist/app.module.js', join(REPOSITORY, 'sample-app/access.ts')).split(' ');
+  expect(words.splice(0, 2)).toEqual(['npx', 'declarest']);
+  return runCommand(parseCommand(words) as ApplicationCommand);
+}
 
 const problemsOf = (file: string): string[] => problems.filter((problem) => problem.startsWith(file));
 

@@ -1,9 +1,10 @@
-/** The command line on compiled applications, in processes of their own. */
+/** The command line on compiled applications: as a program, and as the functions that it calls in a child process. */
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { USAGE } from '../../lib/cli/arguments.js';
+import { type ApplicationCommand, parseCommand, USAGE } from '../../lib/cli/arguments.js';
+import { type Outcome, runCommand } from '../../lib/cli/commands.js';
 import { type Ended, startChild } from '../child-process.js';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';
 
@@ -37,9 +38,6 @@ import { DataSource, Entity } from 'typeorm';
   async onModuleInit(): Promise<void> { await this.dataSource.query('SELECT 1'); }
 }
 
-console.log('Output of the application');
-setInterval(() => {}, 1_000);
-
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'data/app.db', autoLoadEntities: true, synchronize: true }),
@@ -55,6 +53,7 @@ export class AppModule {}
 const EXPORT = `// @ts-ignore\nexport { AppModule } from './app.js';\n`;
 const SOURCES = {
   'apps/app.ts': APPLICATION,
+  'apps/noisy.ts': `${EXPORT}console.log('Output of the application');\nsetInterval(() => {}, 1_000);\n`,
   'apps/configured.ts': `${EXPORT}import type { INestApplication } from '@nestjs/common';
 export function configure(app: INestApplication): void {
   app.setGlobalPrefix('api');
@@ -80,40 +79,43 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 })
 export class AppModule {}
 `,
-  'apps/exits.ts': `${EXPORT}process.exit(0);\n`,
+  'apps/exits.ts': `export class AppModule {}\nprocess.exit(0);\n`,
   // Without the wait, the command may end before the timer.
-  'apps/throws.ts': `${EXPORT}setTimeout(() => { throw new Error('late'); });\nawait new Promise((resolve) => setTimeout(resolve, 1_000));\n`,
+  'apps/throws.ts': `export class AppModule {}\nsetTimeout(() => { throw new Error('late'); });\nawait new Promise((resolve) => setTimeout(resolve, 1_000));\n`,
 };
 
 let compiled: Compiled;
 let folder: string;
+
+const ADMIN = [['ADMIN', '/a/**']];
 
 beforeAll(async () => {
   compiled = await compile(['lib/cli/declarest.ts', 'sample-app/access.ts', 'sample-app/main.ts'], SOURCES);
   folder = await mkdtemp(join(tmpdir(), 'declarest-cli-'));
 }, 60_000);
 afterAll(async () => {
+  delete process.env['RULES'];
   await compiled.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
-function declarest(command: string, file: string, args: readonly string[], rules: string[][] = []): Promise<Ended> {
-  const { directory } = compiled;
-  const all = [join(directory, 'lib', 'cli', 'declarest.js'), command, join(directory, `${file}.js`), ...args];
+const compiledFile = (file: string): string => join(compiled.directory, `${file}.js`);
+
+/** In processes of its own: Node prints, exits and reports errors as for a user. */
+function program(command: string, file: string, args: readonly string[], rules: string[][] = []): Promise<Ended> {
+  const all = [compiledFile('lib/cli/declarest'), command, compiledFile(file), ...args];
   return startChild(process.execPath, all, { cwd: folder, env: { RULES: JSON.stringify(rules) } }).ended;
+}
+
+/** In the process of the test. */
+function declarest(command: string, file: string, args: readonly string[], rules: string[][] = []): Promise<Outcome> {
+  process.env['RULES'] = JSON.stringify(rules);
+  return runCommand(parseCommand([command, compiledFile(file), ...args]) as ApplicationCommand);
 }
 
 describe('declarest access', () => {
   it('[3.5] prints every rule that takes part, and each route once', async () => {
-    const { code, stdout, stderr } = await declarest(
-      'access',
-      'apps/app',
-      [],
-      [
-        ['ADMIN', '/a/**'],
-        ['', '/a/me'],
-      ],
-    );
+    const { code, stdout, stderr } = await program('access', 'apps/noisy', [], [...ADMIN, ['', '/a/me']]);
     expect([code, stdout.split('\n')]).toEqual([
       0,
       [
@@ -135,24 +137,11 @@ describe('declarest access', () => {
 
   it('[3.5] compares with a snapshot, and exits with 1 where access became wider', async () => {
     const file = join(folder, 'access.json');
-    const check = (rules: string[][], ...more: string[]): Promise<Ended> =>
-      declarest('access', 'apps/app', ['--check', file, ...more], rules);
-    expect(await check([['ADMIN', '/a/**']], '--update')).toMatchObject({
-      code: 0,
-      stdout: `Wrote 6 rows to ${file}.\n`,
-    });
-    const [json, wider, narrower] = await Promise.all([
-      declarest('access', 'apps/app', ['--json', '--platform', 'fastify'], [['ADMIN', '/a/**']]),
-      check([
-        ['ADMIN', '/a/**'],
-        ['', '/a/*'],
-      ]),
-      check([
-        ['ADMIN', '/a/**'],
-        ['EDITOR', '/a'],
-      ]),
-    ]);
+    const updated = await declarest('access', 'apps/app', ['--check', file, '--update'], ADMIN);
+    expect(updated).toEqual({ code: 0, stdout: `Wrote 6 rows to ${file}.\n` });
+    const json = await declarest('access', 'apps/app', ['--json', '--platform', 'fastify'], ADMIN);
     expect(json.stdout).toBe(await readFile(file, 'utf8'));
+    const wider = await program('access', 'apps/app', ['--check', file], [...ADMIN, ['', '/a/*']]);
     const before = 'AppSecurity.requireAuth("/**"), AppSecurity.requireRole("ADMIN", "/a/**")';
     expect([wider.code, wider.stdout.split('\n')]).toEqual([
       1,
@@ -162,21 +151,21 @@ describe('declarest access', () => {
         '',
       ],
     ]);
-    expect([narrower.code, narrower.stdout]).toEqual([
-      0,
-      expect.stringMatching(
+    const narrower = await declarest('access', 'apps/app', ['--check', file], [...ADMIN, ['EDITOR', '/a']]);
+    expect(narrower).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
         /^Narrower: GET \/a: ADMIN .* -> ADMIN, and EDITOR .*\nAccess did not become wider than in /,
       ),
-    ]);
+    });
   });
 
   it('[3.5] finds the sample application as in its committed snapshot', async () => {
     const committed = join(folder, 'committed.json');
     await copyFile(join(REPOSITORY, 'sample-app', 'access.json'), committed);
-    expect(await declarest('access', 'sample-app/access', ['--check', committed])).toMatchObject({
+    expect(await declarest('access', 'sample-app/access', ['--check', committed])).toEqual({
       code: 0,
       stdout: `Access is the same as in ${committed}.\n`,
-      stderr: '',
     });
   });
 });
@@ -208,7 +197,7 @@ describe('declarest explain', () => {
   });
 
   it('refuses a role that nothing names', async () => {
-    expect(await declarest('explain', 'apps/app', ['GET', '/a', '--as', 'USER,auditor'])).toMatchObject({
+    expect(await program('explain', 'apps/noisy', ['GET', '/a', '--as', 'USER,auditor'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(
@@ -216,22 +205,6 @@ describe('declarest explain', () => {
       ),
     });
   });
-});
-
-/** `GET /api/products/7 as USER`: the first line of an explanation. */
-const EXPLAINED =
-  /^```text\n(?<text>(?<method>[A-Z]+) (?<path>\/\S*) (?:as (?<roles>[^\n]+)|without a token)\n.*?)^```$/gms;
-
-it('explains the sample application as the documentation shows', async () => {
-  const pages = (await readdir(join(REPOSITORY, 'docs'))).filter((name) => name.endsWith('.md'));
-  const texts = [join(REPOSITORY, 'README.md'), ...pages.map((name) => join(REPOSITORY, 'docs', name))].map((file) =>
-    readFile(file, 'utf8'),
-  );
-  for (const { groups = {} } of (await Promise.all(texts)).join('\n').matchAll(EXPLAINED)) {
-    const { text, method = '', path = '', roles } = groups;
-    const as = roles === undefined ? [] : ['--as', roles.replaceAll(' ', '')];
-    expect((await declarest('explain', 'sample-app/access', [method, path, ...as])).stdout).toBe(text);
-  }
 });
 
 it('[10] prints the statements of search indexes, also without access rules', async () => {
@@ -244,21 +217,25 @@ it('[10] prints the statements of search indexes, also without access rules', as
   expect((await declarest('schema', 'apps/app', [])).stdout).toBe('');
 });
 
+it('refuses a file that starts the application', async () => {
+  await expect(declarest('access', 'sample-app/main', [])).rejects.toEqual(
+    expect.objectContaining({
+      name: 'CommandError',
+      message: expect.stringMatching(/^"[^"]+" exports nothing and was not loaded, [^\n]+\.$/),
+    }),
+  );
+});
+
 describe('exits with 2 and one sentence before the usage', () => {
   it.each<[what: string, file: string, sentence: RegExp]>([
-    [
-      'a file that starts the application',
-      'sample-app/main',
-      /^"[^"]+" exports nothing and was not loaded, [^\n]+\.\n/,
-    ],
-    ['a file that ends the process', 'apps/exits', /\nThe application ended the process with code 0 before [^\n]+\.\n/],
+    ['a file that ends the process', 'apps/exits', /^The application ended the process with code 0 before [^\n]+\.\n/],
     [
       'an application that fails later',
       'apps/throws',
       /Error: late\n[^]*\nThe application ended the process with code 1 /,
     ],
   ])('%s', async (_what, file, sentence) => {
-    const { code, stdout, stderr } = await declarest('access', file, []);
+    const { code, stdout, stderr } = await program('access', file, []);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(sentence)]);
     expect(stderr.endsWith(`\n${USAGE}\n`)).toBe(true);
   });

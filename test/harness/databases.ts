@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { type Connection, createConnection } from 'mysql2/promise';
-import { Client } from 'pg';
+import type { Connection } from 'mysql2/promise';
 import { SERVERS } from './servers.js';
 
 export type DatabaseName = 'sqlite' | 'postgres' | 'mariadb';
@@ -34,12 +33,18 @@ async function sqlite(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'declarest-'));
   return {
     name: 'sqlite',
-    options: { ...COMMON, type: 'better-sqlite3', database: join(folder, 'test.db') },
+    options: { ...COMMON, type: 'better-sqlite3', database: join(folder, 'test.db'), prepareDatabase: dontSync },
     drop: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
+/** A test never reads its database after a power failure. */
+const dontSync = (connection: { pragma: (setting: string) => unknown }): void => {
+  connection.pragma('synchronous = OFF');
+};
+
 async function postgres(): Promise<TestDatabase> {
+  const { Client } = await import('pg');
   const server = serverUrl('TEST_POSTGRES_URL');
   const database = uniqueName();
   const run = async (sql: string): Promise<void> => {
@@ -60,6 +65,7 @@ async function postgres(): Promise<TestDatabase> {
 }
 
 async function mariadb(): Promise<TestDatabase> {
+  const { createConnection } = await import('mysql2/promise');
   const server = serverUrl('TEST_MYSQL_URL');
   const database = uniqueName();
   const withConnection = async (work: (connection: Connection) => Promise<unknown>): Promise<void> => {

@@ -57,28 +57,28 @@ export async function updateRecords<T extends object>(
     const request = isCompared ? withFields(plan, view, [id, ...merged]) : { fields: [id], linked: [], includes: [] };
     return readTargets(plan, within, targets, { request, lock });
   };
-  const attempt = async (): Promise<T[] | undefined> => {
-    const current = isCompared ? await read(call) : [];
+  /** @returns the records as they are now, where another request has changed one since `current` was read */
+  const attempt = async (current: readonly T[]): Promise<{ updated: T[] } | { changed: readonly T[] }> => {
     const changes = await checkItems(targets, nameOf, (target, index) =>
       checkChanged(plan, sent[index] as Sent, current[index], target),
     );
     await evaluateScopes(plan, call, changes, { operation: 'update', view });
-    const apply = async (within: Call): Promise<T[] | undefined> => {
+    const apply = async (within: Call) => {
       const locked = isBatch || isMerging ? await read(within, 'for update') : [];
-      // Another request has changed a record since its body was merged.
-      if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return undefined;
+      if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return { changed: locked };
       for (const [index, change] of changes.entries())
         await forItem(nameOf(index), () => updateRecord(plan, within, targets[index] as Target, change, hooks));
-      return readUpdated(plan, within, view, targets, hooks);
+      return { updated: await readUpdated(plan, within, view, targets, hooks) };
     };
     const hasLinks = changes.some(({ ids }) => ids.size > 0);
     const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
     return isSingleStatement ? apply(call) : transacted(plan, call, apply);
   };
   try {
-    for (;;) {
-      const updated = await attempt();
-      if (updated) return updated;
+    for (let current = isCompared ? await read(call) : []; ;) {
+      const result = await attempt(current);
+      if ('updated' in result) return result.updated;
+      current = result.changed;
     }
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. Inside a transaction, a check may see an old state.
