@@ -395,8 +395,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       startCrud(platform, { entities: [Product], imports: [CrudModule], controllers: [Scoped] });
     await expect(start('express')).rejects.toThrow(
       'The routes of Scoped must be in the order in which Express matches them, because the controller is ' +
-        'request-scoped, got search behind a parameter. Override the operation above the route with the parameter: ' +
-        '@Get("search") override search(…).',
+        'request-scoped, got search behind a parameter. ' +
+        'Override `search` with its decorator above the route with the parameter.',
     );
     const service = await start('fastify');
     expect((await service.get('/api/products/search?name=a')).status).toBe(200);

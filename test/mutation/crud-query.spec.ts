@@ -1,6 +1,6 @@
 /** The query strings of lists, searches and single records, without a database. */
 import { createHash } from 'node:crypto';
-import { compare, EVERYTHING, type Relation } from '../../lib/crud/sql/condition.js';
+import { type Relation } from '../../lib/crud/sql/condition.js';
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
 import { isDeletedChoice } from '../../lib/crud/query/deleted-parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
@@ -53,16 +53,11 @@ const FIELDS = [
 ];
 const byName = (...fields: readonly Field[]) => new Map(fields.map((each) => [each.name, each]));
 const relationOf = (propertyPath: string) => ({ propertyPath }) as Relation;
-const pathOf = (field: Field): FieldPath => ({ name: field.name, relations: [], visible: [], field });
-const gone = fieldOf('deletedAt', types.dateTime);
-
+const pathOf = (field: Field): FieldPath => ({ name: field.name, relations: [], field });
 const FILTERABLE = new Map<string, FieldPath>([
   ...FIELDS.map((field): [string, FieldPath] => [field.name, pathOf(field)]),
-  ['author.name', { ...pathOf(title), relations: [relationOf('author')], visible: [compare(gone, 'isNull')] }],
-  [
-    'author.team.size',
-    { ...pathOf(pages), relations: ['author', 'team'].map(relationOf), visible: [EVERYTHING, compare(gone, 'isNull')] },
-  ],
+  ['author.name', { ...pathOf(title), relations: [relationOf('author')] }],
+  ['author.team.size', { ...pathOf(pages), relations: ['author', 'team'].map(relationOf) }],
 ]);
 
 const includableOf = (path: string): [string, Includable] => [

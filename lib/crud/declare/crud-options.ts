@@ -47,70 +47,49 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * A TypeORM entity with a generated `id`, known to the data source.
    *
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles' })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles' })
    */
   entity: Type<T>;
   /**
    * The path of the resource below the application's global prefix. A parameter names a field: it restricts every
    * operation, and sets the field of what is written.
    *
-   * @example
-   * ```ts
-   * CrudController({ entity: Review, endpoint: '/api/products/:productId/reviews' });
-   * ```
+   * @example CrudController({ entity: Review, endpoint: '/api/products/:productId/reviews' });
    */
   endpoint: string;
   /**
    * `GET {endpoint}/exists/{id}`.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableExists: true })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableExists: true })
    */
   enableExists?: boolean;
   /**
    * `POST {endpoint}/{id}/restore`; needs a `@DeleteDateColumn`.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableRestore: true })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableRestore: true })
    */
   enableRestore?: boolean;
   /**
    * `POST {endpoint}/batch`, `PATCH {endpoint}/batch` and `DELETE {endpoint}/batch?ids=1,2`: several records at once.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true })
    */
   enableBatch?: boolean;
   /**
    * The maximum number of records in a batch.
    *
    * @default 100
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true, maxBatchSize: 500 })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableBatch: true, maxBatchSize: 500 })
    */
   maxBatchSize?: number;
   /**
    * The operations to generate. The others have no route, unless a subclass declares one.
    *
    * @default every operation, as far as it is enabled
-   * @example
-   * ```ts
-   * CrudController({ entity: Country, endpoint: '/api/countries', operations: ['findAll', 'findById'] })
-   * ```
+   * @example CrudController({ entity: Country, endpoint: '/api/countries', operations: ['findAll', 'findById'] })
    */
   operations?: readonly OperationName[];
   /**
@@ -118,20 +97,14 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * `@DeleteDateColumn`.
    *
    * @default [] `deleted` and `purge` are unknown parameters
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', deletedRoles: ['ADMIN'] })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', deletedRoles: ['ADMIN'] })
    */
   deletedRoles?: readonly string[];
   /**
    * PUT, PATCH and DELETE without `If-Match` are 428. Needs a `@VersionColumn`.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', requireIfMatch: true })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', requireIfMatch: true })
    */
   requireIfMatch?: boolean;
   /**
@@ -139,10 +112,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * in the data source, which `autoLoadEntities` and `CrudModule.forFeature` add.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Order, endpoint: '/api/orders', idempotency: true })
-   * ```
+   * @example CrudController({ entity: Order, endpoint: '/api/orders', idempotency: true })
    */
   idempotency?: boolean;
   /**
@@ -161,20 +131,14 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * Many-to-many relations that records have as `<relation>Ids`, and that POST, PUT and PATCH write: `"tagsIds": [1, 3]`.
    *
    * @default []
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', linkableRelations: ['tags'] })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', linkableRelations: ['tags'] })
    */
   linkableRelations?: readonly ManyRelationName<NoInfer<T>>[];
   /**
    * The name of a further data source.
    *
    * @default the default data source
-   * @example
-   * ```ts
-   * CrudController({ entity: Visit, endpoint: '/api/visits', dataSource: 'statistics' })
-   * ```
+   * @example CrudController({ entity: Visit, endpoint: '/api/visits', dataSource: 'statistics' })
    */
   dataSource?: string;
   /**

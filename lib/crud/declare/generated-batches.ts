@@ -12,10 +12,7 @@ export interface GeneratedBatches<T extends object> {
    * @param query `atomic=false` stores each record by itself: `data` is then an array of `BatchResult`
    * @returns the stored records, in the order of the items
    * @throws BadRequestException naming every wrong field, such as `items[3].price`
-   * @example
-   * ```ts
-   * const { data } = await this.createMany({ items: [{ name: 'Lamp' }, { name: 'Chair' }] });
-   * ```
+   * @example const { data } = await this.createMany({ items: [{ name: 'Lamp' }, { name: 'Chair' }] });
    */
   createMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
   createMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
@@ -28,10 +25,7 @@ export interface GeneratedBatches<T extends object> {
    * @returns the records after the update, in the order of the items
    * @throws BadRequestException naming every wrong field, such as `items[3].price`
    * @throws NotFoundException for an unknown id
-   * @example
-   * ```ts
-   * const { data } = await this.patchMany({ items: [{ id: 1, stock: 5 }, { id: 2, stock: 0 }] });
-   * ```
+   * @example const { data } = await this.patchMany({ items: [{ id: 1, stock: 5 }, { id: 2, stock: 0 }] });
    */
   patchMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
   patchMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
@@ -42,10 +36,7 @@ export interface GeneratedBatches<T extends object> {
    * @param query `ids`; `atomic=false` removes each record by itself: `data` is then an array of `BatchResult`
    * @returns `data: null`
    * @throws NotFoundException for an unknown id
-   * @example
-   * ```ts
-   * await this.deleteMany({ ids: '1,2' });
-   * ```
+   * @example await this.deleteMany({ ids: '1,2' });
    */
   deleteMany<R = Envelope<null>>(query: ListQuery): Promise<NoInfer<R>>;
   deleteMany<R = Envelope<null>>(query: ListQuery): Promise<NoInfer<R>>;

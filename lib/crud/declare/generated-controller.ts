@@ -159,10 +159,7 @@ export interface GeneratedController<T extends object> extends GeneratedBatches<
    *
    * @param query texts by the names of searchable fields; `q` searches in all of them
    * @throws BadRequestException for an unknown parameter, or an empty or too long text
-   * @example
-   * ```ts
-   * const { data } = await this.search({ name: 'lamp' });
-   * ```
+   * @example const { data } = await this.search({ name: 'lamp' });
    */
   search<R = Envelope<T[]>>(query: ListQuery): Promise<NoInfer<R>>;
   search<R = Envelope<T[]>>(query: ListQuery): Promise<NoInfer<R>>;
@@ -201,10 +198,7 @@ export interface GeneratedController<T extends object> extends GeneratedBatches<
    * @param query `sum`, `avg`, `min`, `max` and `groupBy` name fields, and filters by `filterableFields`
    * @returns a row for each group, in its order, or one row without `groupBy`
    * @throws BadRequestException for an unknown or malformed parameter, or more than 1,000 groups
-   * @example
-   * ```ts
-   * const { data } = await this.aggregate({ sum: 'price', groupBy: 'categoryId' });
-   * ```
+   * @example const { data } = await this.aggregate({ sum: 'price', groupBy: 'categoryId' });
    */
   aggregate<R = Envelope<AggregateRow[]>>(query: ListQuery): Promise<NoInfer<R>>;
   aggregate<R = Envelope<AggregateRow[]>>(query: ListQuery): Promise<NoInfer<R>>;

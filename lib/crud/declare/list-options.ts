@@ -22,10 +22,7 @@ export interface ListOptions<T extends object> {
    * `'both'` by number unless a client sends `pagination=cursor` or `after`.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enablePagination: 'both' })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enablePagination: 'both' })
    */
   enablePagination?: Paging;
   /**
@@ -63,20 +60,14 @@ export interface ListOptions<T extends object> {
    * `GET {endpoint}/export?format=csv` answers the list as a file, `csv` or `ndjson`.
    *
    * @default false
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableExport: true })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableExport: true })
    */
   enableExport?: boolean;
   /**
    * Fields that `GET {endpoint}/aggregate?sum=price&groupBy=categoryId` can name.
    *
    * @default [] there is no such endpoint
-   * @example
-   * ```ts
-   * CrudController({ entity: Order, endpoint: '/api/orders', aggregatableFields: ['total', 'customerId'] })
-   * ```
+   * @example CrudController({ entity: Order, endpoint: '/api/orders', aggregatableFields: ['total', 'customerId'] })
    */
   aggregatableFields?: readonly FieldName<NoInfer<T>>[];
   /**
@@ -104,20 +95,14 @@ export interface ListOptions<T extends object> {
    * Fields that lists and searches can be sorted by: `?sort=-publishedAt,title`.
    *
    * @default [] `sort` is an unknown parameter
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', sortableFields: ['publishedAt', 'title'] })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', sortableFields: ['publishedAt', 'title'] })
    */
   sortableFields?: readonly FieldName<NoInfer<T>>[];
   /**
    * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
    *
    * @default the order of the primary key
-   * @example
-   * ```ts
-   * CrudController({ entity: Article, endpoint: '/api/articles', defaultSort: '-publishedAt' })
-   * ```
+   * @example CrudController({ entity: Article, endpoint: '/api/articles', defaultSort: '-publishedAt' })
    */
   defaultSort?: SortText<NoInfer<T>>;
   /**
@@ -144,10 +129,7 @@ export interface ListOptions<T extends object> {
    * The maximum length of an unpaged list. `metadata.truncated` says whether there were more records.
    *
    * @default none
-   * @example
-   * ```ts
-   * CrudController({ entity: Country, endpoint: '/api/countries', maxListSize: 500 })
-   * ```
+   * @example CrudController({ entity: Country, endpoint: '/api/countries', maxListSize: 500 })
    */
   maxListSize?: number;
 }

@@ -87,22 +87,44 @@ export const isCreation = (method: object): boolean =>
   Reflect.getMetadata('method', method) === OPERATIONS.create.verb &&
   pathsOf(method).some((path) => /^\/?$/.test(path));
 
+/** Options that do not depend on the caller. Where any other one is set, operations have to find their request. */
+const INDEPENDENT: readonly (keyof ResolvedCrudOptions)[] = [
+  'aggregatableFields',
+  'dataSource',
+  'defaultSort',
+  'enableBatch',
+  'enableCount',
+  'enableExists',
+  'enableExport',
+  'enablePagination',
+  'enableRestore',
+  'enableSearch',
+  'endpoint',
+  'entity',
+  'maxBatchSize',
+  'maxIncluded',
+  'maxListSize',
+  'operations',
+  'requireIfMatch',
+  'schema',
+  'searchIndex',
+  'searchableFields',
+  'sortableFields',
+];
+
 /** Whether an operation depends on more of the request than its parameters, or answers more than its body. */
 function needsContext(name: OperationName, options: ResolvedCrudOptions): boolean {
-  const { scope, owner, fields, deletedRoles, endpoint, includableRelations, linkableRelations } = options;
-  const { filterableFields } = options;
+  const { verb } = OPERATIONS[name];
+  if (verb !== OPERATIONS.findAll.verb || name === 'export') return true;
+  if (name === 'findById' && hasVersion(options.entity)) return true;
+  const { endpoint, filterableFields, ...others } = options;
   const filtersRelations = filterableFields !== true && filterableFields.some((field) => field.includes('.'));
-  return (
-    OPERATIONS[name].verb !== OPERATIONS.findAll.verb ||
-    name === 'export' ||
-    (name === 'findById' && hasVersion(options.entity)) ||
-    scope !== undefined ||
-    owner !== undefined ||
-    filtersRelations ||
-    endpoint.includes(':') ||
-    [deletedRoles, includableRelations, linkableRelations, Object.keys(fields)].some(({ length }) => length > 0)
-  );
+  const dependent = Object.entries(others).filter(([option]) => !INDEPENDENT.includes(option as keyof typeof others));
+  return endpoint.includes(':') || filtersRelations || dependent.some(([, value]) => isSet(value));
 }
+
+const isSet = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false;
 
 /** Whether an entity may have a `@VersionColumn`: its classes, or an embedded object. */
 const hasVersion = (entity: Type): boolean => {
@@ -149,12 +171,12 @@ function restoreEndpoint(controller: Abstract<object>, { endpoint }: ResolvedCru
   if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
 }
 
-/** The routes that an earlier route with a parameter hides, as `:id` hides `search`. */
-export function hiddenRoutes(controller: Abstract<object>): string[] {
+/** The methods whose route is hidden by an earlier one with a parameter, as `:id` hides `search`. */
+export function hiddenMethods(controller: Abstract<object>): string[] {
   if (isGeneratedClass(controller)) return [];
-  const methods = [...routedMethods(controller).values()];
-  return methods.flatMap((method, index) =>
-    methods.slice(0, index).some((earlier) => hides(earlier, method)) ? pathsOf(method) : [],
+  const methods = [...routedMethods(controller)];
+  return methods.flatMap(([name, method], index) =>
+    methods.slice(0, index).some(([, earlier]) => hides(earlier, method)) ? [name] : [],
   );
 }
 
@@ -170,7 +192,7 @@ const shapesOfMethod = (method: Method) => pathsOf(method).flatMap((path) => sha
  * subclass's first. Where a fixed path would be hidden, the prototype lists the methods in another order.
  */
 export function prototypeInOrder(controller: Abstract<object>): object {
-  if (hiddenRoutes(controller).length === 0) return controller.prototype as object;
+  if (hiddenMethods(controller).length === 0) return controller.prototype as object;
   const sorted = [...routedMethods(controller)].toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
   const properties = sorted.map(([name, value]) => [name, { value, writable: true, configurable: true }]);
   return Object.create(

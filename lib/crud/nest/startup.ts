@@ -12,7 +12,7 @@ import { answerUnreadableBodies, deferUnreadableBodies } from '../../routes/unre
 import { failureEnvelope } from '../declare/envelope.js';
 import { describePaths } from '../store/compilability.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
-import { hiddenRoutes, pathsOf } from './routes.js';
+import { hiddenMethods, pathsOf } from './routes.js';
 import { prepareSearchIndex } from './search-indexes.js';
 import { describeOverrides, findOverrideWarnings, findUnpaginatedWarning } from './startup-checks.js';
 
@@ -61,7 +61,7 @@ function report({ routes: table, adapter }: Application, crud: CrudApplication):
   for (const route of routes) refuseParameters(route);
   crud.isStarted = true;
   const { controllers, requestScoped } = crud;
-  if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenRoutes);
+  if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
   for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
   const unpaginated = findUnpaginatedWarning(controllers);
@@ -71,11 +71,11 @@ function report({ routes: table, adapter }: Application, crud: CrudApplication):
 }
 
 /** Express matches routes in the order of their methods, which cannot be changed where Nest creates no instance. */
-function refuseHiddenRoutes(controller: CrudControllerClass): void {
-  const [hidden] = hiddenRoutes(controller);
+function refuseHiddenMethods(controller: CrudControllerClass): void {
+  const [hidden] = hiddenMethods(controller);
   if (hidden === undefined) return;
   const expected = 'in the order in which Express matches them, because the controller is request-scoped';
-  const advice = `Override the operation above the route with the parameter: @Get("${hidden}") override ${hidden}(…)`;
+  const advice = `Override \`${hidden}\` with its decorator above the route with the parameter`;
   throw new InvalidOptionError(`The routes of ${controller.name}`, expected, `${hidden} behind a parameter`, advice);
 }
 

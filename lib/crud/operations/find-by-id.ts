@@ -3,7 +3,6 @@ import { viewOf } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseRecordQuery } from '../query/record-request.js';
 import { find, missing, readId } from '../read/records.js';
-import { evaluateRelated } from '../read/related-records.js';
 import type { Call } from '../store/call.js';
 import { answerRecord } from './answer.js';
 
@@ -17,7 +16,6 @@ export async function findById<T extends object>(
   const key = readId(plan, id);
   const view = await viewOf(plan, call, 'findById');
   const request = parseRecordQuery(query, view.list);
-  if (plan.relations.size > 0) await evaluateRelated(plan, call, request);
   const record = await find(plan, call, view, key, { request });
   if (!record) throw missing(plan, id);
   const message = `${plan.schema.name} found`;

@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/deleted-parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
-import { addRelations, evaluateRelated, restrict } from '../read/related-records.js';
+import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -24,7 +24,6 @@ export async function list<T extends object>(
   const { id, name } = plan.schema;
   const view = await viewOf(plan, call, operation, deletedIn(plan, call, query));
   const request = parseListQuery(query, view.list, operation);
-  if (plan.relations.size > 0) await evaluateRelated(plan, call, request);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
   const { records, metadata } = await run(plan, call, () => readList(plan, call, request, selection));

@@ -3,7 +3,7 @@ import type { Envelope } from '../declare/envelope.js';
 import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, findExisting, targetOf, withId } from '../read/records.js';
-import { evaluateRelated } from '../read/related-records.js';
+import { evaluateScopes } from '../write/references.js';
 import { run, transacted } from '../read/statements.js';
 import { and, compare } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -14,6 +14,7 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
   const { deletion, store } = plan;
   const target = await targetOf(plan, call, id, 'restore', 'with');
   const { key, view } = target;
+  await evaluateScopes(plan, call, [], { operation: 'update', view });
   const apply = async (within: Call): Promise<boolean> => {
     if (!deletion) return false;
     const hidden = and(changeable(plan, target), compare(deletion, 'isNotNull'));
@@ -28,7 +29,6 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
   if (!isRestored) await assertChangeable(plan, call, target);
   const all = everything(view.list);
   const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
-  await evaluateRelated(plan, call, request);
   const record = await findExisting(plan, call, view, target, { request });
   return answerRecord(call, view, `${plan.schema.name} restored`, record);
 }

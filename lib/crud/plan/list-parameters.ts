@@ -90,7 +90,7 @@ function filterableFields(
   if (names === true)
     return new Map(
       compared.flatMap((field) =>
-        isGroupName(field.name) ? [] : [[field.name, { name: field.name, relations: [], visible: [], field }]],
+        isGroupName(field.name) ? [] : [[field.name, { name: field.name, relations: [], field }]],
       ),
     );
   const metadata = database.dataSource.getMetadata(entity);

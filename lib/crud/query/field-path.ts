@@ -1,15 +1,13 @@
 /** The fields that a query may name: of the entity itself, and of related entities by a path such as `author.name`. */
 import type { EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import { and, compare, type Condition, type Relation } from '../sql/condition.js';
+import { compare, type Condition, type Relation } from '../sql/condition.js';
 
 export interface FieldPath {
   /** Such as `author.name`. */
   readonly name: string;
   /** From the entity to the one that has the field. */
   readonly relations: readonly Relation[];
-  /** For each relation, which related records there are. */
-  readonly visible: readonly Condition[];
   readonly field: Field;
 }
 
@@ -19,20 +17,14 @@ export type Describe = (metadata: EntityMetadata) => EntityDescription;
 /** `undefined` where the entity has no such field or relation. */
 export function findFieldPath(name: string, metadata: EntityMetadata, describe: Describe): FieldPath | undefined {
   const own = describe(metadata).fields.find((field) => field.name === name);
-  if (own) return { name, relations: [], visible: [], field: own };
+  if (own) return { name, relations: [], field: own };
   for (const relation of metadata.relations) {
     const prefix = `${relation.propertyPath}.`;
     if (!name.startsWith(prefix)) continue;
     const related = relation.inverseEntityMetadata;
     const rest = findFieldPath(name.slice(prefix.length), related, describe);
     if (!rest) continue;
-    const visible = and(...notDeleted(describe(related)));
-    return {
-      name,
-      relations: [relation, ...rest.relations],
-      visible: [visible, ...rest.visible],
-      field: rest.field,
-    };
+    return { name, relations: [relation, ...rest.relations], field: rest.field };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
 import type { FieldPath } from './field-path.js';
 import { OPERATORS, type OperatorName } from '../sql/operators.js';
-import { and, compare, EVERYTHING, or, type Condition } from '../sql/condition.js';
+import { and, compare, or, type Condition } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
 const MAX_CONDITIONS = 50;
@@ -158,8 +158,5 @@ const readFilterValue = ({ field }: FieldPath, text: string): Read =>
   field.type.comparison === 'text' ? readFilterText(text) : field.type.readText(text);
 
 /** Of a related record, where the path leads to one. */
-const through = ({ relations, visible }: FieldPath, condition: Condition): Condition =>
-  relations.reduceRight<Condition>(
-    (part, relation, depth) => ({ kind: 'related', relation, part: and(visible[depth] ?? EVERYTHING, part) }),
-    condition,
-  );
+const through = ({ relations }: FieldPath, condition: Condition): Condition =>
+  relations.reduceRight<Condition>((part, relation) => ({ kind: 'related', relation, part }), condition);

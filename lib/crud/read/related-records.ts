@@ -39,15 +39,6 @@ export async function restrict(plan: Plan, call: Call, condition: Condition, pre
   }
 }
 
-/** Evaluates the scopes of the relations that a request follows, before anything is read or a transaction begins. */
-export async function evaluateRelated(plan: Plan, call: Call, { linked, includes }: RecordRequest): Promise<void> {
-  for (const { path } of linked) await relatedVisible(relatedPlan(plan, path), call);
-  for (const include of includes) {
-    await relatedVisible(relatedPlan(plan, include.includable.path), call);
-    await evaluateRelated(plan, call, include);
-  }
-}
-
 /**
  * Adds what a request wants of related records, and removes the key where it was read only for them.
  *
