@@ -123,8 +123,8 @@ const resourcesIn = (moduleRef: Pick<ModuleRef, 'get'>) =>
 /** @throws InvalidOptionError where another route has the path of a generated one, or that path has a parameter */
 export function reportControllers(moduleRef: ModuleRef): void {
   if (!isFirst('report', moduleRef)) return;
-  const { routes, reading } = applicationOf(moduleRef).routes;
-  refuseCollisions(routes, reading.caseSensitive);
+  const { routes, routerOptions } = applicationOf(moduleRef).routeTable;
+  refuseCollisions(routes, routerOptions.caseSensitive);
   for (const route of routes) refuseParameters(route);
   const controllers = generatedControllers(moduleRef);
   for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
