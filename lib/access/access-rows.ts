@@ -23,7 +23,7 @@ export function accessRows(entries: readonly RouteEntry[], includersOf: RoleIncl
     path,
     access: describeAccess(access, includersOf),
     requirements: describeRequirements(access, includersOf),
-    rules: access.by.map(describeRule),
+    rules: access.rules.map(describeRule),
   }));
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
 }

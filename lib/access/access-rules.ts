@@ -63,9 +63,9 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const config of this.configs) await config.configure();
-    const { routes, modules } = this.application;
-    await routes.complete();
-    refuseCollisions(routes.routes, routes.reading.caseSensitive);
+    const { routeTable, modules } = this.application;
+    await routeTable.complete();
+    refuseCollisions(routeTable.routes, routeTable.routerOptions.caseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
     const handlers = findHandlers(this.discovery);
@@ -75,7 +75,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       roleHierarchy: this.options.roleHierarchy,
       enforcedRoles: this.options.enforcedRoles ?? [],
     };
-    const compiled = new CompiledAccess(routes, controllerMethods(modules), policy, handlers);
+    const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
     this.report(compiled, handlers);
   }

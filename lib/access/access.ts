@@ -13,10 +13,10 @@ export interface Access {
   /** All of them must be met. */
   readonly requirements: readonly Requirement[];
   /** The rules that took part, broadest first; empty where the default decides. */
-  readonly by: readonly Rule[];
+  readonly rules: readonly Rule[];
 }
 
-const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], by: [] });
+const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], rules: [] });
 export const PUBLIC = plain('public');
 export const AUTHENTICATED = plain('authenticated');
 export const DENIED = plain('denied');

@@ -31,9 +31,9 @@ export class CompiledAccess {
     handlers: readonly ControllerMethod[],
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
-    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.reading, methods);
-    this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.reading);
-    this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).by);
+    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.routerOptions, methods);
+    this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.routerOptions);
+    this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).rules);
   }
 
   /** The access of a controller's route. A route that did not exist at startup is denied. */
@@ -61,8 +61,8 @@ export class CompiledAccess {
 
   /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */
   get outsideRoutes(): RouteAccess {
-    const { platformRoutes, reading } = this.table;
-    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, reading);
+    const { platformRoutes, routerOptions } = this.table;
+    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, routerOptions);
   }
 
   /** One for each method of each route, controllers' routes first. */
@@ -76,7 +76,7 @@ export class CompiledAccess {
 
   /** Every role that a rule or an option names, and the base role. */
   get roleNames(): ReadonlySet<string> {
-    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.by), ...this.handlerRules];
+    const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.rules), ...this.handlerRules];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
     const options = [...this.policy.enforcedRoles, ...Object.entries(this.policy.roleHierarchy).flat(2)];
     return new Set([BASE_ROLE, ...named, ...options]);

@@ -39,7 +39,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
   const access = found ?? DENIED;
   const start = found ? (outside ? PUBLIC : compiled.policy.fallback) : DENIED;
   const describe = (state: Access): string => describeAccess(state, compiled.roles.includersOf);
-  const afterRules = (count: number): string => describe(fold(start, access.by.slice(0, count)));
+  const afterRules = (count: number): string => describe(fold(start, access.rules.slice(0, count)));
   const refusal = decide(access, roles && compiled.roles.expand(roles));
   const deciding = decidingRule(access, refusal);
   const policies = access.requirements.flatMap((each) => ('policy' in each ? [each.policy.name] : []));
@@ -48,7 +48,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
     ...question,
     route: served && { method: served.route.method, path: served.route.path, outside },
     start: describe(start),
-    steps: access.by.map((rule, index) => ({
+    steps: access.rules.map((rule, index) => ({
       rule: describeRule(rule),
       before: afterRules(index),
       after: afterRules(index + 1),

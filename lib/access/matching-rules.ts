@@ -1,7 +1,7 @@
 /** Finds the rules that match a route or a concrete path. */
 import { LevelTrie } from '../routes/level-trie.js';
 import type { Level, RouteShape } from '../routes/route-shape.js';
-import type { RouterReading } from '../routes/route-table.js';
+import type { RouterOptions } from '../routes/route-table.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 import { restricts, type Rule } from './rule.js';
 
@@ -29,8 +29,8 @@ export interface OverlappingRule {
  * Compiles the rules that overlap with a route, given its shapes, in the order of their declaration. A restriction is
  * compared without regard to case. A permission is compared as the router compares.
  */
-export function compileOverlaps(rules: readonly Rule[], reading: RouterReading) {
-  const permissionFold = reading.caseSensitive ? exactly : foldAscii;
+export function compileOverlaps(rules: readonly Rule[], { caseSensitive }: RouterOptions) {
+  const permissionFold = caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);
   const foldLevel = (level: Level): Level => level && foldWidely(level);
   return (shapes: readonly RouteShape[]): OverlappingRule[] => {

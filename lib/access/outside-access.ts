@@ -4,7 +4,7 @@
  * apply there: what no rule matches is public.
  */
 import { ANY_PATH, makeRoute } from '../routes/route.js';
-import type { RouterReading } from '../routes/route-table.js';
+import type { RouterOptions } from '../routes/route-table.js';
 import { DENIED, PUBLIC, type Access } from './access.js';
 import { compileMatching } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
@@ -15,8 +15,8 @@ import { restricts, type Rule } from './rule.js';
 export type OutsideAccess = ReturnType<typeof compileOutsideAccess>;
 
 /** @param usedInside rules that match some of Nest's routes */
-export function compileOutsideAccess(rules: readonly Rule[], usedInside: ReadonlySet<Rule>, reading: RouterReading) {
-  const anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], { rules, fallback: PUBLIC }, reading);
+export function compileOutsideAccess(rules: readonly Rule[], usedInside: ReadonlySet<Rule>, options: RouterOptions) {
+  const anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], { rules, fallback: PUBLIC }, options);
   const interpretations = interpretationsOf(ANY_PATH);
   const unrouted = rules.filter((rule) => restricts(rule) && !usedInside.has(rule));
   const restrictionsOf = compileMatching(unrouted, foldWidely);

@@ -13,7 +13,7 @@ import {
 } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { levelsOf, type Route } from '../routes/route.js';
-import type { RouterReading } from '../routes/route-table.js';
+import type { RouterOptions } from '../routes/route-table.js';
 import { decoratedEffects } from './access-decorators.js';
 import type { Access } from './access.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
@@ -44,9 +44,9 @@ export interface RouteEntry {
   /** The route's template, or the pattern. */
   readonly path: string;
   readonly access: Access;
-  /** The rule with the pattern, and the route's template. */
+  readonly template: string;
+  /** The rule with the pattern. */
   readonly part?: Rule;
-  readonly of?: string;
 }
 
 export interface RulePolicy {
@@ -66,13 +66,13 @@ type CompiledTarget = Target & { readonly access: PathAccess };
 export function compileRouteAccess(
   routes: readonly Route[],
   { rules, fallback }: RulePolicy,
-  reading: RouterReading,
+  options: RouterOptions,
   methods: readonly ControllerMethod[] = [],
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
   const compiled = new Map<string, Map<string, CompiledTarget[]>>();
-  const overlapsOf = compileOverlaps(rules, reading);
+  const overlapsOf = compileOverlaps(rules, options);
   const controllers = groupByMethod(methods);
   const byPath = new Map<string, Route[]>();
   for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
@@ -195,9 +195,9 @@ function compileAccess(
     const matching = partial.filter((other) =>
       covers(other.pattern, part.pattern, restricts(other) ? foldWidely : exactly),
     );
-    return { method, path: pathOfPattern(part.pattern), access: accessWith(matching, true), part, of: path };
+    return { method, path: pathOfPattern(part.pattern), access: accessWith(matching, true), part, template: path };
   });
-  const entries = [{ method, path, access }, ...parts];
+  const entries = [{ method, path, access, template: path }, ...parts];
   if (partial.length === 0) return { access: () => access, entries };
 
   const namedBy = compileMatching(partial, exactly);
@@ -215,5 +215,5 @@ function compileAccess(
   return { access: accessTo, entries };
 }
 
-const keyOf = ({ method, path, of, part, access }: RouteEntry): string =>
-  JSON.stringify([method, path, of, part?.declaredBy, part?.pattern.text, access]);
+const keyOf = ({ method, path, template, part, access }: RouteEntry): string =>
+  JSON.stringify([method, path, template, part?.declaredBy, part?.pattern.text, access]);

@@ -22,7 +22,7 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
         `${describeRule(rule)} matches no route. Correct the pattern (with global prefix and version) or remove it.`,
       );
   // A file of a mount may be public without a route of its own.
-  const divided = [...inside.entries, ...outside.entries.filter(({ of = '' }) => !of.includes('*'))];
+  const divided = [...inside.entries, ...outside.entries.filter(({ template }) => !template.includes('*'))];
   for (const part of new Set(divided.flatMap((entry) => entry.part ?? [])))
     if (!restricts(part) && !coversRoute(part.pattern, entries))
       warnings.push(
@@ -31,7 +31,7 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
   for (const entry of entries)
     if (!isSatisfiable(entry.access, roles))
       warnings.push(
-        `${nameOf(entry)} requires roles that no user has together: ${entry.access.by.map(describeRule).join(', ')}.`,
+        `${nameOf(entry)} requires roles that no user has together: ${entry.access.rules.map(describeRule).join(', ')}.`,
       );
   return [
     ...warnings,
@@ -42,7 +42,7 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
 }
 
 const namesWithoutRule = ({ entries }: RouteAccess): string =>
-  [...new Set(entries.filter(({ access }) => access.by.length === 0).map(nameOf))].join(', ');
+  [...new Set(entries.filter(({ access }) => access.rules.length === 0).map(nameOf))].join(', ');
 
 const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 
@@ -59,7 +59,7 @@ function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
   const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
   const paths = new Map<string, string[]>();
   for (const put of entries.filter(({ method }) => method === 'PUT')) {
-    const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ path: put.of ?? put.path }));
+    const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ ...put, path: put.template }));
     for (const rule of patch ? rulesOfOnly(put, patch) : []) paths.set(rule, [...(paths.get(rule) ?? []), put.path]);
   }
   return [...paths].map(
@@ -87,15 +87,15 @@ const BATCH = '/batch';
 /** The rules that restrict a route but not the other one, unless that one has a rule of its own. */
 function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): string[] {
   if (access.kind === 'public' || other.kind === 'denied') return [];
-  const [own, others] = [access, other].map(({ by }) => new Set(by.map(describeRule)));
+  const [own, others] = [access, other].map(({ rules }) => new Set(rules.map(describeRule)));
   if ([...(others ?? [])].some((rule) => !own?.has(rule))) return [];
-  return access.by
+  return access.rules
     .filter(restricts)
     .map(describeRule)
     .filter((rule) => !others?.has(rule));
 }
 
-const placeOf = ({ path, of = path }: Pick<RouteEntry, 'path' | 'of'>): string => `${of} ${path}`;
+const placeOf = ({ path, template }: RouteEntry): string => `${template} ${path}`;
 
 /** A user has one role, with all roles that it includes. */
 function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean {

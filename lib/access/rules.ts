@@ -24,10 +24,10 @@ export function fold(start: Access, rules: readonly Rule[]): Access {
   if (rules.length === 0) return start;
   const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
   const closing = rules.slice(opened + 1).map(({ effect }) => effect);
-  if (closing.length === 0) return { kind: 'public', requirements: [], by: rules };
+  if (closing.length === 0) return { kind: 'public', requirements: [], rules };
   // The default `denied` is no rule: rules that require a token replace it, and only `denyAll` stays.
-  if (closing.some(({ kind }) => kind === 'denied')) return { kind: 'denied', requirements: [], by: rules };
-  return { kind: 'authenticated', requirements: requirementsOf(closing), by: rules };
+  if (closing.some(({ kind }) => kind === 'denied')) return { kind: 'denied', requirements: [], rules };
+  return { kind: 'authenticated', requirements: requirementsOf(closing), rules };
 }
 
 function requirementsOf(effects: readonly Effect[]): Requirement[] {
@@ -40,10 +40,10 @@ function requirementsOf(effects: readonly Effect[]): Requirement[] {
 }
 
 /** The rule that refuses, or the last rule where none does; `undefined` where the default decides. */
-export function decidingRule({ by }: Access, refusal: Refusal | undefined): Rule | undefined {
-  if (refusal?.reason !== 'forbidden') return by.at(-1);
+export function decidingRule({ rules }: Access, refusal: Refusal | undefined): Rule | undefined {
+  if (refusal?.reason !== 'forbidden') return rules.at(-1);
   const missing = refusal.missing?.join('\n');
-  return by.findLast(({ effect }) => {
+  return rules.findLast(({ effect }) => {
     if (effect.kind === 'policy') return refusal.byPolicy && missing === effect.policy.name;
     if (effect.kind === 'roles') return !refusal.byPolicy && missing === effect.anyOf.join('\n');
     return effect.kind === 'denied' && missing === undefined;

@@ -140,7 +140,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   onApplicationBootstrap(): void {
     const path = `${this.options.authBasePath}/login`;
-    const login = this.application.routes.routes.find((route) => route.path.endsWith(path));
+    const login = this.application.routeTable.routes.find((route) => route.path.endsWith(path));
     const prefix = login?.path.slice(0, -path.length) ?? '';
     if (prefix !== '' && path.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(

@@ -24,8 +24,8 @@ export class CorsWarnings {
   checkApplication(): void {
     if (this.isReported) return;
     this.isReported = true;
-    const { adapter, routes, config } = this.application;
-    for (const path of uncoveredPaths(this.boundPaths, routes, config))
+    const { adapter, routeTable, config } = this.application;
+    for (const path of uncoveredPaths(this.boundPaths, routeTable, config))
       this.logger.warn(
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
       );

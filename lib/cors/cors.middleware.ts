@@ -33,7 +33,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
       deferOnEveryRoute(application);
       application.beginRouting();
-      this.routes = application.routes;
+      this.routes = application.routeTable;
       this.warnings = corsWarningsOf(application);
     }
 

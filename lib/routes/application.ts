@@ -37,11 +37,11 @@ export class Application {
 
   /** Must be called in `configure()` of a module: before Nest binds middleware and registers routes. */
   beginRouting(): void {
-    this.routes.beginRouting(this.modules);
+    this.routeTable.beginRouting(this.modules);
   }
 
   /** The first use must come before Fastify gets its routes: it reports only those that are added afterwards. */
-  get routes(): RouteTable {
+  get routeTable(): RouteTable {
     return this.once(createRouteTable);
   }
 
@@ -70,8 +70,8 @@ export class Application {
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */
   whenAdapterIsReady(use: (adapter: HttpAdapter, routes: RouteTable) => void): void {
-    if (this.adapter) use(this.adapter, this.routes);
-    else this.host.init$.subscribe(() => this.adapter && use(this.adapter, this.routes));
+    if (this.adapter) use(this.adapter, this.routeTable);
+    else this.host.init$.subscribe(() => this.adapter && use(this.adapter, this.routeTable));
   }
 }
 

@@ -9,10 +9,10 @@ import { isOwnRequest } from './declared-route.js';
 import { decodePath } from './route.js';
 
 /** To be called before Nest registers middleware and routes. */
-export function readBrokenEscapes({ adapter, routes }: Application): void {
+export function readBrokenEscapes({ adapter, routeTable }: Application): void {
   if (adapter?.getType() !== 'express') return;
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
-    if (request.url.includes('%') && decodePath(pathOf(request)) === undefined && isOwnRequest(request, routes))
+    if (request.url.includes('%') && decodePath(pathOf(request)) === undefined && isOwnRequest(request, routeTable))
       request.url = request.url.replace(/^[^?#]*/, (sent) => sent.replaceAll('%', '%25'));
     next();
   }) as never);

@@ -8,7 +8,7 @@ import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { LevelTrie } from './level-trie.js';
 import { ANY_PATH, levelsOf, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
-import { RouteTable, type RouterReading } from './route-table.js';
+import { RouteTable, type RouterOptions } from './route-table.js';
 
 /** `stack`: of a router that is mounted. */
 type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
@@ -52,7 +52,7 @@ export class ExpressRoutes extends RouteTable {
     super();
   }
 
-  override get reading(): RouterReading {
+  override get routerOptions(): RouterOptions {
     const { caseSensitive = false, strict = false } = this.express.router;
     return { caseSensitive, ignoreTrailingSlash: !strict };
   }

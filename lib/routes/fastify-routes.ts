@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js
 import { LevelTrie } from './level-trie.js';
 import { refuseCollisions } from './route-collision.js';
 import { decodePath, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
-import { RouteTable, type RouterReading } from './route-table.js';
+import { RouteTable, type RouterOptions } from './route-table.js';
 import { withoutOptionals } from './route-shape.js';
 
 export class FastifyRoutes extends RouteTable {
@@ -25,7 +25,7 @@ export class FastifyRoutes extends RouteTable {
     return this.found;
   }
 
-  override get reading(): RouterReading {
+  override get routerOptions(): RouterOptions {
     const { routerOptions = {}, ...options } = this.instance.initialConfig;
     const all = [options, routerOptions];
     return {

@@ -1,7 +1,7 @@
 /** The members of Fastify that the package uses. The types of the package `fastify` would make it a dependency. */
 import type { HttpRequest } from '../http/request-facts.js';
 import type { CONTROLLER_METHOD } from './controller-methods.js';
-import type { RouterReading } from './route-table.js';
+import type { RouterOptions } from './route-table.js';
 
 type Next = (error?: unknown) => void;
 
@@ -29,8 +29,8 @@ export interface FastifyRoute {
   errorHandler?: (this: unknown, error: unknown, request: FastifyRequest, reply: unknown) => unknown;
 }
 
-interface InitialConfig extends Partial<RouterReading> {
-  readonly routerOptions?: Partial<RouterReading>;
+interface InitialConfig extends Partial<RouterOptions> {
+  readonly routerOptions?: Partial<RouterOptions>;
   readonly onProtoPoisoning?: string;
   readonly onConstructorPoisoning?: string;
 }

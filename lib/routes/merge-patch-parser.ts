@@ -7,12 +7,12 @@ import { isOwnRequest } from './declared-route.js';
 import type { FastifyInstance } from './fastify.js';
 
 /** To be called once, behind the parsers of the application. A body that one of them has read stays as it is. */
-export function parseMergePatches({ adapter, routes }: Application): void {
+export function parseMergePatches({ adapter, routeTable }: Application): void {
   if (adapter?.getType() === 'fastify') return parseOnFastify(adapter.getInstance<FastifyInstance>());
   const type = (request: HttpRequest): boolean =>
     request.method === 'PATCH' &&
     (request.headers['content-type'] ?? '').toLowerCase().startsWith(MERGE_PATCH) &&
-    isOwnRequest(request, routes);
+    isOwnRequest(request, routeTable);
   (adapter as HttpServer | undefined)?.useBodyParser?.('json', false, { type });
 }
 

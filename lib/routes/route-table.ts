@@ -7,14 +7,14 @@ import { isRoute, type Route, type ServedRoute } from './route.js';
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
 /** How the platform's router compares paths. */
-export interface RouterReading {
+export interface RouterOptions {
   readonly caseSensitive: boolean;
   readonly ignoreTrailingSlash: boolean;
 }
 
 /** Each platform has a subclass that reads its router. This class is for an application without HTTP, which has no routes. */
 export class RouteTable {
-  get reading(): RouterReading {
+  get routerOptions(): RouterOptions {
     return { caseSensitive: false, ignoreTrailingSlash: true };
   }
 

@@ -30,11 +30,11 @@ export function deferUnreadableBodies(application: Application): void {
  * known: answers an unreadable body of an own route, behind the routes. Must be called in `onModuleInit`.
  */
 export function answerUnreadableBodies(application: Application, bodyOf: (failure: Failure) => object): void {
-  const { adapter, routes } = application;
+  const { adapter, routeTable } = application;
   if (adapter?.getType() !== 'express' || application.isDone(deferUnreadableBodies)) return;
   parseMergePatches(application);
   const answer: ErrorMiddleware = (error, request, response, next) => {
-    if (!isOfBody(error) || !isOwnRequest(request, routes)) return next(error);
+    if (!isOfBody(error) || !isOwnRequest(request, routeTable)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
     adapter.reply(response, body, status);
   };
@@ -63,10 +63,10 @@ type ErrorMiddleware = (error: unknown, request: DeferredRequest, response: unkn
 
 function deferOnExpress(application: Application, adapter: HttpAdapter): void {
   parseMergePatches(application);
-  const { routes } = application;
+  const { routeTable } = application;
   const defer: ErrorMiddleware = (error, request, _response, next) => {
     if (!isOfBody(error)) return next(error);
-    const served = routes.find(request.method, pathOf(request));
+    const served = routeTable.find(request.method, pathOf(request));
     // A path without a route is 404, whatever the body is.
     if (served && !isDeferred(served.route.handler)) return next(error);
     keepBodyError(request, error);

@@ -21,7 +21,7 @@ function stops({ headers }: HttpRequest): boolean {
 }
 
 /** Stops a probe of a route outside Nest's routes. */
-function installOutside({ adapter, routes }: Application): void {
+function installOutside({ adapter, routeTable }: Application): void {
   if (adapter?.getType() === 'fastify')
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
       if (isPlatformRequest(request) && stops(request)) adapter.reply(reply, '', 403);
@@ -29,7 +29,8 @@ function installOutside({ adapter, routes }: Application): void {
     });
   else
     adapter?.use(((request: HttpRequest, response: unknown, next: () => void) => {
-      if (routes.findPlatformRoute(request.method, pathOf(request)) && stops(request)) adapter.reply(response, '', 403);
+      if (routeTable.findPlatformRoute(request.method, pathOf(request)) && stops(request))
+        adapter.reply(response, '', 403);
       else next();
     }) as never);
 }

@@ -24,8 +24,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'];
  */
 export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
   return entries.flatMap((entry) => {
-    const template = entry.of ?? entry.path;
-    const siblings = entries.filter((other) => (other.of ?? other.path) === template);
+    const { template } = entry;
+    const siblings = entries.filter((other) => other.template === template);
     const parts = siblings.flatMap(({ method, part }) => (part && method === entry.method ? [part.pattern] : []));
     const methods = methodsFor(entry.method, siblings);
     const requests = pathsFor(template, entry.part?.pattern, parts).flatMap((path) =>

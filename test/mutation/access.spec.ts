@@ -14,7 +14,7 @@ import {
 import { BASE_ROLE } from '../../lib/http/principal.js';
 import { policyOf } from './declared.js';
 
-const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, by: [] });
+const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, rules: [] });
 const anyOf = (...roles: string[]): Requirement => ({ anyOf: roles });
 const OWNER: Requirement = { policy: policyOf('owner') };
 
@@ -49,9 +49,9 @@ describe('the decision on roles', () => {
 
   it('[3.4] the defaults have names and are frozen', () => {
     expect(ACCESS_BY_NAME).toEqual({
-      public: { kind: 'public', requirements: [], by: [] },
-      authenticated: { kind: 'authenticated', requirements: [], by: [] },
-      denied: { kind: 'denied', requirements: [], by: [] },
+      public: { kind: 'public', requirements: [], rules: [] },
+      authenticated: { kind: 'authenticated', requirements: [], rules: [] },
+      denied: { kind: 'denied', requirements: [], rules: [] },
     });
     expect(Object.values(ACCESS_BY_NAME).every((access) => Object.isFrozen(access))).toBe(true);
     expect(BASE_ROLE).toBe('USER');

@@ -329,7 +329,7 @@ describe('rules of the package for its own routes', () => {
 
   it('[3.4] have the method and path of the route', () => {
     const [entry] = compiled([route('GET /own/:id', declared('public'))], []).entries;
-    expect(entry?.access.by).toEqual([
+    expect(entry?.access.rules).toEqual([
       {
         pattern: { text: '/own/:id', methods: ['GET'], levels: ['own', ':id'], tail: '' },
         effect: PUBLIC,
@@ -441,7 +441,7 @@ describe('decorators after the rules', () => {
 
   it('[3.3] have the pattern of their route', () => {
     const [entry] = compiled([route('GET /a/b', handlerWith(Roles('A')))], []).entries;
-    expect(entry?.access.by).toEqual([
+    expect(entry?.access.rules).toEqual([
       {
         pattern: { text: '/a/b', methods: ['GET'], levels: ['a', 'b'], tail: '' },
         effect: roles('A'),

@@ -70,7 +70,7 @@ describe('what @Public() may not open', () => {
 
 it('[3.2] the deciding one of two policies is the one that refuses', () => {
   const by = [rule('/a', policy('owner')), rule('/a', policy('hours'))];
-  const access: Access = { kind: 'authenticated', requirements: [], by };
+  const access: Access = { kind: 'authenticated', requirements: [], rules: by };
   const decided = (name: string) => decidingRule(access, { reason: 'forbidden', missing: [name], byPolicy: true });
   expect(['owner', 'hours', 'ownerhours', 'other'].map(decided)).toEqual([by[0], by[1], undefined, undefined]);
 });
@@ -120,7 +120,7 @@ describe('combining rules from broad to narrow', () => {
 
   it('[3.3] an access lists its rules', () => {
     const rules = [rule('/**', PUBLIC), rule('/a', roles('A'))];
-    expect(fold(ANY_TOKEN, rules).by).toEqual(rules);
+    expect(fold(ANY_TOKEN, rules).rules).toEqual(rules);
   });
 });
 

@@ -143,7 +143,7 @@ const controllers: Type[] = [
 ];
 
 const adapterOf = (app: INestApplication): HttpAdapterHost['httpAdapter'] => app.get(HttpAdapterHost).httpAdapter;
-const tableOf = ({ app }: RuledApp): RouteTable => applicationOf(app).routes;
+const tableOf = ({ app }: RuledApp): RouteTable => applicationOf(app).routeTable;
 
 function addPlatformRoute(app: INestApplication, verb: 'get' | 'all', path: string): void {
   const adapter = adapterOf(app);
@@ -332,7 +332,7 @@ describe.each<[string, Platform, () => ExpressAdapter | FastifyAdapter]>([
 
   it('[6] are compared as the router compares case and trailing slashes', async () => {
     const isServed = async (target: string): Promise<boolean> => (await rawTarget(app.port, target)).status === 200;
-    expect(tableOf(app).reading).toMatchObject({
+    expect(tableOf(app).routerOptions).toMatchObject({
       caseSensitive: !(await isServed('/API/PAIR/7')),
       ignoreTrailingSlash: await isServed('/api/pair/7/'),
     });

@@ -6,6 +6,7 @@ import { declareOptions } from '../declare/declared-options.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { OPERATION_NAMES, type OperationName } from '../declare/operations.js';
 import { resolveCrudOptions } from '../declare/resolve-options.js';
 import { aggregate } from '../operations/aggregate.js';
 import { count } from '../operations/count.js';
@@ -18,79 +19,46 @@ import { list } from '../operations/list.js';
 import { patchMany } from '../operations/patch-many.js';
 import { restore } from '../operations/restore.js';
 import { update } from '../operations/update.js';
-import { beginCall } from '../store/call.js';
+import type { Plan } from '../plan/plan.js';
+import { beginCall, type Call } from '../store/call.js';
 import { GeneratedBase, injectRepository, planOf } from './generated-base.js';
 import { idempotencyInterceptor } from './idempotency.interceptor.js';
 import { addRoutes } from './routes.js';
 
+/** What the method of each operation runs. A subclass may define the hooks. */
+type Run = (plan: Plan, call: Call, hooks: GeneratedHooks<object>, ...parameters: never[]) => Promise<unknown>;
+
+const RUN: Readonly<Record<OperationName, Run>> = {
+  search: (plan, call, _, query: ListQuery) => list(plan, call, query, 'search'),
+  exists: (plan, call, _, id: string) => exists(plan, call, id),
+  count: (plan, call, _, query: ListQuery) => count(plan, call, query),
+  aggregate: (plan, call, _, query: ListQuery) => aggregate(plan, call, query),
+  export: (plan, call, _, query: ListQuery) => exportList(plan, call, query),
+  findAll: (plan, call, _, query: ListQuery) => list(plan, call, query, 'findAll'),
+  findById: (plan, call, _, id: string, query?: ListQuery) => findById(plan, call, id, query),
+  createMany: (plan, call, hooks, body: JsonObject, query?: ListQuery) => createMany(plan, call, body, query, hooks),
+  patchMany: (plan, call, hooks, body: JsonObject, query?: ListQuery) => patchMany(plan, call, body, query, hooks),
+  deleteMany: (plan, call, hooks, query: ListQuery) => deleteMany(plan, call, query, hooks),
+  create: (plan, call, hooks, body: JsonObject) => create(plan, call, body, hooks),
+  update: (plan, call, hooks, id: string, body: JsonObject) => update(plan, call, 'update', id, body, hooks),
+  patch: (plan, call, hooks, id: string, body: JsonObject) => update(plan, call, 'patch', id, body, hooks),
+  delete: (plan, call, hooks, id: string, query?: ListQuery) => remove(plan, call, id, query, hooks),
+  restore: (plan, call, _, id: string) => restore(plan, call, id),
+};
+
 /** The generated controller of an entity, to be registered as it is or extended. @throws InvalidOptionError */
 export function CrudController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
   const resolved = resolveCrudOptions(options);
-  // A subclass may define them.
-  const hooksOf = (controller: object): GeneratedHooks<T> => controller;
-
-  class Generated extends GeneratedBase {
-    search(query: ListQuery) {
-      return list(planOf(resolved, this), beginCall(), query, 'search');
-    }
-
-    exists(id: string) {
-      return exists(planOf(resolved, this), beginCall(), id);
-    }
-
-    count(query: ListQuery) {
-      return count(planOf(resolved, this), beginCall(), query);
-    }
-
-    aggregate(query: ListQuery) {
-      return aggregate(planOf(resolved, this), beginCall(), query);
-    }
-
-    export(query: ListQuery) {
-      return exportList(planOf(resolved, this), beginCall(), query);
-    }
-
-    findAll(query: ListQuery) {
-      return list(planOf(resolved, this), beginCall(), query, 'findAll');
-    }
-
-    findById(id: string, query?: ListQuery) {
-      return findById(planOf(resolved, this), beginCall(), id, query);
-    }
-
-    createMany(body: JsonObject, query?: ListQuery) {
-      return createMany(planOf(resolved, this), beginCall(), body, query, hooksOf(this));
-    }
-
-    patchMany(body: JsonObject, query?: ListQuery) {
-      return patchMany(planOf(resolved, this), beginCall(), body, query, hooksOf(this));
-    }
-
-    deleteMany(query: ListQuery) {
-      return deleteMany(planOf(resolved, this), beginCall(), query, hooksOf(this));
-    }
-
-    create(body: JsonObject) {
-      return create(planOf(resolved, this), beginCall(), body, hooksOf(this));
-    }
-
-    update(id: string, body: JsonObject) {
-      return update(planOf(resolved, this), beginCall(), 'update', id, body, hooksOf(this));
-    }
-
-    patch(id: string, body: JsonObject) {
-      return update(planOf(resolved, this), beginCall(), 'patch', id, body, hooksOf(this));
-    }
-
-    delete(id: string, query?: ListQuery) {
-      return remove(planOf(resolved, this), beginCall(), id, query, hooksOf(this));
-    }
-
-    restore(id: string) {
-      return restore(planOf(resolved, this), beginCall(), id);
-    }
+  class Generated extends GeneratedBase {}
+  for (const name of OPERATION_NAMES) {
+    const run = RUN[name];
+    const methods = {
+      [name](this: GeneratedBase, ...parameters: never[]): Promise<unknown> {
+        return run(planOf(resolved, this), beginCall(), this as GeneratedHooks<object>, ...parameters);
+      },
+    };
+    Object.defineProperty(Generated.prototype, name, { value: methods[name], writable: true, configurable: true });
   }
-
   addRoutes(Generated.prototype, resolved);
   injectRepository(resolved, Generated.prototype);
   Controller(resolved.endpoint)(Generated);

@@ -55,9 +55,9 @@ export const schemaStatements = (moduleRef: Pick<ModuleRef, 'get'>): string[] =>
 export const reportControllers = (moduleRef: ModuleRef): void =>
   applicationOf(moduleRef).once(report, crudApplicationOf(moduleRef));
 
-function report({ routes: table, adapter }: Application, crud: CrudApplication): void {
-  const { routes, reading } = table;
-  refuseCollisions(routes, reading.caseSensitive);
+function report({ routeTable, adapter }: Application, crud: CrudApplication): void {
+  const { routes, routerOptions } = routeTable;
+  refuseCollisions(routes, routerOptions.caseSensitive);
   for (const route of routes) refuseParameters(route);
   crud.isStarted = true;
   const { controllers, requestScoped } = crud;
