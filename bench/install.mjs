@@ -11,7 +11,9 @@ export function installAndUseNode() {
   if (needsInstall()) execFileSync('npm', ['ci', '--loglevel=error'], { cwd: BENCH, stdio: 'inherit' });
   const version = execFileSync(NODE, ['--version'], { encoding: 'utf8' }).trim();
   if (process.version === version) return;
-  process.exit(spawnSync(NODE, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
+  const { status, signal } = spawnSync(NODE, process.argv.slice(1), { stdio: 'inherit' });
+  if (signal) console.error(`The benchmark was ended by ${signal}.`);
+  process.exit(status ?? 1);
 }
 
 function needsInstall() {

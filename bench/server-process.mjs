@@ -12,7 +12,11 @@ const START_LIMIT_MS = 300_000;
 
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    console.error(`The benchmark was ended by ${signal}.`);
+    process.exit(1);
+  });
 
 /** Resolves when the contestant listens. */
 export async function startServer(contestant, env = {}) {
