@@ -5,10 +5,7 @@ import type { AccessRow } from './access-rows.js';
 /**
  * Who has access to which route, and why, as data. Inject it, and read it after the application has started.
  *
- * @example
- * ```ts
- * const open = app.get(AccessReport).rows.filter(({ access }) => access === 'public');
- * ```
+ * @example const open = app.get(AccessReport).rows.filter(({ access }) => access === 'public');
  */
 @Injectable()
 export class AccessReport {

@@ -10,11 +10,9 @@ import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
  *
  * @example
- * ```ts
  * Test.createTestingModule({ imports: [AppModule] })
  *   .overrideProvider(SecurityRulesGuard)
  *   .useValue({ canActivate: () => true });
- * ```
  */
 @Injectable()
 export class SecurityRulesGuard implements CanActivate {

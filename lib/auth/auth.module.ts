@@ -50,10 +50,7 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
  * Users, tokens, and the global guard that applies the rules of every `SecurityConfig`. Import it once; its exports are
  * available in every module.
  *
- * @example
- * ```ts
- * AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
- * ```
+ * @example AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
  */
 @Module({
   imports: [DiscoveryModule],
@@ -92,13 +89,11 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
    * Takes `userClass`, `repositoryClass`, `authBasePath` and `registration` here, and the other options from a factory.
    *
    * @example
-   * ```ts
    * AuthModule.forRootAsync({
    *   userClass: User,
    *   inject: [ConfigService],
    *   useFactory: (config: ConfigService) => ({ jwtSecret: config.getOrThrow('JWT_SECRET') }),
    * })
-   * ```
    *
    * @throws InvalidOptionError
    */

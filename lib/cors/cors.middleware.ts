@@ -15,10 +15,7 @@ import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
  *
  * @param allowedOrigin one origin such as `https://shop.example`; without an argument every origin, `*`
  * @throws InvalidOptionError for anything that is not an origin, and for `undefined`
- * @example
- * ```ts
- * consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path');
- * ```
+ * @example consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path');
  */
 export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddleware> {
   const headers = corsHeaders(allowedOrigin.length === 0 ? '*' : checkOrigin(allowedOrigin[0]));

@@ -24,10 +24,7 @@ export const takeReturnedPaths = (): readonly string[] => returned.splice(0);
  *
  * @param operation the name of a method of the controller, such as `findAll`
  * @throws InvalidOptionError where there is no such route
- * @example
- * ```ts
- * consumer.apply(cors()).forRoutes(...routesOf(ProductsController, 'findAll'));
- * ```
+ * @example consumer.apply(cors()).forRoutes(...routesOf(ProductsController, 'findAll'));
  */
 export function routesOf(controller: Type<unknown>, operation?: string): RouteInfo[] {
   const bases = isClass(controller) ? metadata<string | string[]>('path', controller) : undefined;

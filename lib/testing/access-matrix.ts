@@ -33,10 +33,8 @@ export interface MatrixRow {
  * compares the declared with the observed access. No handler runs: requests that pass the guards stop there.
  *
  * @example
- * ```ts
  * const rows = await accessMatrix(app);
  * expect(rows.filter(({ agrees }) => !agrees)).toEqual([]);
- * ```
  */
 export async function accessMatrix(app: INestApplication, { headers = {} }: MatrixOptions = {}): Promise<MatrixRow[]> {
   const rules = getProvider(app, AccessRules);

@@ -73,10 +73,8 @@ const REWRITINGS: readonly Rewriting[] = [
  * no access to `/api/admin/stats` must have access to none of them.
  *
  * @example
- * ```ts
  * for (const { name, target } of urlSpellings('/api/admin/stats'))
  *   expect([name, (await as(app).request('GET', target)).status]).not.toEqual([name, 200]);
- * ```
  *
  * @param path as the application serves it, such as `/api/admin/stats`
  */

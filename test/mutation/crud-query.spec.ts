@@ -1,8 +1,8 @@
 /** The query strings of lists, searches and single records, without a database. */
 import { createHash } from 'node:crypto';
-import { type Relation } from '../../lib/crud/sql/condition.js';
+import { type Relation, type SortKey } from '../../lib/crud/sql/condition.js';
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
-import { isDeletedChoice } from '../../lib/crud/query/deleted-parameters.js';
+import { isDeletedChoice, readFlag } from '../../lib/crud/query/parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
 import {
   conditionParameters,
@@ -11,19 +11,17 @@ import {
   parseListQuery,
   type ListParameters,
 } from '../../lib/crud/query/list-query.js';
-import { readFlag } from '../../lib/crud/query/parameters.js';
-import { parseRecordQuery } from '../../lib/crud/query/record-request.js';
-import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
-import type { ListQuery } from '../../lib/crud/declare/envelope.js';
-import type { Paging } from '../../lib/crud/declare/list-options.js';
-import { QueryErrors } from '../../lib/crud/query/query-errors.js';
-import type { SortKey } from '../../lib/crud/sql/condition.js';
 import {
+  parseRecordQuery,
   everything,
   selectedFields,
   type Includable,
   type RecordRequest,
 } from '../../lib/crud/query/record-request.js';
+import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
+import type { ListQuery } from '../../lib/crud/declare/envelope.js';
+import type { Paging } from '../../lib/crud/declare/list-options.js';
+import { QueryErrors } from '../../lib/crud/query/query-errors.js';
 import type { FieldPath } from '../../lib/crud/query/field-path.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as types from '../../lib/entities/value-types.js';

@@ -20,13 +20,12 @@ import {
   Raw,
   type DataSource,
 } from 'typeorm';
-import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
+import type { CrudOptions, FieldPermission } from '../../lib/crud/declare/crud-options.js';
 import { deletedIn } from '../../lib/crud/operations/list.js';
 import { relatedVisible, viewOf } from '../../lib/crud/plan/caller-view.js';
 import type { Plan } from '../../lib/crud/plan/plan.js';
 import type { CallerView } from '../../lib/crud/plan/variant.js';
 import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
-import type { FieldPermission } from '../../lib/crud/declare/crud-options.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
 import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';

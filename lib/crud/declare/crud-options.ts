@@ -121,10 +121,8 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    *
    * @default none
    * @example
-   * ```ts
    * const article = z.object({ title: z.string().min(3), pages: z.number().positive() });
    * CrudController({ entity: Article, endpoint: '/api/articles', schema: { create: article, update: article } })
-   * ```
    */
   schema?: RecordSchemas;
   /**
@@ -147,13 +145,11 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    *
    * @default all records
    * @example
-   * ```ts
    * CrudController({
    *   entity: Order,
    *   endpoint: '/api/orders',
    *   scope: ({ user }) => (user?.roles.includes('ADMIN') ? true : { customer: { id: Number(user?.id ?? 0) } }),
    * });
-   * ```
    */
   scope?: Scope<NoInfer<T>>;
   /**
@@ -162,9 +158,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    *
    * @default none
    * @example
-   * ```ts
    * CrudController({ entity: Note, endpoint: '/api/notes', owner: { field: 'ownerId', reads: true, except: ['ADMIN'] } });
-   * ```
    */
   owner?: FieldName<NoInfer<T>> | OwnerOptions<FieldName<NoInfer<T>>>;
   /**
@@ -173,13 +167,11 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    *
    * @default everyone may read and write every column that is not generated
    * @example
-   * ```ts
    * CrudController({
    *   entity: Article,
    *   endpoint: '/api/articles',
    *   fields: { notes: { read: ['EDITOR'], write: ['EDITOR'] }, slug: { write: 'once' } },
    * });
-   * ```
    */
   fields?: { readonly [K in FieldName<NoInfer<T>>]?: FieldPermission };
 }

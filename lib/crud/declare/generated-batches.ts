@@ -1,7 +1,6 @@
 /** The methods of generated controllers for several records at once. */
 import type { JsonObject } from '../../http/json-body.js';
-import type { Envelope } from './envelope.js';
-import type { ListQuery } from './envelope.js';
+import type { Envelope, ListQuery } from './envelope.js';
 
 /** The batch operations of a generated controller. Two signatures let TypeScript accept any result of an override. */
 export interface GeneratedBatches<T extends object> {

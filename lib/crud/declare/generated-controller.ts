@@ -1,11 +1,10 @@
 /** The methods of generated controllers, which a subclass calls and overrides. */
 import type { StreamableFile } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
-import type { Envelope } from './envelope.js';
+import type { Envelope, ListQuery } from './envelope.js';
 import type { GeneratedBatches } from './generated-batches.js';
 import type { GeneratedHooks } from './generated-hooks.js';
 import type { AggregateRow } from './record-types.js';
-import type { ListQuery } from './envelope.js';
 
 /**
  * The operations of a generated controller. A subclass overrides those that it wants to change, and calls `super` for
@@ -170,10 +169,8 @@ export interface GeneratedController<T extends object> extends GeneratedBatches<
    * @param id as sent in the path
    * @throws BadRequestException for a malformed id
    * @example
-   * ```ts
    * const { data } = await this.exists('7');
    * if (data.exists) …
-   * ```
    */
   exists<R = Envelope<{ exists: boolean }>>(id: string): Promise<NoInfer<R>>;
   exists<R = Envelope<{ exists: boolean }>>(id: string): Promise<NoInfer<R>>;
@@ -184,10 +181,8 @@ export interface GeneratedController<T extends object> extends GeneratedBatches<
    * @param query filters by `filterableFields`
    * @throws BadRequestException for an unknown or malformed parameter
    * @example
-   * ```ts
    * const { data } = await this.count({ 'filter[status]': 'open' });
    * if (data.count > 0) …
-   * ```
    */
   count<R = Envelope<{ count: number }>>(query: ListQuery): Promise<NoInfer<R>>;
   count<R = Envelope<{ count: number }>>(query: ListQuery): Promise<NoInfer<R>>;

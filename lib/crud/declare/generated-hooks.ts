@@ -39,11 +39,9 @@ export interface GeneratedHooks<T extends object> {
    * @param values the checked values of the body, with those that the server sets
    * @returns the values to write, which are checked too; nothing keeps them. It may set fields that clients cannot write
    * @example
-   * ```ts
    * override beforeCreate(values: HookValues<Article>) {
    *   return { ...values, slug: slugOf(values.title ?? '') };
    * }
-   * ```
    */
   beforeCreate?(values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
 
@@ -53,11 +51,9 @@ export interface GeneratedHooks<T extends object> {
    * @param values the values that the write sets: all for PUT, those that the body has for PATCH
    * @returns the values to set, which are checked too; nothing keeps them. What it leaves out is left out of the body
    * @example
-   * ```ts
    * override async beforeUpdate(id: number, values: HookValues<Article>, { manager }: HookContext) {
    *   await manager.insert(Revision, { articleId: id, title: values.title });
    * }
-   * ```
    */
   beforeUpdate?(id: IdOf<T>, values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
 
@@ -65,11 +61,9 @@ export interface GeneratedHooks<T extends object> {
    * Runs before DELETE removes or hides a record, in the transaction of the write. The record is locked.
    *
    * @example
-   * ```ts
    * override async beforeDelete(id: number, { manager }: HookContext) {
    *   if (await manager.existsBy(Order, { articleId: id })) throw new ConflictException('The article was ordered');
    * }
-   * ```
    */
   beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 
@@ -78,11 +72,9 @@ export interface GeneratedHooks<T extends object> {
    *
    * @param record as the response has it
    * @example
-   * ```ts
    * override async afterCreate(record: CrudRecord<Article>) {
    *   await this.mailer.announce(record.title);
    * }
-   * ```
    */
   afterCreate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
 
@@ -91,11 +83,9 @@ export interface GeneratedHooks<T extends object> {
    *
    * @param record as the response has it
    * @example
-   * ```ts
    * override async afterUpdate(record: CrudRecord<Article>) {
    *   await this.cache.remove(record.id);
    * }
-   * ```
    */
   afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
 
@@ -103,11 +93,9 @@ export interface GeneratedHooks<T extends object> {
    * Runs after the commit of a DELETE, before the response.
    *
    * @example
-   * ```ts
    * override async afterDelete(id: number) {
    *   await this.cache.remove(id);
    * }
-   * ```
    */
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 }

@@ -30,9 +30,7 @@ export interface ListOptions<T extends object> {
    *
    * @default false
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'] })
-   * ```
    */
   enableSearch?: boolean;
   /**
@@ -41,9 +39,7 @@ export interface ListOptions<T extends object> {
    *
    * @default false
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'], searchIndex: true })
-   * ```
    */
   searchIndex?: boolean;
   /**
@@ -51,9 +47,7 @@ export interface ListOptions<T extends object> {
    *
    * @default false
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', enableCount: true, filterableFields: ['status'] })
-   * ```
    */
   enableCount?: boolean;
   /**
@@ -75,9 +69,7 @@ export interface ListOptions<T extends object> {
    *
    * @default []
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title', 'slug'] })
-   * ```
    */
   searchableFields?: readonly FieldName<NoInfer<T>>[];
   /**
@@ -86,9 +78,7 @@ export interface ListOptions<T extends object> {
    *
    * @default [] `filter` is an unknown parameter
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', filterableFields: ['status', 'author.name'] })
-   * ```
    */
   filterableFields?: true | readonly FilterableName<NoInfer<T>>[];
   /**
@@ -110,9 +100,7 @@ export interface ListOptions<T extends object> {
    *
    * @default [] `include` is an unknown parameter
    * @example
-   * ```ts
    * CrudController({ entity: Article, endpoint: '/api/articles', includableRelations: ['author', 'comments.author'] })
-   * ```
    */
   includableRelations?: readonly (RelationPath<NoInfer<T>> | RelationThrough<RelationPath<NoInfer<T>>>)[];
   /**
@@ -120,9 +108,7 @@ export interface ListOptions<T extends object> {
    *
    * @default 100
    * @example
-   * ```ts
    * CrudController({ entity: Author, endpoint: '/api/authors', includableRelations: ['articles'], maxIncluded: 10 })
-   * ```
    */
   maxIncluded?: number;
   /**

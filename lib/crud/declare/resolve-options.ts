@@ -3,13 +3,11 @@ import type { Type } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError, isClass } from '../../options/invalid-option.js';
 import { plainPath } from '../../options/plain-path.js';
 import { hasPrimaryKey, isEntity } from '../../entities/declared-entities.js';
-import type { CrudOptions } from './crud-options.js';
-import type { RelationThrough } from './list-options.js';
+import type { CrudOptions, FieldPermission } from './crud-options.js';
+import type { RelationThrough, Paging } from './list-options.js';
 import { missingOption, OPERATION_NAMES, type OperationName } from './operations.js';
-import type { FieldPermission } from './crud-options.js';
 import { ScopeReference } from './scope.js';
 import { areRecordSchemas, type RecordSchemas } from './standard-schema.js';
-import type { Paging } from './list-options.js';
 
 export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
 export const KEY_ADVICE =

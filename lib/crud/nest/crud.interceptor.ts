@@ -13,33 +13,26 @@ export interface Response extends HeaderWriter {
   status(code: number): unknown;
 }
 
-type Answer = { readonly data?: unknown } | null | undefined;
-
 /** Calls the handler within the call of its request. */
 export const handleWithin = (state: RequestState, next: CallHandler): Observable<unknown> =>
   new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
 
-/** @param finish adds to the response, and returns its body */
-const interceptorWith = (
-  finish: (context: ExecutionContext, state: RequestState, answer: unknown) => unknown,
-): NestInterceptor => ({
+const interceptor = (isCreation: boolean): NestInterceptor => ({
   intercept(context, next) {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const state: RequestState = { request, answers: new Map() };
-    return handleWithin(state, next).pipe(map((answer) => finish(context, state, answer)));
+    const finish = (answer: unknown): unknown => {
+      if (isCreation) setLocation(context, answer);
+      const facts = state.answers.get((answer as { readonly data?: unknown } | null | undefined)?.data);
+      return facts ? applyFacts(context, facts, answer) : answer;
+    };
+    return handleWithin(state, next).pipe(map(finish));
   },
 });
 
-export const contextInterceptor = interceptorWith((context, { answers }, answer) => {
-  const facts = answers.get((answer as Answer)?.data);
-  return facts ? applyFacts(context, facts, answer) : answer;
-});
-
+export const contextInterceptor = interceptor(false);
 /** For routes that create records. */
-export const locationInterceptor = interceptorWith((context, { answers }, answer) => {
-  setLocation(context, answer);
-  return applyFacts(context, answers.get((answer as Answer)?.data) ?? {}, answer);
-});
+export const locationInterceptor = interceptor(true);
 
 /** Sets the status of the answer and its `ETag`, and answers `If-None-Match` with 304. @returns the body */
 export function applyFacts(context: ExecutionContext, { status, etag }: AnswerFacts, answer: unknown): unknown {

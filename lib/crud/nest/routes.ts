@@ -88,29 +88,13 @@ export const isCreation = (method: object): boolean =>
   pathsOf(method).some((path) => /^\/?$/.test(path));
 
 /** Options that do not depend on the caller. Where any other one is set, operations have to find their request. */
-const INDEPENDENT: readonly (keyof ResolvedCrudOptions)[] = [
-  'aggregatableFields',
-  'dataSource',
-  'defaultSort',
-  'enableBatch',
-  'enableCount',
-  'enableExists',
-  'enableExport',
-  'enablePagination',
-  'enableRestore',
-  'enableSearch',
-  'endpoint',
-  'entity',
-  'maxBatchSize',
-  'maxIncluded',
-  'maxListSize',
-  'operations',
-  'requireIfMatch',
-  'schema',
-  'searchIndex',
-  'searchableFields',
-  'sortableFields',
-];
+const INDEPENDENT: ReadonlySet<string> = new Set(
+  (
+    'aggregatableFields dataSource defaultSort enableBatch enableCount enableExists enableExport enablePagination ' +
+    'enableRestore enableSearch entity maxBatchSize maxIncluded maxListSize operations requireIfMatch schema searchIndex ' +
+    'searchableFields sortableFields'
+  ).split(' '),
+);
 
 /** Whether an operation depends on more of the request than its parameters, or answers more than its body. */
 function needsContext(name: OperationName, options: ResolvedCrudOptions): boolean {
@@ -119,8 +103,8 @@ function needsContext(name: OperationName, options: ResolvedCrudOptions): boolea
   if (name === 'findById' && hasVersion(options.entity)) return true;
   const { endpoint, filterableFields, ...others } = options;
   const filtersRelations = filterableFields !== true && filterableFields.some((field) => field.includes('.'));
-  const dependent = Object.entries(others).filter(([option]) => !INDEPENDENT.includes(option as keyof typeof others));
-  return endpoint.includes(':') || filtersRelations || dependent.some(([, value]) => isSet(value));
+  const dependsOnCaller = Object.entries(others).some(([option, value]) => !INDEPENDENT.has(option) && isSet(value));
+  return endpoint.includes(':') || filtersRelations || dependsOnCaller;
 }
 
 const isSet = (value: unknown): boolean =>

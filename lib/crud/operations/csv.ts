@@ -1,15 +1,13 @@
 /** Records as lines of CSV (RFC 4180). */
 import type { Field } from '../../entities/entity-schema.js';
+import { valueAt } from '../store/entity-values.js';
 
 export const csvHeader = (fields: readonly Field[]): string => lineOf(fields.map(({ name }) => quoted(name)));
 
 export const csvLine = (record: object, fields: readonly Field[]): string =>
-  lineOf(fields.map((field) => cellOf(valueAt(record, field.path), field)));
+  lineOf(fields.map((field) => cellOf(valueAt(field.path, record), field)));
 
 const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
-
-const valueAt = (record: object, path: readonly string[]): unknown =>
-  path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], record);
 
 const JSON_TYPES: readonly unknown[] = ['json', 'jsonb', 'simple-json'];
 

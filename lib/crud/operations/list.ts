@@ -2,7 +2,7 @@
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
 import { viewOf } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { isDeletedChoice, type Deleted } from '../query/deleted-parameters.js';
+import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';

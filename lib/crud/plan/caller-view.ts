@@ -1,12 +1,19 @@
 /** Adds to a variant what varies with the caller: the parts that a resource declares. */
 import { userOf } from '../../http/principal.js';
 import type { OperationName } from '../declare/operations.js';
-import type { Deleted } from '../query/deleted-parameters.js';
+import type { Deleted } from '../query/parameters.js';
 import { isOwn, ownerPrecondition } from '../rows/owner.js';
 import { pathValues } from '../rows/path-parameters.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
-import type { WritePrecondition } from '../rows/write-precondition.js';
-import { and, compare, isEverything, or, type Condition, type Relation } from '../sql/condition.js';
+import {
+  type WritePrecondition,
+  and,
+  compare,
+  isEverything,
+  or,
+  type Condition,
+  type Relation,
+} from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Plan } from './plan.js';
 import type { PartName } from './resource.js';

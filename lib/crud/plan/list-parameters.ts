@@ -10,9 +10,9 @@ import { parseSort } from '../query/sort-parameter.js';
 import type { SortKey } from '../sql/condition.js';
 import { deletionOf, findFieldPath, type FieldPath } from '../query/field-path.js';
 import type { Database } from '../store/database.js';
+import { readableParameters } from '../rows/field-permissions.js';
 import { compileIncludable, compileLinkable } from './relation-parameters.js';
 
-/** @throws InvalidOptionError */
 export function compileListParameters(
   options: ResolvedCrudOptions,
   schema: EntityDescription,
@@ -42,14 +42,7 @@ export function compileListParameters(
 /** For a caller who may not see when a record was deleted. */
 export function withoutDeletion(list: ListParameters, schema: EntityDescription): ListParameters {
   const deletion = deletionOf(schema);
-  if (!deletion) return list;
-  return {
-    ...list,
-    choosesDeleted: false,
-    readable: list.readable.filter((field) => field !== deletion),
-    filterable: new Map([...list.filterable].filter(([, { field }]) => field !== deletion)),
-    sortable: new Map([...list.sortable].filter(([, field]) => field !== deletion)),
-  };
+  return deletion ? { ...readableParameters(list, (field) => field !== deletion), choosesDeleted: false } : list;
 }
 
 const isCompared = ({ type }: Field): boolean => type.comparison !== undefined;
@@ -59,7 +52,6 @@ function searchableFields(options: ResolvedCrudOptions, readable: readonly Field
   return namedFields(options, 'searchableFields', candidates, 'readable text or number columns of the entity');
 }
 
-/** @throws InvalidOptionError */
 export function aggregatableFields(options: ResolvedCrudOptions, { fields }: EntityDescription): readonly Field[] {
   const candidates = fields.filter((field) => field.readable && isCompared(field) && !field.column.transformer);
   const described = 'readable columns without a transformer that can be compared';

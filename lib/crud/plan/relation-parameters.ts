@@ -35,7 +35,6 @@ export function compileIncludable(options: ResolvedCrudOptions, database: Databa
   return new Map([...includable].toSorted(([a], [b]) => a.split('.').length - b.split('.').length));
 }
 
-/** @throws InvalidOptionError */
 export function compileLinkable(
   options: ResolvedCrudOptions,
   { fields }: EntityDescription,

@@ -11,7 +11,6 @@ import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../decla
 /** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
 export type FindProvider = (provider: Type) => unknown;
 
-/** @throws InvalidOptionError */
 export function compileScope<T extends object>(
   options: ResolvedCrudOptions<T>,
   findProvider: FindProvider,
@@ -30,7 +29,6 @@ export function compileScope<T extends object>(
   );
 }
 
-/** @throws InvalidOptionError */
 export function compileOwner(options: ResolvedCrudOptions, schema: EntityDescription): Ownership | undefined {
   const { owner } = options;
   if (owner === undefined) return undefined;
@@ -42,7 +40,6 @@ export function compileOwner(options: ResolvedCrudOptions, schema: EntityDescrip
   return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
 }
 
-/** @throws InvalidOptionError */
 export function compileFieldPermissions(options: ResolvedCrudOptions, schema: EntityDescription): FieldPermissions {
   const entries = Object.entries(options.fields).map(([name, permission]) => {
     const field = schema.fields.find((each) => each.name === name);
@@ -53,7 +50,6 @@ export function compileFieldPermissions(options: ResolvedCrudOptions, schema: En
   return new Map(entries);
 }
 
-/** @throws InvalidOptionError */
 export function compilePathParameters(
   options: ResolvedCrudOptions,
   schema: EntityDescription,

@@ -3,13 +3,12 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import type { Deleted } from '../query/deleted-parameters.js';
+import type { Deleted } from '../query/parameters.js';
 import type { ListParameters } from '../query/list-query.js';
 import { permissionsOf, readableParameters } from '../rows/field-permissions.js';
 import { isBound } from '../rows/owner.js';
-import type { WritePrecondition } from '../rows/write-precondition.js';
-import { compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
-import { StatementCache } from '../sql/statement-cache.js';
+import { type WritePrecondition, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
+import { StatementCache } from '../sql/statement.js';
 import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 
@@ -72,7 +71,7 @@ function compileVariant(resource: Resource<object>, relations: Relations, reques
     followable(
       resource,
       relations,
-      fieldPermissions.size === 0 ? parameters : readableParameters(parameters, all),
+      fieldPermissions.size === 0 ? parameters : readableParameters(parameters, all.canRead),
       request,
     );
   const without = readable(choosesDeleted ? { ...listWithDeleted, readable: list.readable } : list);

@@ -3,9 +3,8 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { Comparison } from '../../entities/value-types.js';
 import type { Condition } from '../sql/condition.js';
 import { FilterReader } from './filter-parameter.js';
-import { checkDeleted } from './deleted-parameters.js';
+import { checkDeleted, readParameters } from './parameters.js';
 import { conditionParameters, type ListParameters } from './list-query.js';
-import { readParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 

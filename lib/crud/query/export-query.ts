@@ -1,15 +1,13 @@
 /** Reads the query string of `export`. */
 import type { Field } from '../../entities/entity-schema.js';
-import type { Condition } from '../sql/condition.js';
-import { checkDeleted } from './deleted-parameters.js';
+import type { Condition, SortKey } from '../sql/condition.js';
+import { checkDeleted, readParameters } from './parameters.js';
 import { FilterReader } from './filter-parameter.js';
 import { readFields } from './record-request.js';
 import { conditionParameters, type ListParameters } from './list-query.js';
-import { readParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { QueryErrors } from './query-errors.js';
 import { readSort } from './sort-parameter.js';
-import type { SortKey } from '../sql/condition.js';
 
 const FORMATS = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof FORMATS)[number];

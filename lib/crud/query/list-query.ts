@@ -2,12 +2,11 @@
 import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { FieldPath } from './field-path.js';
-import { and, compare, or, type Condition } from '../sql/condition.js';
-import { checkDeleted } from './deleted-parameters.js';
+import { and, compare, or, type Condition, type SortKey } from '../sql/condition.js';
+import { checkDeleted, readFlag, readParameters } from './parameters.js';
 import { FilterReader } from './filter-parameter.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import type { Paging } from '../declare/list-options.js';
-import { readFlag, readParameters } from './parameters.js';
 import { QueryErrors } from './query-errors.js';
 import {
   recordParameterNames,
@@ -16,7 +15,6 @@ import {
   type RecordRequest,
 } from './record-request.js';
 import { readSort } from './sort-parameter.js';
-import type { SortKey } from '../sql/condition.js';
 
 /** What a query string asks for. */
 export interface ListRequest extends RecordRequest, PageRequest {

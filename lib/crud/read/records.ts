@@ -5,11 +5,10 @@ import type { OperationName } from '../declare/operations.js';
 import { viewOf } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import type { CallerView } from '../plan/variant.js';
-import type { Deleted } from '../query/deleted-parameters.js';
+import type { Deleted } from '../query/parameters.js';
 import { everything, hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
 import { versionPreconditions } from '../rows/record-version.js';
-import type { WritePrecondition } from '../rows/write-precondition.js';
-import { and, compare, type Condition } from '../sql/condition.js';
+import { type WritePrecondition, and, compare, type Condition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
 import type { RowLock } from '../store/record-access.js';
@@ -160,8 +159,25 @@ export async function lockChangeable(plan: Plan, call: Call, target: Target): Pr
   if (!found) throw await refusalOf(plan, call, target);
 }
 
-/** The fields of a request of everything, with further ones. */
-export const withFields = ({ schema }: Plan, { list }: CallerView, more: Iterable<Field>): RecordRequest => {
-  const wanted = new Set([...list.readable, ...more]);
+/** A request of columns only, in the order of the entity. */
+export function columnsOnly({ schema }: Plan, fields: Iterable<Field>): RecordRequest {
+  const wanted = new Set(fields);
   return { fields: schema.fields.filter((field) => wanted.has(field)), linked: [], includes: [] };
-};
+}
+
+/** Those of the values of a field for which a record is visible, as the entity holds them. */
+export async function visibleValues(
+  plan: Plan,
+  call: Call,
+  field: Field,
+  values: readonly unknown[],
+  visible: Condition,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const chunk of chunksOf(new Set(values.map((value) => field.type.write(value))), field)) {
+    const selection = { condition: and(compare(field, 'in', ...chunk), visible), fields: [field], sort: [] };
+    const records = await run(plan, call, () => plan.store.reader.find(call, selection));
+    for (const record of records) found.add(identityOf(keyOf(record, field)));
+  }
+  return found;
+}

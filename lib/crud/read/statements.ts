@@ -9,29 +9,26 @@ import { inTransaction, withConnection, type Call, type TransactionSteps } from 
 export type Write = Pick<FailedWrite, 'operation' | 'rows' | 'permissions'>;
 
 /** Runs statements, in the transaction of the call where there is one. @throws 400, 409, 503 */
-export async function run<R>(plan: Plan, call: Call, work: () => Promise<R>, write?: Write): Promise<R> {
+export const run = <R>(plan: Plan, call: Call, work: () => Promise<R>, write?: Write): Promise<R> =>
+  translateErrors(plan, () => withConnection(call, plan.database, work), write);
+
+/** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 409, 503 */
+export const transacted = <R>(
+  plan: Plan,
+  call: Call,
+  work: (call: Call) => Promise<R>,
+  steps?: TransactionSteps,
+): Promise<R> => translateErrors(plan, () => inTransaction(call, plan.database, work, steps));
+
+async function translateErrors<R>(plan: Plan, work: () => Promise<R>, write?: Write): Promise<R> {
   try {
-    return await withConnection(call, plan.database, work);
+    return await work();
   } catch (error) {
     throw await translated(plan, error, write);
   }
 }
 
-/** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 409, 503 */
-export async function transacted<R>(
-  plan: Plan,
-  call: Call,
-  work: (call: Call) => Promise<R>,
-  steps?: TransactionSteps,
-): Promise<R> {
-  try {
-    return await inTransaction(call, plan.database, work, steps);
-  } catch (error) {
-    throw await translated(plan, error);
-  }
-}
-
-async function translated({ schema, database }: Plan, error: unknown, write?: Write): Promise<unknown> {
+async function translated({ schema, database }: Plan, error: unknown, write: Write | undefined): Promise<unknown> {
   const { name } = schema;
   const options = { cause: error };
   const failure = databaseFailureOf(error);

@@ -30,7 +30,7 @@ export function permissionsOf(fields: FieldPermissions, request: HttpRequest | u
 }
 
 /** The list parameters without the fields that the caller may not read. */
-export function readableParameters(list: ListParameters, { canRead }: Permissions): ListParameters {
+export function readableParameters(list: ListParameters, canRead: (field: Field) => boolean): ListParameters {
   const isReadable = (each: Field | FieldPath): boolean =>
     'field' in each ? each.relations.length > 0 || canRead(each.field) : canRead(each);
   const kept = <V extends Field | FieldPath>(fields: ReadonlyMap<string, V>): ReadonlyMap<string, V> =>

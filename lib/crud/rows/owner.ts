@@ -3,8 +3,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { compare, NOTHING, type Condition } from '../sql/condition.js';
-import type { WritePrecondition } from './write-precondition.js';
+import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
 
 export interface Ownership {
   readonly field: Field;

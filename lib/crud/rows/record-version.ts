@@ -2,9 +2,8 @@
 import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import type { OperationName } from '../declare/operations.js';
-import { compare, NOTHING, type Condition } from '../sql/condition.js';
+import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import type { WritePrecondition } from './write-precondition.js';
 
 /** The ETag of a record that is sent whole. */
 export const etagOf = (record: object, version: Field): string => `"${String(version.column.getEntityValue(record))}"`;

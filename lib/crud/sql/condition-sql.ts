@@ -7,8 +7,7 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
-import { comparable, dialectOf, type Bound, type Dialect } from './dialect.js';
-import { escapePath } from './escape-path.js';
+import { comparable, dialectOf, type Bound, type Dialect, escapePath } from './dialect.js';
 import { OPERATORS } from './operators.js';
 
 /** The alias of the resource's table in every SELECT. */

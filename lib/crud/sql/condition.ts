@@ -71,3 +71,9 @@ export function or(...parts: readonly Condition[]): Condition {
   if (only && parts.length === 1) return only;
   return parts.some(isEverything) ? EVERYTHING : { kind: 'or', parts };
 }
+
+/** A condition that a record must meet to be changed, and the answer where it does not. */
+export interface WritePrecondition {
+  readonly condition: Condition;
+  refuse(): Error;
+}

@@ -178,3 +178,10 @@ export function orderBy(
     ([expression, way]) => [expression as string, way as 'ASC' | 'DESC'],
   );
 }
+
+/** `shop.product` → `"shop"."product"` */
+export const escapePath = (path: string, driver: DataSource['driver']): string =>
+  path
+    .split('.')
+    .map((name) => driver.escape(name))
+    .join('.');

@@ -2,8 +2,7 @@
  * Continues a sorted list behind a record (keyset pagination). The rest of the list is divided into blocks, each of which
  * an index on the sorted columns finds at once, also among equal values and NULLs.
  */
-import { and, compare, EVERYTHING, type Condition } from './condition.js';
-import type { SortKey } from './condition.js';
+import { and, compare, EVERYTHING, type Condition, type SortKey } from './condition.js';
 
 /** The exact values of a record's sort keys, in their order. */
 export type Position = readonly (string | number | null)[];

@@ -3,8 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { compare, type Condition, type Relation } from './condition.js';
 import { boundValues, conditionSql, joinedColumns } from './condition-sql.js';
-import { escapePath } from './escape-path.js';
-import { comparable, dialectOf } from './dialect.js';
+import { escapePath, comparable, dialectOf } from './dialect.js';
 
 /** The related records of given owners. */
 export interface LinkSelection {

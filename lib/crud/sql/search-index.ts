@@ -2,7 +2,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { escapePath } from './escape-path.js';
+import { escapePath } from './dialect.js';
 
 export interface SearchIndex {
   /** They change nothing where the index exists. */

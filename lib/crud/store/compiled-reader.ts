@@ -21,8 +21,14 @@ import type {
   StoredResource,
 } from './record-access.js';
 import { compileRow } from './row-projection.js';
-import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
-import { StatementCache } from '../sql/statement-cache.js';
+import {
+  compileStatement,
+  namedParameters,
+  type RawRow,
+  type Statement,
+  type StatementEnd,
+  StatementCache,
+} from '../sql/statement.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 

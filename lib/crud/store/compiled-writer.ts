@@ -20,8 +20,8 @@ import {
   parameterName,
   type Statement,
   type StatementEnd,
+  StatementCache,
 } from '../sql/statement.js';
-import { StatementCache } from '../sql/statement-cache.js';
 
 /** Of one statement. Those for several rows are kept as well, and should not take much memory. */
 const MAX_PARAMETERS = 2_000;

@@ -7,8 +7,7 @@ import {
   type ObjectLiteral,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { isEverything, type Condition } from '../sql/condition.js';
-import type { SortKey } from '../sql/condition.js';
+import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 import type { RowLock } from './record-access.js';

@@ -4,9 +4,8 @@ import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import type { Condition } from '../sql/condition.js';
+import type { Condition, SortKey } from '../sql/condition.js';
 import type { Position } from '../sql/keyset.js';
-import type { SortKey } from '../sql/condition.js';
 import type { LinkSelection } from '../sql/link-sql.js';
 import type { Call } from './call.js';
 

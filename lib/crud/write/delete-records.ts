@@ -1,7 +1,7 @@
 /** Deletes records: one for DELETE, several for a batch. */
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Plan } from '../plan/plan.js';
-import { changeable, refusalOf, type Target } from '../read/records.js';
+import { changeable, columnsOnly, refusalOf, type Target } from '../read/records.js';
 import { run, transacted } from '../read/statements.js';
 import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
@@ -25,7 +25,7 @@ export async function deleteRecords<T extends object>(
   const { store, schema } = plan;
   let refused: Target | undefined;
   const remove = async (within: Call): Promise<void> => {
-    const request = { fields: [schema.id], linked: [], includes: [] };
+    const request = columnsOnly(plan, [schema.id]);
     if (isBatch) await readTargets(plan, within, targets, { request, lock: 'for update' });
     for (const target of targets) {
       await beforeDelete(plan, within, hooks, target);

@@ -5,7 +5,7 @@ import type { GeneratedHooks, HookContext, HookValues, IdOf } from '../declare/g
 import type { CrudRecord } from '../declare/record-types.js';
 import type { Plan } from '../plan/plan.js';
 import type { CallerView } from '../plan/variant.js';
-import { findExisting, lockChangeable, type Target } from '../read/records.js';
+import { columnsOnly, findExisting, lockChangeable, type Target } from '../read/records.js';
 import { afterCommit, managerOf, type Call } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 
@@ -48,7 +48,7 @@ export async function beforeUpdate<T extends object>(
   if (returned === undefined) return change;
   const { view } = target;
   const sent = readBody(plan, returned, change.kind, view, 'hook');
-  const request = { fields: view.list.readable, linked: [], includes: [] };
+  const request = columnsOnly(plan, view.list.readable);
   const current = needsCurrent(plan, sent) ? await findExisting(plan, call, view, target, { request }) : undefined;
   return checkChanged(plan, sent, current, target);
 }

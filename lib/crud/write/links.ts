@@ -8,11 +8,12 @@ import type { JsonObject } from '../../http/json-body.js';
 import { relatedVisible } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import type { LinkedIds } from '../query/record-request.js';
+import { visibleValues } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { run } from '../read/statements.js';
-import { and, compare, type Condition } from '../sql/condition.js';
+import { compare } from '../sql/condition.js';
 import { managerOf, type Call } from '../store/call.js';
-import { chunksOf, identityOf, keyOf, toEntityKey } from '../store/linked-rows.js';
+import { identityOf, keyOf, toEntityKey } from '../store/linked-rows.js';
 
 const MAX_IDS = 100;
 
@@ -75,7 +76,8 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   const refuse = (reason: string, cause?: unknown): ConflictException =>
     new ConflictException(`${schema.name} cannot be ${operation}d: ${name} refers to ${reason}`, { cause });
   const visible = await relatedVisible(related, call);
-  const missing = without(keys, await visibleKeys(related, call, keys, visible));
+  const seen = await visibleValues(related, call, id, toEntityKeys(keys, id), visible);
+  const missing = keys.filter((each) => !seen.has(identityOf(each)));
   if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
   const links = { relation, owner: schema.id, keys: [key], related: id, condition: visible };
   const found = await run(related, call, () => related.store.reader.findLinked(call, links, [id]));
@@ -111,24 +113,6 @@ function readIds(
     keys.set(identityOf(key), key);
   }
   return { keys: [...keys.values()] };
-}
-
-async function visibleKeys(
-  related: Plan,
-  call: Call,
-  keys: readonly unknown[],
-  visible: Condition,
-): Promise<readonly unknown[]> {
-  const { id } = related.schema;
-  const found: unknown[] = [];
-  for (const chunk of chunksOf(new Set(keys), id)) {
-    const condition = and(compare(id, 'in', ...chunk), visible);
-    const records = await run(related, call, () =>
-      related.store.reader.find(call, { condition, fields: [id], sort: [] }),
-    );
-    found.push(...records.map((record) => keyOf(record, id)));
-  }
-  return found;
 }
 
 function without(keys: readonly unknown[], others: readonly unknown[]): unknown[] {

@@ -5,10 +5,11 @@ import type { Field } from '../../entities/entity-schema.js';
 import { relatedVisible, visibleThrough } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import type { CallerView } from '../plan/variant.js';
-import { exists, withId } from '../read/records.js';
+import { exists, visibleValues, withId } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
-import { and, compare, isEverything, type Relation } from '../sql/condition.js';
+import { and, compare, isEverything } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
+import { identityOf } from '../store/linked-rows.js';
 import type { Change } from './bodies.js';
 
 type Written = Pick<Change<unknown>, 'sent' | 'values'>;
@@ -45,11 +46,16 @@ export async function assertVisible(plan: Plan, call: Call, changes: readonly Wr
   const { schema } = plan;
   for (const field of schema.fields) {
     const written = field.reference ? chosenValues(field, changes, write) : [];
-    if (!field.reference || written.length === 0) continue;
-    const isVisible = await visibility(plan, call, field.reference);
-    if (!isVisible) continue;
+    const [related] = field.reference && written.length > 0 ? plan.referenced(field.reference) : [];
+    if (!field.reference || !related) continue;
+    const visible = await visibleThrough(plan, call, field.reference);
+    const referenced = field.reference.joinColumns[0]?.referencedColumn;
+    const key = related.schema.fields.find(({ column }) => column === referenced);
+    // Where the caller may see every record, the database finds out whether there is one.
+    if (!key || isEverything(visible)) continue;
+    const seen = await visibleValues(related, call, key, written, visible);
     for (const value of written) {
-      if ((await isVisible(value)) || (await mayKeep(plan, call, field, value, write))) continue;
+      if (seen.has(identityOf(key.type.write(value))) || (await mayKeep(plan, call, field, value, write))) continue;
       const { operation, view } = write;
       throw new ConflictException(
         describeMissingReference({ schema, operation, permissions: view.permissions }, field),
@@ -63,18 +69,4 @@ async function mayKeep(plan: Plan, call: Call, field: Field, value: unknown, wri
   const { operation, view, key } = write;
   if (operation === 'create' || !view.list.readable.includes(field)) return false;
   return exists(plan, call, and(withId(plan, view, key), compare(field, 'eq', value)));
-}
-
-/** Nothing where the caller may see every record: then the database finds out whether there is one. */
-async function visibility(
-  plan: Plan,
-  call: Call,
-  relation: Relation,
-): Promise<((value: unknown) => Promise<boolean>) | undefined> {
-  const visible = await visibleThrough(plan, call, relation);
-  const [related] = plan.referenced(relation);
-  const referenced = relation.joinColumns[0]?.referencedColumn;
-  const field = related?.schema.fields.find(({ column }) => column === referenced);
-  if (!related || !field || isEverything(visible)) return undefined;
-  return (value) => exists(related, call, and(compare(field, 'eq', value), visible));
 }

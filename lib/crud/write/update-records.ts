@@ -7,11 +7,11 @@ import type { CallerView } from '../plan/variant.js';
 import {
   assertChangeable,
   changeable,
+  columnsOnly,
   exists,
   findAll,
   missing,
   refusalOf,
-  withFields,
   type Target,
 } from '../read/records.js';
 import { run, transacted } from '../read/statements.js';
@@ -54,7 +54,7 @@ export async function updateRecords<T extends object>(
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
   const read = (within: Call, lock?: RowLock): Promise<readonly T[]> => {
     const { id } = plan.schema;
-    const request = isCompared ? withFields(plan, view, [id, ...merged]) : { fields: [id], linked: [], includes: [] };
+    const request = columnsOnly(plan, isCompared ? [id, ...view.list.readable, ...merged] : [id]);
     return readTargets(plan, within, targets, { request, lock });
   };
   /** @returns the records as they are now, where another request has changed one since `current` was read */
