@@ -51,7 +51,7 @@ async function reasonOf(violation: Violation, write: FailedWrite): Promise<strin
   return isOwn ? missing(relation) : REFERENCED;
 }
 
-/** The same sentence where a check before the write finds out. */
+/** Used by checks before the write. */
 export const describeMissingReference = (
   { schema, operation, permissions = UNRESTRICTED }: Omit<FailedWrite, 'manager' | 'values'>,
   field: Field,

@@ -8,7 +8,7 @@ import type { Application } from './application.js';
 import { isOwnRequest } from './declared-route.js';
 import { decodePath } from './route.js';
 
-/** To be called before Nest registers middleware and routes. */
+/** Must be called before Nest registers middleware and routes. */
 export function readBrokenEscapes({ adapter, routeTable }: Application): void {
   if (adapter?.getType() !== 'express') return;
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {

@@ -22,7 +22,7 @@ export class LevelTrie<T> {
   }
 
   /**
-   * Every value whose levels are the beginning of these levels, as far as literals can tell. The walk ends at the deepest
+   * Every value whose levels are the beginning of these levels, as far as literals decide. The walk ends at the deepest
    * stored level, so a long path costs no more than a short one.
    *
    * @param isOpen whether any further levels may follow these

@@ -9,7 +9,7 @@ import type { Route } from './route.js';
  * route is one of `AuthModule`, or both are the package's, a parameter where the other has a literal
  * (`/api/auth/me`, `/api/auth/:provider`).
  *
- * @param isCaseSensitive whether the router tells `/a` from `/A`
+ * @param isCaseSensitive whether the router distinguishes `/a` and `/A`
  */
 export function refuseCollisions(routes: readonly Route[], isCaseSensitive: boolean): void {
   const earlier = new LevelTrie<Placed>();
