@@ -11,10 +11,7 @@ export function writeSnapshot(rows: readonly AccessRow[]): string {
   return `${JSON.stringify(named, undefined, 2)}\n`;
 }
 
-/**
- * @returns `undefined` if the file does not exist
- * @throws CommandError for a file with other content, so that `--update` never overwrites one
- */
+/** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
 export function readSnapshot(file: string): readonly AccessRow[] | undefined {
   const name = JSON.stringify(file);
   let text: string;

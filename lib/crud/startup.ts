@@ -62,7 +62,7 @@ export async function checkDeclarations(moduleRef: ModuleRef): Promise<void> {
   const application = applicationOf(moduleRef);
   answerUnreadableBodies(application, failureEnvelope);
   // Here, because main.ts may have registered a parser of its own before.
-  if (application.adapter?.getType() === 'fastify') parseMergePatches(application);
+  if (application.adapter?.getType() === 'fastify') application.once(parseMergePatches);
   const registered = registeredIn(moduleRef);
   const registry = new ResourceRegistry(registered, moduleRef);
   registries.set(modulesOf(moduleRef), registry);

@@ -44,20 +44,13 @@ export class Application {
     return this.once(createRouteTable);
   }
 
-  /**
-   * Calls a function once, and returns its result each time. A testing module that is compiled twice has one `Application`
-   * and two adapters, so the functions are called again for the second one.
-   */
+  /** Calls a function once for each adapter, and returns its result. A second `compile()` in a test has a second adapter. */
   once<T, A extends unknown[]>(make: (application: Application, ...args: A) => T, ...args: A): T {
     const { adapter } = this;
     if (this.adapterOfResults !== adapter) this.results.clear();
     this.adapterOfResults = adapter;
     if (!this.results.has(make)) this.results.set(make, make(this, ...args));
     return this.results.get(make) as T;
-  }
-
-  isDone(make: unknown): boolean {
-    return this.results.has(make);
   }
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */

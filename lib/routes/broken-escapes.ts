@@ -1,7 +1,6 @@
 /**
  * Express answers `/api/products/%ff` itself, before any guard or filter, and without CORS headers. On the package's own
- * routes the broken escape is read as literal text instead. The text is then no valid id, and the answer has the
- * package's shape.
+ * routes the broken escape is read as text instead, which is not a valid id.
  */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from './application.js';

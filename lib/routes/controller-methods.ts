@@ -1,7 +1,4 @@
-/**
- * Which controller method serves a route. Nest copies the metadata of a controller's method onto the handler that it gives
- * to the router, so each method is marked with itself before the routes are registered.
- */
+/** Which controller method serves a route. Nest copies the metadata of a method onto the handler of the router. */
 import type { ModulesContainer } from '@nestjs/core';
 import { joinPaths } from './route.js';
 

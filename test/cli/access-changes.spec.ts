@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { match } from 'path-to-regexp';
-import { compareAccess } from '../../lib/cli/access-changes.js';
-import { isWithin, type RowAccess } from '../../lib/cli/access-order.js';
+import { compareAccess, isWithin, type RowAccess } from '../../lib/cli/access-changes.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { AUTHENTICATED, decide, DENIED } from '../../lib/access/access.js';
 import { type AccessRow, accessRows } from '../../lib/access/access-rows.js';
