@@ -17,7 +17,6 @@ export default {
     'lib/access/rules.ts',
     'lib/auth/bearer-authenticator.ts',
     'lib/auth/tokens.ts',
-    'lib/cors/cors-headers.ts',
     'lib/cors/cors.middleware.ts',
     'lib/cors/origin.ts',
     'lib/cors/routes-of.ts',

@@ -59,6 +59,7 @@ const STACKS = {
       rxjs: '7.2.0',
       '@nestjs/jwt': '11.0.0',
       bcrypt: '6.0.0',
+      'content-type': '2.1.0',
     },
     // The first version for Nest 11.
     platforms: { fastify: '11.0.3' },

@@ -1,9 +1,9 @@
 /**
  * Rules on controllers and handlers. They apply after every URL rule: those of the class first, then those of the method.
  */
-import { UseGuards } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
-import { AuthModuleCheck } from './auth-module-check.guard.js';
+import { Authenticator } from './principal.js';
 import type { Effect, Rule } from './rule.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
@@ -11,6 +11,21 @@ type Decorator = ClassDecorator & MethodDecorator;
 type DecoratedEffect = Pick<Rule, 'effect' | 'declaredBy'>;
 
 const DECORATED = Symbol('declarest.decoratedAccess');
+
+/** The guard of every handler with an access decorator. Warns at startup where `AuthModule` does not apply it. */
+@Injectable()
+class AuthModuleCheck implements CanActivate {
+  constructor(@Optional() @Inject(Authenticator) authenticator?: Authenticator) {
+    if (!authenticator)
+      new Logger('SecurityRules').warn(
+        'Access decorators such as @Roles() do nothing without AuthModule. Add AuthModule.forRoot({ … }) to the imports of the root module.',
+      );
+  }
+
+  canActivate(): boolean {
+    return true;
+  }
+}
 
 /**
  * Opens a handler, or all handlers of a controller, that a broad `requireAuth` restricts. The application refuses to start

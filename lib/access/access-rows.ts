@@ -9,6 +9,8 @@ export interface AccessRow {
   readonly method: string;
   /** The route's template, or the pattern that matches a part of the route's paths. */
   readonly path: string;
+  /** The template of the route, also where `path` is a part of it. */
+  readonly template: string;
   /** `public`, `any token`, `ADMIN or EDITOR`, `ADMIN, and policy owner`, `nobody`. */
   readonly access: string;
   /** What a token must have, one name of each list: `[['ADMIN', 'EDITOR'], ['policy owner']]`. */
@@ -18,9 +20,10 @@ export interface AccessRow {
 }
 
 export function accessRows(entries: readonly RouteEntry[], includersOf: RoleInclusion['includersOf']): AccessRow[] {
-  const rows = entries.map(({ method, path, access }): AccessRow => ({
+  const rows = entries.map(({ method, path, template, access }): AccessRow => ({
     method,
     path,
+    template,
     access: describeAccess(access, includersOf),
     requirements: describeRequirements(access, includersOf),
     rules: access.rules.map(describeRule),
@@ -31,5 +34,7 @@ export function accessRows(entries: readonly RouteEntry[], includersOf: RoleIncl
 export function formatAccessRows(rows: readonly AccessRow[]): string {
   const lines = rows.map(({ method, path, access, rules }) => [method, path, access, rules.join(', ') || 'default']);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
+  const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  // Several routes may have the same part.
+  return [...new Set(padded)].join('\n');
 }

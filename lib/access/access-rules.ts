@@ -38,10 +38,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {}
 
-  /**
-   * `undefined` until the application has started. When a testing module is compiled twice, Nest keeps the guards of the
-   * first time, and every guard must apply the rules of the last: so these are kept by the application.
-   */
+  /** `undefined` until the application has started. A testing module that is compiled twice keeps its first guards. */
   get compiled(): CompiledAccess | undefined {
     return this.application.once(startedAccess).compiled;
   }

@@ -28,11 +28,7 @@ export type Refusal =
   /** `missing`: any of the roles, or the name of a policy. Without it, nobody has access. */
   | { readonly reason: 'forbidden'; readonly missing?: readonly string[]; readonly byPolicy?: true };
 
-/**
- * Decides without policies, which are called afterwards.
- *
- * @param roles those of a valid token; `undefined` without one
- */
+/** Decides without policies. @param roles those of a valid token; `undefined` without one */
 export function decide(access: Access, roles: readonly string[] | undefined): Refusal | undefined {
   if (access.kind === 'public') return undefined;
   if (roles === undefined) return { reason: 'unauthenticated' };
@@ -64,11 +60,7 @@ export async function checkPolicies(
   return undefined;
 }
 
-/**
- * What a token must have: one name of each list. Policies are among them as `policy owner`. Empty where any token has access.
- *
- * @param includersOf roles that include a required role have access as well
- */
+/** What a token must have: one name of each list, such as a role, a role that includes it, or `policy owner`. */
 export function describeRequirements({ requirements }: Access, includersOf: RoleInclusion['includersOf']): string[][] {
   return requirements.flatMap((each) => {
     if (!('anyOf' in each)) return [[`policy ${quoted(each.policy.name)}`]];

@@ -48,11 +48,7 @@ export class CompiledAccess {
       : this.outside.ofUnroutedPath(method, path);
   }
 
-  /**
-   * The access of a WebSocket, GraphQL or microservice handler: its decorators apply to the default access.
-   *
-   * @throws InvalidOptionError for a `@Public()` that opens `@Roles()` of its class
-   */
+  /** The access of a WebSocket, GraphQL or microservice handler: its decorators apply to the default access. */
   ofHandler({ controller, method }: ControllerMethod): Access {
     const pattern = { text: '', methods: [], levels: [], tail: '' } as const;
     const rules = decoratorRules(controller, method, pattern, [], `a handler of ${controller.name}`);

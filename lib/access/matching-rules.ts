@@ -25,10 +25,7 @@ export interface OverlappingRule {
   readonly isExact: boolean;
 }
 
-/**
- * Compiles the rules that overlap with a route, given its shapes, in the order of their declaration. A restriction is
- * compared without regard to case. A permission is compared as the router compares.
- */
+/** Compiles the rules that overlap with the shapes of a route. Permissions are compared as the router compares. */
 export function compileOverlaps(rules: readonly Rule[], { caseSensitive }: RouterOptions) {
   const permissionFold = caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);

@@ -51,10 +51,7 @@ function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest 
   return (handshake[REQUEST] = Object.assign(handshake[REQUEST] ?? { method: 'GET' }, sent));
 }
 
-/**
- * The refusal as an exception whose message the exception filters of the context send to the client. The packages are
- * optional: the first refusal loads them.
- */
+/** The refusal as an exception of the context. The packages are optional: the first refusal loads them. */
 export async function refusalIn(context: ExecutionContext, refusal: HttpException): Promise<Error> {
   const type = context.getType<string>();
   if (type === 'ws') return new (await import('@nestjs/websockets')).WsException(refusal.message);

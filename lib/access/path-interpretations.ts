@@ -20,10 +20,7 @@ export function cleanLevels(path: string): string[] | undefined {
   return CLEAN.test(path) ? spelledLevels(path) : undefined;
 }
 
-/**
- * The first interpretation is what the router found, which no spelling can change. The others are the path as sent, and as
- * routers and proxies are known to rewrite it.
- */
+/** First what the router found, which no spelling can change; then the path as sent, and as proxies may rewrite it. */
 export function interpretationsOf(template: string): (concrete: ConcretePath) => string[][] {
   const segments = spelledLevels(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {

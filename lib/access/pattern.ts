@@ -20,10 +20,7 @@ export type Relation = 'covers' | 'disjoint' | 'partial';
 const FORM = /^(?:(?<methods>[^/\s]+) )?(?<path>\/\S*)$/;
 const LITERAL_LEVEL = /^[^\s*:?#%;\\{}()[\]"<>|^`]+$/;
 
-/**
- * @param declaredBy for the message: `ShopSecurity.publicEndpoints`
- * @throws InvalidOptionError
- */
+/** @param declaredBy for the message: `ShopSecurity.publicEndpoints` @throws InvalidOptionError */
 export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const refuse = (advice: string): never => {
     throw new InvalidOptionError(

@@ -28,10 +28,7 @@ export type PathAccess = (concrete: ConcretePath) => Access;
 export type RouteHandler = Pick<ExecutionContext, 'getClass' | 'getHandler'>;
 
 export interface RouteAccess {
-  /**
-   * @param handler which of several handlers of this template and method
-   * @returns `undefined` for a route that did not exist at startup
-   */
+  /** `undefined` for a route that did not exist at startup. @param handler one of several of this template and method */
   of(template: string, method: string, handler?: RouteHandler): PathAccess | undefined;
   /** One for each method of each route, and for each part of its paths that a pattern matches, in order of registration. */
   readonly entries: readonly RouteEntry[];
@@ -153,11 +150,7 @@ function innerRules(
   return [...own, ...decoratorRules(controller, handler, pattern, broader, `${method} ${path}`)];
 }
 
-/**
- * The rules that the decorators of a handler declare, those of its class first.
- *
- * @throws InvalidOptionError for a `@Public()` that opens what a broader rule restricts
- */
+/** The rules of a handler's decorators. @throws InvalidOptionError for a `@Public()` that opens what is restricted */
 export function decoratorRules(
   controller: ControllerClass | undefined,
   handler: object,
@@ -170,11 +163,7 @@ export function decoratorRules(
   return rules;
 }
 
-/**
- * The access of one method of one route: to a concrete path, and for the report.
- *
- * @param inner rules that apply after every URL rule
- */
+/** The access of one method of one route. @param inner rules that apply after every URL rule */
 function compileAccess(
   method: string,
   path: string,

@@ -51,10 +51,7 @@ function coversRoute(pattern: Pattern, entries: readonly RouteEntry[]): boolean 
   return entries.some((entry) => !entry.part && relationTo(pattern, shapesOf(entry.path), foldWidely) === 'covers');
 }
 
-/**
- * A rule for PUT alone leaves PATCH open, which changes the same record. A PATCH with a rule of its own is as the
- * application wants it.
- */
+/** A rule for PUT alone leaves PATCH open, which changes the same record. */
 function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
   const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
   const paths = new Map<string, string[]>();

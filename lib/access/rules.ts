@@ -1,7 +1,4 @@
-/**
- * Rules as they are declared, and how matching rules combine: a public rule resets to open, restrictions add up. The order
- * of declaration never matters.
- */
+/** How matching rules combine: a public rule resets to open, restrictions add up. Their order does not matter. */
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Access, Refusal, Requirement } from './access.js';
 import { byBreadth, foldWidely, pathOfPattern } from './pattern.js';

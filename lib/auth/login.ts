@@ -7,10 +7,9 @@ import { fitsBcrypt, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import type { UserRepository } from './user.repository.js';
 
 /**
- * Verifies credentials. Neither the response nor its time tells which part of the credentials was wrong.
+ * Verifies credentials. Neither the response nor its time reveals which part was wrong.
  *
- * @throws InvalidUserError when a field is missing or not well-formed text
- * @throws UnauthorizedException the same one for an unknown user, a wrong password and an inactive user
+ * @throws InvalidUserError when a field is missing or not well-formed text; otherwise UnauthorizedException
  */
 export async function login(
   body: JsonObject,

@@ -48,11 +48,7 @@ export class HashingQueue {
   }
 }
 
-/**
- * How many hashes run concurrently. One core and one libuv thread stay free for files, DNS and database drivers.
- *
- * @param threads the variable UV_THREADPOOL_SIZE, read as libuv reads it: 4 when unset, 1 when not a number
- */
+/** One core and one thread stay free for other work. @param threads UV_THREADPOOL_SIZE, read as libuv reads it */
 export const hashConcurrency = (cores: number, threads = '4'): number =>
   Math.max(1, Math.min(cores, Number.parseInt(threads, 10) || 1) - 1);
 

@@ -11,10 +11,7 @@ import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
 
-/**
- * Provides the TypeORM repository of the users instead of importing `TypeOrmModule.forFeature`, so that a missing data
- * source leads to a clear message. `forFeature` is still called, because it registers the entity for `autoLoadEntities`.
- */
+/** Provides the repository of the users. A missing data source leads to a clear message, unlike with `forFeature`. */
 export function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
   const dataSource = { token: DataSource, optional: true };
   const table = getRepositoryToken(userClass);
@@ -27,6 +24,7 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
           new TypeOrmUserRepository(users, describeEntity(users.metadata, source)),
       };
   if (!isEntity(userClass)) return [userRepository];
+  // Registers the entity for `autoLoadEntities`.
   TypeOrmModule.forFeature([userClass]);
   const useFactory = (source?: DataSource): Repository<AuthUser> => {
     if (source?.hasMetadata(userClass)) return source.getRepository(userClass);

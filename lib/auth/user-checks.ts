@@ -74,11 +74,7 @@ export const USER_CHECKS = Object.freeze({
 /** The package's fields that a client may send to register. */
 export const REGISTRATION_FIELDS = ['email', 'username', 'password', 'firstName', 'lastName'] as const;
 
-/**
- * Returns the fields as they are stored. A field without a check is refused; one that is not required may be `null`.
- *
- * @throws InvalidUserError naming every invalid field
- */
+/** Returns the fields as they are stored; `null` is accepted where not required. @throws InvalidUserError naming each */
 export function checkUser(
   input: Readonly<Record<string, unknown>>,
   checks: Readonly<Record<string, Check>>,

@@ -1,6 +1,5 @@
 /** Compares two access tables, and finds where access became wider. */
 import type { AccessRow } from '../access/access-rows.js';
-import { isWithin, type RowAccess } from './access-order.js';
 import { AccessTable } from './route-rows.js';
 
 export interface AccessChange {
@@ -9,6 +8,18 @@ export interface AccessChange {
   /** The row itself, or the row of the route or method that serves the path in this table. */
   readonly before: AccessRow | undefined;
   readonly after: AccessRow | undefined;
+}
+
+/** The access of a row, as far as two accesses are compared. */
+export type RowAccess = Pick<AccessRow, 'access' | 'requirements'>;
+
+/** Whether every user who has the inner access also has the outer access, for any set of roles. */
+export function isWithin(inner: RowAccess, outer: RowAccess): boolean {
+  if (inner.access === 'nobody' || outer.access === 'public') return true;
+  if (inner.access === 'public' || outer.access === 'nobody') return false;
+  return outer.requirements.every((allowed) =>
+    inner.requirements.some((required) => required.every((name) => allowed.includes(name))),
+  );
 }
 
 /** @param defaultAccess the access of routes that match no rule: a new route with that access is not wider */

@@ -4,13 +4,20 @@ import type { AccessChange } from './access-changes.js';
 import { writeSnapshot } from './access-snapshot.js';
 import type { Format } from './arguments.js';
 
-const HEADER: AccessRow = { method: 'METHOD', path: 'PATH', access: 'ACCESS', requirements: [], rules: ['RULES'] };
+const HEADER: AccessRow = {
+  method: 'METHOD',
+  path: 'PATH',
+  template: '',
+  access: 'ACCESS',
+  requirements: [],
+  rules: ['RULES'],
+};
 
 export function formatTable(rows: readonly AccessRow[], format: Format): string {
   if (format === 'json') return writeSnapshot(rows);
   if (format === 'table') return `${formatAccessRows([HEADER, ...rows])}\n`;
   const lines = [['method', 'path', 'access', 'rules'], ['---', '---', '---', '---'], ...rows.map(markdownCells)];
-  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  return [...new Set(lines.map((cells) => `| ${cells.join(' | ')} |\n`))].join('');
 }
 
 const markdownCells = ({ method, path, access, rules }: AccessRow): string[] =>

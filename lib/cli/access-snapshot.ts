@@ -4,21 +4,14 @@ import type { AccessRow } from '../access/access-rows.js';
 import { parseJson } from '../http/parse-json.js';
 import { CommandError, reasonOf } from './command-error.js';
 
+const NAMES = ['method', 'path', 'template', 'access', 'requirements', 'rules'] as const;
+
 export function writeSnapshot(rows: readonly AccessRow[]): string {
-  const named = rows.map(({ method, path, access, requirements, rules }) => ({
-    method,
-    path,
-    access,
-    requirements,
-    rules,
-  }));
+  const named = rows.map((row) => Object.fromEntries(NAMES.map((name) => [name, row[name]])));
   return `${JSON.stringify(named, undefined, 2)}\n`;
 }
 
-/**
- * @returns `undefined` if the file does not exist
- * @throws CommandError for a file with other content, so that `--update` never overwrites one
- */
+/** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
 export function readSnapshot(file: string): readonly AccessRow[] | undefined {
   const name = JSON.stringify(file);
   let text: string;
@@ -37,10 +30,9 @@ export function readSnapshot(file: string): readonly AccessRow[] | undefined {
 }
 
 function reasonNotRows(rows: readonly (Partial<AccessRow> | null)[]): string | undefined {
-  const wrong = rows.findIndex(
-    (row) =>
-      [row?.method, row?.path, row?.access].some((value) => typeof value !== 'string') ||
-      ![row?.rules, row?.requirements].every(Array.isArray),
-  );
-  return wrong < 0 ? undefined : `entry ${wrong + 1} is not an object of method, path, access, requirements, rules`;
+  const isList = (name: string): boolean => name === 'requirements' || name === 'rules';
+  const isRow = (row: Partial<AccessRow> | null): boolean =>
+    NAMES.every((name) => (isList(name) ? Array.isArray(row?.[name]) : typeof row?.[name] === 'string'));
+  const wrong = rows.findIndex((row) => !isRow(row));
+  return wrong < 0 ? undefined : `entry ${wrong + 1} is not an object of ${NAMES.join(', ')}`;
 }

@@ -57,7 +57,7 @@ The application is created with @nestjs/testing, but not started. No server list
 connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways do run.
 
 Options of access:
-  --json               prints an array of {method, path, access, requirements, rules}
+  --json               prints an array of {method, path, template, access, requirements, rules}
   --markdown           prints a Markdown table
   --check <file>       compares with a snapshot; the exit code is 1 when access became wider
   --update             writes the snapshot; only together with --check

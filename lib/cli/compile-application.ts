@@ -33,7 +33,7 @@ export function compileApplication(loaded: LoadedModule, platform: Platform | un
   });
 }
 
-/** The statements for a migration, beside those of TypeORM. @throws CommandError */
+/** The statements for a migration, in addition to those of TypeORM. @throws CommandError */
 export const compileSchema = (loaded: LoadedModule, platform: Platform | undefined): Promise<string[]> =>
   inApplication(loaded, platform, (app) => schemaStatements(app));
 

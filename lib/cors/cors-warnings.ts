@@ -40,8 +40,8 @@ export class CorsWarnings {
   }
 
   /**
-   * Express does not tell whether `app.enableCors()` was called (`declarest/express` does), so the first response that
-   * already has the headers tells it.
+   * Only the adapter of `declarest/express` knows whether `app.enableCors()` was called. With Nest's own adapter, the first
+   * response that already has the headers shows it.
    */
   checkResponse(response: ServerResponse & { [IS_CHECKED]?: true }): void {
     if (!this.hasEnabledCors && !response[IS_CHECKED] && response.hasHeader('access-control-allow-origin'))

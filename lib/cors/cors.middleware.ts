@@ -5,7 +5,6 @@ import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { applicationOf } from '../routes/application.js';
 import type { RouteTable } from '../routes/route-table.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
-import { corsHeaders } from './cors-headers.js';
 import { checkOrigin } from './origin.js';
 import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
 
@@ -50,4 +49,22 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
     }
   }
   return CorsMiddleware;
+}
+
+/**
+ * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the
+ * response is the same for every origin, so it needs no `Vary`.
+ */
+export function corsHeaders(allowedOrigin: string): readonly (readonly [name: string, value: string])[] {
+  return Object.freeze([
+    ['access-control-allow-origin', allowedOrigin],
+    ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
+    ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
+    ['access-control-max-age', '600'],
+    // The headers that the package itself sends.
+    [
+      'access-control-expose-headers',
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate',
+    ],
+  ]);
 }

@@ -1,9 +1,6 @@
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 
-/**
- * Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): `https://shop.example`, `http://localhost:5173`.
- * A browser would never match another spelling.
- */
+/** Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): a browser matches no other spelling. */
 export function checkOrigin(origin: unknown): string {
   const expected = 'an origin such as "https://shop.example", or left out for every origin';
   const got = typeof origin === 'string' && origin.includes('@') ? 'a URL with a user name' : describe(origin);

@@ -4,11 +4,7 @@ import type { FieldError } from '../http/failure.js';
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };
 
-/**
- * Importing the library takes about 0.1 s: call this for the first write, not at boot.
- *
- * @returns `undefined` if the entity has no such decorators
- */
+/** `undefined` if the entity has no such decorators. Importing the library takes 0.1 s: call this for the first write. */
 export async function loadClassValidation(
   target: Function,
 ): Promise<((entity: object) => Promise<FieldError[]>) | undefined> {

@@ -15,11 +15,7 @@ export interface FailedWrite {
   readonly permissions?: Permissions;
 }
 
-/**
- * One sentence for a 409, without the names of tables and constraints.
- *
- * @param error of a driver, for which `databaseFailureOf` says `conflict`
- */
+/** One sentence for a 409, without names of tables and constraints. @param error a `conflict` of `databaseFailureOf` */
 export async function describeConflict(error: unknown, write: FailedWrite): Promise<string> {
   const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
   const reason = violation ? await reasonOf(violation, write) : 'it conflicts with another record';

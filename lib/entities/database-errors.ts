@@ -19,7 +19,7 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   // 57014: time limits. Not pg's own `query_timeout`: the server continues to run that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
   ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
-  // PostgreSQL reports a malformed value of these types as a syntax error. Only the source file tells it apart.
+  // PostgreSQL reports a malformed value of these types as a syntax error. Only the name of the source file distinguishes it.
   ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
   ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014)$/],
   // Not by code 55000, which has other meanings too.

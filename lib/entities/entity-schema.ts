@@ -1,7 +1,4 @@
-/**
- * The immutable description of an entity, compiled from TypeORM's metadata at boot. Input checks, projections, search
- * and statements are derived from it.
- */
+/** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
 import { excludedProperties } from './excluded-properties.js';

@@ -5,12 +5,7 @@ type ClassTransformer = typeof import('class-transformer');
 
 let library: ClassTransformer | false | undefined;
 
-/**
- * The properties that `instanceToPlain` leaves out. The library has no documented way to read its metadata, so this
- * converts an instance and records which properties are read.
- *
- * @param names of the entity's properties
- */
+/** The properties that `instanceToPlain` leaves out: no documented function reads the metadata, so it converts one. */
 export function excludedProperties(type: unknown, names: readonly string[]): ReadonlySet<string> {
   library ??= load();
   if (!library || typeof type !== 'function') return new Set();

@@ -23,7 +23,7 @@ export interface Failure {
   readonly errors?: readonly FieldError[];
 }
 
-/** An answer lists at most 20 errors, so that a request cannot ask for an answer many times its size. */
+/** An answer lists at most 20 errors, so that no request causes a response many times its size. */
 export const MAX_ERRORS = 20;
 
 function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {

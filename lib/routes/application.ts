@@ -45,10 +45,7 @@ export class Application {
     return this.once(createRouteTable);
   }
 
-  /**
-   * Calls a function once, and returns its result each time. A testing module that is compiled twice has one `Application`
-   * and two adapters, so the functions are called again for the second one.
-   */
+  /** Calls a function once for each adapter, and returns its result. A second `compile()` in a test has a second adapter. */
   once<T, A extends unknown[]>(make: (application: Application, ...args: A) => T, ...args: A): T {
     const { adapter } = this;
     if (this.adapterOfResults !== adapter) this.results.clear();
@@ -62,10 +59,6 @@ export class Application {
     const state = (this.states.get(State) as T | undefined) ?? new State(...args);
     this.states.set(State, state);
     return state;
-  }
-
-  isDone(make: unknown): boolean {
-    return this.results.has(make);
   }
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */

@@ -1,14 +1,13 @@
 /**
  * Express answers `/api/products/%ff` itself, before any guard or filter, and without CORS headers. On the package's own
- * routes the broken escape is read as literal text instead. The text is then no valid id, and the answer has the
- * package's shape.
+ * routes the broken escape is read as text instead, which is not a valid id.
  */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from './application.js';
 import { isOwnRequest } from './declared-route.js';
 import { decodePath } from './route.js';
 
-/** To be called before Nest registers middleware and routes. */
+/** Must be called before Nest registers middleware and routes. */
 export function readBrokenEscapes({ adapter, routeTable }: Application): void {
   if (adapter?.getType() !== 'express') return;
   adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {

@@ -1,7 +1,4 @@
-/**
- * Which controller method serves a route. Nest copies the metadata of a controller's method onto the handler that it gives
- * to the router, so each method is marked with itself before the routes are registered.
- */
+/** Which controller method serves a route. Nest copies the metadata of a method onto the handler of the router. */
 import type { ModulesContainer } from '@nestjs/core';
 import { joinPaths } from './route.js';
 
@@ -20,7 +17,7 @@ export const CONTROLLER_METHOD = Symbol('declarest.controllerMethod');
 /** The key of `RouteConfig` of @nestjs/platform-fastify: Nest gives its value to Fastify as the route's `config`. */
 const FASTIFY_ROUTE_CONFIG = '__fastify_route_config__';
 
-/** To be called before Nest registers the routes. */
+/** Must be called before Nest registers the routes. */
 export function markControllerMethod(method: object): void {
   // A decorator that wraps a method copies its metadata, this mark included.
   if (controllerMethodOf(method) === method) return;

@@ -6,8 +6,7 @@ import { METHODS } from 'node:http';
 import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
-import { LevelTrie } from './level-trie.js';
-import { ANY_PATH, levelsOf, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
+import { ANY_PATH, isRoute, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
 
 /** `stack`: of a router that is mounted. */
@@ -33,7 +32,7 @@ interface Express {
   readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean; readonly strict?: boolean };
 }
 
-/** A route of a layer, and the place of the layer in the stack: Express asks its layers in order. */
+/** A route of a layer, and the position of the layer in the stack: Express tries its layers in order. */
 interface PlacedRoute {
   readonly route: Route;
   readonly match: Matcher;
@@ -75,23 +74,25 @@ export class ExpressRoutes extends RouteTable {
   }
 
   override find(method: string, path: string): ServedRoute | undefined {
-    const [first] = [...this.controllerRoutesAt(path), ...this.platformRoutesAt(path)]
-      .filter(({ route }) => servesMethod(route, method))
-      .toSorted((a, b) => a.place - b.place);
+    const first = this.current.all.find((each) => serves(each, method, path));
     return first && served(first, path);
   }
 
-  /** A route or mount outside Nest's routes that Express asks before any controller's route. */
-  override findPlatformRoute(method: string, path: string): ServedRoute | undefined {
-    const platform = this.platformRoutesAt(path).find(({ route }) => servesMethod(route, method));
-    if (!platform) return undefined;
-    // A controller's route may pass a request of another version on to the next layer.
-    if (this.sharePaths) return served(platform, path);
-    const isBefore = ({ route, place }: PlacedRoute): boolean => place < platform.place && servesMethod(route, method);
-    return this.controllerRoutesAt(path).some(isBefore) ? undefined : served(platform, path);
+  override hasRoute(path: string): boolean {
+    const matching = this.current.all.filter((each) => matchOf(each, path));
+    return METHODS.some((method) => isRoute(matching.find(({ route }) => servesMethod(route, method))));
   }
 
-  /** Whether versions of one path are told apart by a header or a media type. */
+  /** A route or mount outside Nest's routes that Express tries before any controller's route. */
+  override findPlatformRoute(method: string, path: string): ServedRoute | undefined {
+    const platform = this.current.platform.find((each) => serves(each, method, path));
+    if (!platform) return undefined;
+    const isBefore = (each: PlacedRoute): boolean => each.place < platform.place && serves(each, method, path);
+    // A controller's route may pass a request of another version on to the next layer.
+    return !this.sharePaths && this.current.controllers.some(isBefore) ? undefined : served(platform, path);
+  }
+
+  /** Whether a header or a media type selects the version, so that several versions have one path. */
   private get sharePaths(): boolean {
     return (this.config?.getVersioning()?.type ?? VersioningType.URI) !== VersioningType.URI;
   }
@@ -107,9 +108,6 @@ export class ExpressRoutes extends RouteTable {
     const controllers = stack.flatMap((layer, place) =>
       controllerRoutesOf(layer, this.sharePaths).map((route) => ({ route, match: matcherOf(layer), place })),
     );
-    const byLevels = new LevelTrie<PlacedRoute>();
-    for (const placed of controllers)
-      for (const { levels } of placed.route.shapes) byLevels.add(levels.map(lowerCase), placed);
     const nestRoutes = controllers.map(({ route }) => route);
     const lastOfNest = controllers.at(-1)?.place ?? -1;
     const platform = stack.flatMap((layer, place) => {
@@ -121,7 +119,8 @@ export class ExpressRoutes extends RouteTable {
       const inner = found.length === 0 && isBeforeNest ? innerRoutesOf(layer, nestRoutes) : [];
       return [...found, ...inner].map((each) => ({ ...each, place }));
     });
-    return { length: stack.length, controllers, byLevels, platform };
+    const all = [...controllers, ...platform].toSorted((a, b) => a.place - b.place);
+    return { length: stack.length, controllers, platform, all };
   }
 
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */
@@ -129,21 +128,9 @@ export class ExpressRoutes extends RouteTable {
     const { exclude = [] } = this.config?.getGlobalPrefixOptions() ?? {};
     return exclude.some(({ pathRegex }) => typeof route?.path === 'string' && pathRegex.test(route.path));
   }
-
-  private controllerRoutesAt(path: string): PlacedRoute[] {
-    const candidates = this.current.byLevels.along(levelsOf(path).map(lowerCase));
-    return candidates.filter((each) => matchOf(each, path));
-  }
-
-  private platformRoutesAt(path: string): PlacedRoute[] {
-    return this.current.platform.filter((each) => matchOf(each, path));
-  }
 }
 
-/** The router may ignore case: the trie finds too many candidates, never too few. */
-const lowerCase = (level: string | undefined): string | undefined => level?.toLowerCase();
-
-/** @param isVersioned whether a route may have a version, which its layer does not tell */
+/** @param isVersioned whether a route may have a version, which its layer does not contain */
 function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
   if (!route || typeof route.path !== 'string') return [];
   const { path } = route;
@@ -160,8 +147,8 @@ function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
 type PlatformRoute = Omit<PlacedRoute, 'place'>;
 
 /**
- * None for a function of the whole application, such as helmet: nothing tells whether it serves requests itself. Nor for a
- * function above a controller's route, which is a middleware for that route.
+ * Functions of the whole application, such as helmet, are ignored: they may not answer. So are functions above a
+ * controller's route, which are middleware for that route.
  */
 function platformRoutesOf(
   layer: Layer,
@@ -184,12 +171,13 @@ function platformRoutesOf(
 /** Express takes a function of four parameters for an error handler. */
 const isErrorHandler = ({ handle }: Layer): boolean => handle.length > 3;
 
-/** Whether a mount stands above one of the routes: then it is a middleware for that route. */
+/** Whether a mount contains the path of one of the routes: then it is a middleware for that route. */
 function isAbove(mount: Route, routes: readonly Route[]): boolean {
   if (mount.path === ANY_PATH) return false;
-  const levels = (mount.shapes[0]?.levels ?? []).map(lowerCase);
+  const levels = mount.shapes[0]?.levels ?? [];
+  const isSame = (a?: string, b?: string): boolean => a?.toLowerCase() === b?.toLowerCase();
   return routes.some(({ shapes }) =>
-    shapes.some((shape) => levels.every((level, index) => level === lowerCase(shape.levels[index]))),
+    shapes.some((shape) => levels.every((level, index) => isSame(level, shape.levels[index]))),
   );
 }
 
@@ -239,6 +227,9 @@ function matchOf({ match }: PlatformRoute, path: string): Match | false {
     return { path };
   }
 }
+
+const serves = (each: PlacedRoute, method: string, path: string): boolean =>
+  servesMethod(each.route, method) && matchOf(each, path) !== false;
 
 const served = (found: PlacedRoute, path: string): ServedRoute => ({
   route: found.route,

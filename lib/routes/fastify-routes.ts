@@ -2,19 +2,19 @@
  * The routes of Fastify, as its `onRoute` hook reports them. The only file that relies on how Nest and @fastify/cors
  * register routes with Fastify; test/routes/route-table.spec.ts fails when that changes.
  */
+import { METHODS } from 'node:http';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js';
-import { LevelTrie } from './level-trie.js';
 import { refuseCollisions } from './route-collision.js';
-import { decodePath, levelsOf, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { decodePath, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
 import { withoutOptionals } from './route-shape.js';
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
+  private readonly templates: { readonly route: Route; readonly template: string }[] = [];
   private readonly byPath = new Map<string, Route[]>();
   private readonly versions: unknown[] = [];
-  private readonly byLevels = new LevelTrie<{ readonly route: Route; readonly template: string }>();
 
   constructor(private readonly instance: FastifyInstance) {
     super();
@@ -38,15 +38,19 @@ export class FastifyRoutes extends RouteTable {
     await this.instance.after();
   }
 
-  /** Fastify's router tells only the parameters that it found, so the template is the one that makes this path of them. */
+  /** Fastify's router returns only the parameters of a path. Finds the template by filling in parameters. */
   override find(method: string, path: string): ServedRoute | undefined {
     const params = this.paramsOf(method, path);
     if (!params) return undefined;
-    const [first] = this.byLevels
-      .along(levelsOf(decode(path)).map((level) => level.toLowerCase()))
+    const [first] = this.templates
       .filter(({ route, template }) => servesMethod(route, method) && makes(template, params, path))
       .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || isOfAll(a.route) - isOfAll(b.route));
     return first && { route: first.route, params };
+  }
+
+  override hasRoute(path: string): boolean {
+    // @fastify/cors has a route for OPTIONS of every path.
+    return METHODS.some((each) => (each === 'OPTIONS' ? this.find(each, path) : this.paramsOf(each, path)));
   }
 
   private add(options: FastifyRoute): void {
@@ -67,7 +71,7 @@ export class FastifyRoutes extends RouteTable {
       refuseCollisions([...known, route], true);
       known.push(route);
       this.found.push(route);
-      for (const template of withoutOptionals(route.path)) this.byLevels.add(trieLevels(template), { route, template });
+      for (const template of withoutOptionals(path)) this.templates.push({ route, template });
     }
   }
 
@@ -94,15 +98,6 @@ const isPreflightRoute = ({ method, url }: Pick<FastifyRoute, 'method' | 'url'>)
   url === '*' && [method].flat().join() === 'OPTIONS';
 
 const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;
-
-/** Up to a wildcard, which stands for any further levels. */
-function trieLevels(template: string): (string | undefined)[] {
-  const levels = levelsOf(template);
-  const wildcard = levels.findIndex((level) => level.includes('*'));
-  return levels
-    .slice(0, wildcard < 0 ? undefined : wildcard)
-    .map((level) => (level.includes(':') ? undefined : level.toLowerCase()));
-}
 
 /** Whether a template with these parameters is this path. */
 function makes(template: string, params: ServedRoute['params'], path: string): boolean {

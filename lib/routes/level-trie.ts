@@ -21,12 +21,7 @@ export class LevelTrie<T> {
     node.values.push(value);
   }
 
-  /**
-   * Every value whose levels are the beginning of these levels, as far as literals can tell. The walk ends at the deepest
-   * stored level, so a long path costs no more than a short one.
-   *
-   * @param isOpen whether any further levels may follow these
-   */
+  /** Every value whose levels are the beginning of these levels. @param isOpen whether further levels may follow these */
   along(levels: readonly Level[], isOpen = false): T[] {
     const found: T[] = [];
     const visit = (node: Node<T>, depth: number): void => {

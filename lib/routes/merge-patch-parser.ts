@@ -6,7 +6,7 @@ import type { Application } from './application.js';
 import { isOwnRequest } from './declared-route.js';
 import type { FastifyInstance } from './fastify.js';
 
-/** To be called once, behind the parsers of the application. A body that one of them has read stays as it is. */
+/** Must be called once, behind the parsers of the application. A body that one of them has read is not changed. */
 export function parseMergePatches({ adapter, routeTable }: Application): void {
   if (adapter?.getType() === 'fastify') return parseOnFastify(adapter.getInstance<FastifyInstance>());
   const type = (request: HttpRequest): boolean =>

@@ -5,11 +5,8 @@ import { isSameShape, nests, overlaps, shapesOf, type RouteShape } from './route
 import type { Route } from './route.js';
 
 /**
- * Refuses a route of the package that would take another route's place, or lose its own: the same path; and where the
- * route is one of `AuthModule`, or both are the package's, a parameter where the other has a literal
- * (`/api/auth/me`, `/api/auth/:provider`).
- *
- * @param isCaseSensitive whether the router tells `/a` from `/A`
+ * Refuses a route of the package with the path of another route. Where the route is one of `AuthModule`, or both are the
+ * package's, a parameter in the place of a literal is refused too (`/api/auth/me`, `/api/auth/:provider`).
  */
 export function refuseCollisions(routes: readonly Route[], isCaseSensitive: boolean): void {
   const earlier = new LevelTrie<Placed>();

@@ -1,8 +1,7 @@
 /** The routes of an application: those of its controllers, and all others. Rules, CORS and startup checks share it. */
-import { METHODS } from 'node:http';
 import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { controllerMethods, markControllerMethod } from './controller-methods.js';
-import { isRoute, type Route, type ServedRoute } from './route.js';
+import type { Route, ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
@@ -36,7 +35,7 @@ export class RouteTable {
     return this.routes.filter(({ handler }) => handler !== undefined);
   }
 
-  /** To be called in `configure()` of a module, before Nest binds middleware and registers routes. */
+  /** Must be called in `configure()` of a module, before Nest binds middleware and registers routes. */
   beginRouting(modules: ModulesContainer): void {
     for (const { method } of controllerMethods(modules)) markControllerMethod(method);
   }
@@ -44,9 +43,9 @@ export class RouteTable {
   /** Waits for the plugins that main.ts registered, which may add routes. */
   async complete(): Promise<void> {}
 
-  /** Whether a route of any method serves a path. A mount is none: it answers OPTIONS itself. */
-  hasRoute(path: string): boolean {
-    return METHODS.some((method) => isRoute(this.find(method, path)));
+  /** Whether a route of any method serves a path. Mounts do not count: they answer OPTIONS themselves. */
+  hasRoute(_path: string): boolean {
+    return false;
   }
 
   /** The route that serves a request. */
@@ -54,7 +53,7 @@ export class RouteTable {
     return undefined;
   }
 
-  /** The route or mount outside Nest's routes that serves a request, where the platform's own hooks do not tell it. */
+  /** The route or mount outside Nest's routes that serves a request. Not on Fastify, whose hooks know the route. */
   findPlatformRoute(_method: string, _path: string): ServedRoute | undefined {
     return undefined;
   }

@@ -21,7 +21,7 @@ export interface ServedRoute {
 
 /** The template of a mount, which serves its path and everything below. */
 export const mountOf = (path: string): string => `${path}${BELOW_MOUNT}`;
-export const isRoute = (served: ServedRoute | undefined): boolean =>
+export const isRoute = (served: Pick<ServedRoute, 'route'> | undefined): boolean =>
   served !== undefined && !served.route.path.endsWith(BELOW_MOUNT);
 const BELOW_MOUNT = '{/*rest}';
 

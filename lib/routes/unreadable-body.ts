@@ -31,8 +31,8 @@ export function deferUnreadableBodies(application: Application): void {
  */
 export function answerUnreadableBodies(application: Application, bodyOf: (failure: Failure) => object): void {
   const { adapter, routeTable } = application;
-  if (adapter?.getType() !== 'express' || application.isDone(deferUnreadableBodies)) return;
-  parseMergePatches(application);
+  if (adapter?.getType() !== 'express') return;
+  application.once(parseMergePatches);
   const answer: ErrorMiddleware = (error, request, response, next) => {
     if (!isOfBody(error) || !isOwnRequest(request, routeTable)) return next(error);
     const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
@@ -62,7 +62,7 @@ type Next = (error?: unknown) => void;
 type ErrorMiddleware = (error: unknown, request: DeferredRequest, response: unknown, next: Next) => void;
 
 function deferOnExpress(application: Application, adapter: HttpAdapter): void {
-  parseMergePatches(application);
+  application.once(parseMergePatches);
   const { routeTable } = application;
   const defer: ErrorMiddleware = (error, request, _response, next) => {
     if (!isOfBody(error)) return next(error);

@@ -18,10 +18,7 @@ const WILDCARD_LEVELS = [1, 2, 3, 0];
 /** Tried for a route of every method. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'];
 
-/**
- * One request for each row, which the row's route serves wherever such a request was found. A mount of a regular expression
- * has no known path, and so no request.
- */
+/** One request for each row, served by the row's route where one was found. A regular expression has no known path. */
 export function rowRequests({ entries, table }: CompiledAccess): RowRequest[] {
   return entries.flatMap((entry) => {
     const { template } = entry;

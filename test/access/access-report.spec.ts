@@ -152,7 +152,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
       return [...rows];
     };
     const row = (method: string, path: string, access: string): AccessRow => {
-      return { method, path, access, requirements: [], rules: [`declarest("${path}")`] };
+      return { method, path, template: path, access, requirements: [], rules: [`declarest("${path}")`] };
     };
     expect(await own(() => {})).toEqual([
       row('POST', '/api/auth/register', 'public'),
@@ -162,6 +162,7 @@ describe.each(PLATFORMS)('the access report on %s', (platform) => {
     expect((await own(({ deny }) => deny('/api/auth/register')))[0]).toEqual({
       method: 'POST',
       path: '/api/auth/register',
+      template: '/api/auth/register',
       access: 'nobody',
       requirements: [],
       rules: ['ShopSecurity.denyAll("/api/auth/register")'],

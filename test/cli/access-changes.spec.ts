@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { match } from 'path-to-regexp';
-import { compareAccess } from '../../lib/cli/access-changes.js';
-import { isWithin, type RowAccess } from '../../lib/cli/access-order.js';
+import { compareAccess, isWithin, type RowAccess } from '../../lib/cli/access-changes.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { AUTHENTICATED, decide, DENIED } from '../../lib/access/access.js';
 import { type AccessRow, accessRows } from '../../lib/access/access-rows.js';
@@ -22,11 +21,11 @@ const accessOf = (words: string | string[][]): RowAccess => {
   return { access: words, requirements: names.map((text) => text.split(' or ')) };
 };
 
-/** `GET /api/x | ADMIN | rule` */
+/** `GET /api/x | ADMIN | rule`, or `GET /api/x of /api/:id | ADMIN` for a part of a route */
 const rowOf = (line: string): AccessRow => {
   const [route = '', access = '', rule = 'R'] = line.split(' | ');
-  const [, method = '', path = ''] = /^(.+) (\/\S*)$/.exec(route) ?? [];
-  return { method, path, ...accessOf(access), rules: [rule] };
+  const [, method = '', path = '', template = path] = /^(.+?) (\/\S*)(?: of (\/\S*))?$/.exec(route) ?? [];
+  return { method, path, template, ...accessOf(access), rules: [rule] };
 };
 
 /** `wider GET /api/x: ADMIN -> public` */
@@ -81,8 +80,9 @@ it.each([
   expect(changesOf([], [after], fallback)).toEqual([`${kind} GET /x: - -> ${rowOf(after).access}`]);
 });
 
+const BOTH = ['/:x/:y', '/*path'].flatMap((path) => [`GET ${path} | any token`, `GET /a/** of ${path} | public`]);
 const whole = (access: string): string => `GET /users/:id | ${access}`;
-const me = (access: string): string => `GET /users/me | ${access}`;
+const me = (access: string, template = '/users/:id'): string => `GET /users/me of ${template} | ${access}`;
 
 it.each<[what: string, before: string[], after: string[], changes: string[]]>([
   [
@@ -105,20 +105,23 @@ it.each<[what: string, before: string[], after: string[], changes: string[]]>([
   ],
   [
     'a part of two routes that becomes wider in one of them',
-    [whole('any token'), me('ADMIN'), 'GET /*path | public', me('ADMIN')],
-    [whole('any token'), me('ADMIN'), 'GET /*path | public', me('public')],
+    [whole('any token'), me('ADMIN'), 'GET /*path | public', me('ADMIN', '/*path')],
+    [whole('any token'), me('ADMIN'), 'GET /*path | public', me('public', '/*path')],
     ['wider GET /users/me: ADMIN -> public'],
   ],
   [
-    'a removed part within a part that the table lists once for two routes',
-    ['GET /:x/:y | any token', 'GET /a/** | public', 'GET /*path | any token', 'GET /a/b | ADMIN'],
-    ['GET /:x/:y | any token', 'GET /a/** | public', 'GET /*path | any token'],
+    'a removed part within a part of two routes',
+    [...BOTH, 'GET /a/b of /*path | ADMIN'],
+    BOTH,
     ['wider GET /a/b: ADMIN -> public'],
   ],
   [
     'a removed part within another part of the same access',
-    ['GET /f/*path | any token', 'GET /f/a/** | ADMIN', 'GET /f/a/x | ADMIN', 'GET /f/* | ADMIN', 'GET /f/y | ADMIN'],
-    ['GET /f/*path | any token', 'GET /f/a/** | ADMIN', 'GET /f/* | ADMIN'],
+    [
+      'GET /f/*path | any token',
+      ...['/f/a/**', '/f/a/x', '/f/*', '/f/y'].map((path) => `GET ${path} of /f/*path | ADMIN`),
+    ],
+    ['GET /f/*path | any token', ...['/f/a/**', '/f/*'].map((path) => `GET ${path} of /f/*path | ADMIN`)],
     ['removed GET /f/a/x: ADMIN -> -', 'removed GET /f/y: ADMIN -> -'],
   ],
   [

@@ -10,17 +10,18 @@ const folder = mkdtempSync(join(tmpdir(), 'declarest-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const rows: AccessRow[] = [
-  { method: 'GET', path: '/a/*', access: 'any token', requirements: [], rules: [] },
+  { method: 'GET', path: '/a/*', template: '/a/*', access: 'any token', requirements: [], rules: [] },
   {
     method: 'POST',
     path: '/a',
+    template: '/a',
     access: '"A|B"',
     requirements: [['"A|B"']],
     rules: ['S.requireAuth("/**")', 'S.requireRole("A|B", "/a")'],
   },
 ];
 
-it('reads the snapshot that it wrote, with five names in each row', () => {
+it('reads the snapshot that it wrote, with six names in each row', () => {
   const text = writeSnapshot(rows.map((row) => ({ ...row, more: 'data' })));
   const file = join(folder, 'access.json');
   writeFileSync(file, text);
@@ -46,7 +47,11 @@ it('[3.5] formats a table, and Markdown in which patterns stay as they are', () 
 it.each<[what: string, content: string, reason: string]>([
   ['text', 'These are notes.', 'it is not a JSON array'],
   ['an object', JSON.stringify(rows[0]), 'it is not a JSON array'],
-  ['a hole', JSON.stringify([rows[0], null]), 'entry 2 is not an object of method, path, access, requirements, rules'],
+  [
+    'a hole',
+    JSON.stringify([rows[0], null]),
+    'entry 2 is not an object of method, path, template, access, requirements, rules',
+  ],
   [
     'a snapshot of an older version',
     '[{"method":"GET","path":"/","access":"public","rules":[]}]',

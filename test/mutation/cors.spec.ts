@@ -12,8 +12,7 @@ import {
   VersioningType,
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
-import { cors } from '../../lib/cors/cors.middleware.js';
-import { corsHeaders } from '../../lib/cors/cors-headers.js';
+import { cors, corsHeaders } from '../../lib/cors/cors.middleware.js';
 import { checkOrigin } from '../../lib/cors/origin.js';
 import { routesOf, takeReturnedPaths, uncoveredPaths } from '../../lib/cors/routes-of.js';
 import { makeRoute } from '../../lib/routes/route.js';

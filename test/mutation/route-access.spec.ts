@@ -478,11 +478,12 @@ describe('the report', () => {
       {
         method: 'GET',
         path: '/a',
+        template: '/a',
         access: 'EDITOR or ADMIN',
         requirements: [['EDITOR', 'ADMIN']],
         rules: ['Shop.requireRole("EDITOR", "/a")'],
       },
-      { method: 'DELETE', path: '/a/:id', access: 'any token', requirements: [], rules: [] },
+      { method: 'DELETE', path: '/a/:id', template: '/a/:id', access: 'any token', requirements: [], rules: [] },
     ]);
   });
 
@@ -495,6 +496,7 @@ describe('the report', () => {
       {
         method: 'GET',
         path: '/a',
+        template: '/a',
         access: 'public',
         requirements: [],
         rules: ['Shop.denied("/**")', 'Shop.public("/a")'],
@@ -508,7 +510,10 @@ describe('the report', () => {
     );
     expect(formatAccessRows([])).toBe('');
     expect(
-      formatAccessRows([{ method: 'GET', path: '/a', access: 'public', requirements: [], rules: ['one', 'two'] }]),
+      formatAccessRows([
+        { method: 'GET', path: '/a', template: '/a', access: 'public', requirements: [], rules: ['one', 'two'] },
+        { method: 'GET', path: '/a', template: '/*b', access: 'public', requirements: [], rules: ['one', 'two'] },
+      ]),
     ).toBe('GET  /a  public  one, two');
   });
 });

@@ -41,7 +41,7 @@ export const checkDeclarations = (moduleRef: ModuleRef): Promise<void> =>
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
   // Here, because main.ts may have registered a parser of its own before.
-  if (application.adapter?.getType() === 'fastify') parseMergePatches(application);
+  if (application.adapter?.getType() === 'fastify') application.once(parseMergePatches);
   crud.check();
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
