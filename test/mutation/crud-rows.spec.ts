@@ -34,7 +34,7 @@ import { Database } from '../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../lib/crud/write/bodies.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';
-import { Article, callFor, openDatabase, planOf, Writer } from './articles.js';
+import { Article, callFor, Cover, openDatabase, planOf, Writer } from './articles.js';
 import { show } from './shown.js';
 
 let dataSource: DataSource;
@@ -273,7 +273,7 @@ describe('[9.3] the fields', () => {
 
 describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
   const followed: Partial<CrudOptions<Article>> = {
-    includableRelations: ['writer', 'sequelOf', 'sequelOf.writer', 'tags', 'cover'] as never,
+    includableRelations: ['writer', 'sequelOf', 'sequelOf.writer', 'tags', 'cover', 'cover.article'] as never,
     filterableFields: ['title', 'writer.name', 'sequelOf.note', 'sequelOf.writer.name', 'tags.word'] as never,
   };
   const restricted = { note: { read: ['EDITOR'] }, writerId: { read: ['EDITOR'] } } as const;
@@ -287,7 +287,7 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
   };
   const ALL = {
     filterable: 'title,writer.name,sequelOf.note,sequelOf.writer.name,tags.word',
-    includable: 'writer,sequelOf,tags,cover,sequelOf.writer',
+    includable: 'writer,sequelOf,tags,cover,sequelOf.writer,cover.article',
   };
 
   it('are those whose column the caller may read', async () => {
@@ -295,12 +295,22 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
     expect(await view(plan, ANN)).toEqual(ALL);
     expect(await view(plan, ROOT)).toEqual({
       filterable: 'title,sequelOf.note,sequelOf.writer.name,tags.word',
-      includable: 'sequelOf,tags,cover,sequelOf.writer',
+      includable: 'sequelOf,tags,cover,sequelOf.writer,cover.article',
     });
   });
 
+  it('are no filters where the column of an earlier relation is hidden', async () => {
+    const plan = compile({ ...followed, fields: { sequelOfId: { read: ['EDITOR'] } } as never });
+    expect((await view(plan, ANN)).filterable).toBe(ALL.filterable);
+    expect((await view(plan, ROOT)).filterable).toBe('title,writer.name,tags.word');
+  });
+
   it('depend on the fields of the related resource', async () => {
-    const plan = planOf(dataSource, followed, undefined, new Map([[Article, { fields: restricted }]]));
+    const others = new Map<unknown, object>([
+      [Article, { fields: restricted }],
+      [Cover, { fields: { articleId: { read: ['EDITOR'] } } }],
+    ]);
+    const plan = planOf(dataSource, followed, undefined, others);
     expect(await view(plan, ANN)).toEqual(ALL);
     expect(await view(plan, ROOT)).toEqual({
       filterable: 'title,writer.name,tags.word',
@@ -322,13 +332,13 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
       {
         ...followed,
         fields: { note: { read: ['A'], write: ['B'] }, title: { write: 'once' } },
-        owner: { field: 'ownerId', except: ['C'] },
+        owner: { field: 'ownerId', except: ['AB'] },
         deletedRoles: ['D'],
       },
       undefined,
       others,
     );
-    const variants = [of(plan), ...['A', 'B', 'C', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
+    const variants = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
     expect(new Set(variants).size).toBe(7);
     expect(of(plan, 'Z', 'A')).toBe(of(plan, 'A'));
     expect(plan.variantFor(undefined)).toBe(of(plan));
