@@ -12,9 +12,10 @@ import {
   OneToOne,
   PrimaryGeneratedColumn,
   type Relation,
+  VersionColumn,
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
-import { defaultOptions, resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
+import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
 import { compilePlan, type Plan } from '../../lib/crud/plan/plan.js';
 import { followedRelations } from '../../lib/crud/plan/relation-parameters.js';
 import { compileResource, describeResource, type Resource } from '../../lib/crud/plan/resource.js';
@@ -84,6 +85,9 @@ export class Article {
   @DeleteDateColumn()
   deletedAt!: Date | null;
 
+  @VersionColumn({ default: 1 })
+  version!: number;
+
   @ManyToOne(() => Writer, ({ articles }) => articles, { nullable: true })
   writer!: Writer | null;
 
@@ -124,17 +128,20 @@ export const openDatabase = (): Promise<DataSource> =>
     entities: [Article, Writer, Tag, Cover],
   }).initialize();
 
-/** The plan of a resource of articles. The related entities have no resource of their own. */
+/** The plan of a resource of articles. @param others of the resources of related entities */
 export function planOf(
   dataSource: DataSource,
   options: Partial<CrudOptions<Article>> = {},
   findProvider: FindProvider = () => undefined,
+  others: ReadonlyMap<unknown, object> = new Map(),
 ): Plan<Article> {
   const database = new Database(dataSource);
   const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options });
   const resource = compileResource(resolved, database, findProvider);
-  const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan =>
-    plain(describeResource(defaultOptions(target as typeof Writer), database), dataSource);
+  const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan => {
+    const declared = { entity: target as typeof Writer, endpoint: '/related', ...others.get(target) };
+    return leaf(describeResource(resolveCrudOptions(declared), database), dataSource);
+  };
   return compilePlan(
     resource,
     dataSource.getRepository(Article),
@@ -147,7 +154,7 @@ export function planOf(
   );
 }
 
-const plain = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
+const leaf = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
   compilePlan(
     resource as Resource<object>,
     dataSource.getRepository<object>(resource.options.entity),

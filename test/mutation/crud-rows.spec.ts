@@ -33,7 +33,7 @@ import { Database } from '../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../lib/crud/write/bodies.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';
-import { type Article, callFor, openDatabase, planOf, Writer } from './articles.js';
+import { Article, callFor, Cover, openDatabase, planOf, Writer } from './articles.js';
 import { show } from './shown.js';
 
 let dataSource: DataSource;
@@ -267,6 +267,88 @@ describe('[9.3] the fields', () => {
       readsNote: false,
       readsTitle: true,
     });
+  });
+});
+
+describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
+  const followed: Partial<CrudOptions<Article>> = {
+    includableRelations: ['writer', 'sequelOf', 'sequelOf.writer', 'tags', 'cover', 'cover.article'] as never,
+    filterableFields: ['title', 'writer.name', 'sequelOf.note', 'sequelOf.writer.name', 'tags.word'] as never,
+  };
+  const restricted = { note: { read: ['EDITOR'] }, writerId: { read: ['EDITOR'] } } as const;
+  const view = async (plan: Plan<Article>, user: unknown) => {
+    const { list } = await viewOf(plan, callFor(requestOf(user)), 'findAll');
+    return { filterable: [...list.filterable.keys()].join(), includable: [...list.includable.keys()].join() };
+  };
+  const readable = async (plan: Plan<Article>, user: unknown, path: string) => {
+    const { list } = await viewOf(plan, callFor(requestOf(user)), 'findAll');
+    return list.includable.get(path)?.readable.map(({ name }) => name);
+  };
+  const ALL = {
+    filterable: 'title,writer.name,sequelOf.note,sequelOf.writer.name,tags.word',
+    includable: 'writer,sequelOf,tags,cover,sequelOf.writer,cover.article',
+  };
+
+  it('are those whose column the caller may read', async () => {
+    const plan = compile({ ...followed, fields: { writerId: { read: ['EDITOR'] } } as never });
+    expect(await view(plan, ANN)).toEqual(ALL);
+    expect(await view(plan, ROOT)).toEqual({
+      filterable: 'title,sequelOf.note,sequelOf.writer.name,tags.word',
+      includable: 'sequelOf,tags,cover,sequelOf.writer,cover.article',
+    });
+  });
+
+  it('are no filters where the column of an earlier relation is hidden', async () => {
+    const plan = compile({ ...followed, fields: { sequelOfId: { read: ['EDITOR'] } } as never });
+    expect((await view(plan, ANN)).filterable).toBe(ALL.filterable);
+    expect((await view(plan, ROOT)).filterable).toBe('title,writer.name,tags.word');
+  });
+
+  it('depend on the fields of the related resource', async () => {
+    const others = new Map<unknown, object>([
+      [Article, { fields: restricted }],
+      [Cover, { fields: { articleId: { read: ['EDITOR'] } } }],
+    ]);
+    const plan = planOf(dataSource, followed, undefined, others);
+    expect(await view(plan, ANN)).toEqual(ALL);
+    expect(await view(plan, ROOT)).toEqual({
+      filterable: 'title,writer.name,tags.word',
+      includable: 'writer,sequelOf,tags,cover',
+    });
+    expect(await readable(plan, ANN, 'sequelOf')).toEqual(expect.arrayContaining(['title', 'note', 'writerId']));
+    expect(await readable(plan, ROOT, 'sequelOf')).toContain('title');
+    expect(await readable(plan, ROOT, 'sequelOf')).not.toEqual(expect.arrayContaining(['note']));
+    expect(await readable(plan, ROOT, 'sequelOf')).not.toEqual(expect.arrayContaining(['writerId']));
+    expect(await readable(plan, ROOT, 'writer')).toEqual(['id', 'name']);
+  });
+
+  it('share one variant among callers with the same named roles', () => {
+    const of = (plan: Plan<Article>, ...roles: string[]) =>
+      plan.variantFor(requestOf({ id: 1, email: '', roles }) as never);
+    const others = new Map([[Writer, { fields: { name: { read: ['E'] } } }]]);
+    const plan = planOf(
+      dataSource,
+      {
+        ...followed,
+        fields: { note: { read: ['A'], write: ['B'] }, title: { write: 'once' } },
+        owner: { field: 'ownerId', except: ['AB'] },
+        deletedRoles: ['D'],
+      },
+      undefined,
+      others,
+    );
+    const variants = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
+    expect(new Set(variants).size).toBe(7);
+    expect(of(plan, 'Z', 'A')).toBe(of(plan, 'A'));
+    expect(plan.variantFor(undefined)).toBe(of(plan));
+  });
+
+  it('[8.5] the version of a record is known to callers who may read it', async () => {
+    const versionOf = async (fields: object, user: unknown) =>
+      (await viewOf(compile({ fields }), callFor(requestOf(user)), 'patch')).version?.name;
+    expect(await versionOf({}, undefined)).toBe('version');
+    expect(await versionOf({ version: { read: ['EDITOR'] } }, ANN)).toBe('version');
+    expect(await versionOf({ version: { read: ['EDITOR'] } }, ROOT)).toBeUndefined();
   });
 });
 
