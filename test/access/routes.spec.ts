@@ -483,7 +483,7 @@ describe.each(PLATFORMS)('a decision that fails on %s', (platform) => {
   });
 });
 
-it('[3.5] a decision reads as much with 2,000 rules as with 2', () => {
+it('[3.5] a decision reads as much with 200 rules as with 2', () => {
   // Every property of a rule that is read at decision time is counted, and so is every key that is looked up.
   let read = 0;
   const ruleOf = (text: string, kind: 'public' | 'authenticated'): Rule =>
@@ -515,5 +515,5 @@ it('[3.5] a decision reads as much with 2,000 rules as with 2', () => {
     lookUps.mockRestore();
     return counts;
   };
-  expect(countsWith(2_000)).toEqual(countsWith(2));
+  expect(countsWith(200)).toEqual(countsWith(2));
 });

@@ -13,7 +13,7 @@ import type { CrudOptions } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { inOrder, type Kind, MATCHES } from './filter-model.js';
-import { crudError, startCrud, success, wrongFields } from './service.js';
+import { crudError, type CrudService, startCrud, success, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
 @Entity()
@@ -367,16 +367,25 @@ describe.each(DATABASES)('on %s', (database) => {
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   const Text = textOf('sqlite');
-  const filters = { filterableFields: ['title', 'pages', 'stage', 'free', 'readAt', 'writer.name'] } as const;
-
-  const start = () =>
-    startCrud(platform, {
+  const EVERY_SORT = ['title', 'note', 'pages', 'weight', 'price', 'serial', 'free', 'stage', 'day'] as const;
+  let service: CrudService;
+  beforeAll(async () => {
+    service = await startCrud(platform, {
       entities: [Text, Writer, Label],
       resources: [
-        { entity: Text, endpoint: '/api/texts', ...filters, sortableFields: ['title'], defaultSort: '-title' },
+        {
+          entity: Text,
+          endpoint: '/api/texts',
+          filterableFields: ['title', 'pages', 'stage', 'free', 'readAt', 'writer.name'],
+          sortableFields: ['title'],
+          defaultSort: '-title',
+        },
+        { entity: Text, endpoint: '/api/all-texts', filterableFields: true, sortableFields: EVERY_SORT },
         { entity: Writer, endpoint: '/api/writers' },
       ],
     });
+  });
+  afterAll(() => service.close());
 
   it.each<[string, string[]]>([
     ['filter[colour]=red', ['filter[colour]']],
@@ -420,101 +429,71 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['Filter[title]=1', ['Filter[title]']],
     [`filter[pages][in]=${'1,'.repeat(100)}1`, ['filter[pages][in]']],
   ])('[7.2] [7.9] refuses %s', async (sent, fields) => {
-    const service = await start();
-    try {
-      expect(wrongFields(await service.get(`/api/texts?${sent}`))).toEqual(fields);
-    } finally {
-      await service.close();
-    }
+    expect(wrongFields(await service.get(`/api/texts?${sent}`))).toEqual(fields);
   });
 
   it('[7.1] [7.9] says once what is allowed, and takes at most 50 conditions', async () => {
-    const service = await start();
-    try {
-      const unknown = await service.get('/api/texts?filter[a]=1&filter[b]=1&sort=c,d');
-      const known = 'known ones are title, pages, stage, free, readAt, writer.name';
-      expect(unknown.json.errors).toEqual([
-        { field: 'filter[a]', message: `unknown field; ${known}` },
-        { field: 'filter[b]', message: 'unknown field' },
-        { field: 'sort', message: 'unknown field "c"; known ones are title' },
-        { field: 'sort', message: 'unknown field "d"' },
-      ]);
-      const many = (count: number) =>
-        service.get(`/api/texts?${Array.from({ length: count }, (_, at) => `filter[or][${at}][pages]=1`).join('&')}`);
-      expect((await many(50)).status).toBe(200);
-      expect((await many(51)).json.errors).toEqual([{ field: 'filter', message: 'must have at most 50 conditions' }]);
-      const filterless = await service.get('/api/writers?filter[name]=a&sort=name');
-      expect(filterless.json.errors).toEqual([
-        { field: 'filter[name]', message: 'unknown parameter; known ones are fields' },
-        { field: 'sort', message: 'unknown parameter' },
-      ]);
-    } finally {
-      await service.close();
-    }
+    const unknown = await service.get('/api/texts?filter[a]=1&filter[b]=1&sort=c,d');
+    const known = 'known ones are title, pages, stage, free, readAt, writer.name';
+    expect(unknown.json.errors).toEqual([
+      { field: 'filter[a]', message: `unknown field; ${known}` },
+      { field: 'filter[b]', message: 'unknown field' },
+      { field: 'sort', message: 'unknown field "c"; known ones are title' },
+      { field: 'sort', message: 'unknown field "d"' },
+    ]);
+    const many = (count: number) =>
+      service.get(`/api/texts?${Array.from({ length: count }, (_, at) => `filter[or][${at}][pages]=1`).join('&')}`);
+    expect((await many(50)).status).toBe(200);
+    expect((await many(51)).json.errors).toEqual([{ field: 'filter', message: 'must have at most 50 conditions' }]);
+    const filterless = await service.get('/api/writers?filter[name]=a&sort=name');
+    expect(filterless.json.errors).toEqual([
+      { field: 'filter[name]', message: 'unknown parameter; known ones are fields' },
+      { field: 'sort', message: 'unknown parameter' },
+    ]);
   });
 
   it('[7.9] names the operators of a column, and takes at most 8 sort keys', async () => {
-    const service = await startCrud(platform, {
-      entities: [Text, Writer, Label],
-      resources: [
-        {
-          entity: Text,
-          endpoint: '/api/texts',
-          filterableFields: true,
-          sortableFields: ['title', 'note', 'pages', 'weight', 'price', 'serial', 'free', 'stage', 'day'],
-        },
-      ],
-    });
-    try {
-      const { json } = await service.get('/api/texts?filter[free][gt]=true&filter[extra]=1');
-      expect(json.errors).toEqual([
-        { field: 'filter[free][gt]', message: 'unknown operator; known ones are eq, ne, in, nin, isNull' },
-        {
-          field: 'filter[extra]',
-          message:
-            'unknown field; known ones are id, title, note, pages, weight, price, serial, free, stage, readAt, day, writerId',
-        },
-      ]);
-      const keys = ['title', 'note', 'pages', 'weight', 'price', 'serial', 'free', 'stage', 'day'];
-      expect((await service.get(`/api/texts?sort=${keys.slice(0, 8).join()}`)).status).toBe(200);
-      expect((await service.get(`/api/texts?sort=${keys.join()}`)).json.errors).toEqual([
-        { field: 'sort', message: 'must name at most 8 fields, got 9' },
-      ]);
-    } finally {
-      await service.close();
-    }
-  });
-
-  it.each<[string, Partial<CrudOptions<Text>>, string]>([
-    ['a misspelt field to filter by', { filterableFields: ['titel' as 'title'] }, '`filterableFields` of Text'],
-    ['a JSON column to filter by', { filterableFields: ['extra'] }, '`filterableFields` of Text'],
-    ['a relation to filter by', { filterableFields: ['writer' as 'title'] }, '`filterableFields` of Text'],
-    ['a misspelt field of a relation', { filterableFields: ['writer.nme' as 'title'] }, '`filterableFields` of Text'],
-    ['a misspelt field to sort by', { sortableFields: ['titel' as 'title'] }, '`sortableFields` of Text'],
-    ['a binary column to filter by', { filterableFields: ['cover'] }, '`filterableFields` of Text'],
-    ['a binary column to sort by', { sortableFields: ['cover'] }, '`sortableFields` of Text'],
-    ['a JSON column to sort by', { sortableFields: ['extra'] }, '`sortableFields` of Text'],
-    ['a misspelt field in the default order', { defaultSort: '-titel' as 'title' }, '`defaultSort` of Text'],
-    ['an empty default order', { defaultSort: '' as 'title' }, '`defaultSort` of Text'],
-    ['one text as fields to filter by', { filterableFields: 'title' as never }, '`filterableFields` of Text'],
-  ])('[7.1] [7.2] refuses to boot with %s', async (_what, options, path) => {
-    const { message } = await crudError(platform, {
-      entities: [Text, Writer, Label],
-      resources: () => [{ entity: Text, endpoint: '/api/texts', ...options }],
-    });
-    expect(message).toMatch(new RegExp(`^CRUD option ${path} must be .+, got .+\\. .+\\.$`));
+    const { json } = await service.get('/api/all-texts?filter[free][gt]=true&filter[extra]=1');
+    expect(json.errors).toEqual([
+      { field: 'filter[free][gt]', message: 'unknown operator; known ones are eq, ne, in, nin, isNull' },
+      {
+        field: 'filter[extra]',
+        message:
+          'unknown field; known ones are id, title, note, pages, weight, price, serial, free, stage, readAt, day, writerId',
+      },
+    ]);
+    expect((await service.get(`/api/all-texts?sort=${EVERY_SORT.slice(0, 8).join()}`)).status).toBe(200);
+    expect((await service.get(`/api/all-texts?sort=${EVERY_SORT.join()}`)).json.errors).toEqual([
+      { field: 'sort', message: 'must name at most 8 fields, got 9' },
+    ]);
   });
 
   it('[7.2] has a default order', async () => {
-    const service = await start();
-    try {
-      for (const title of ['b', 'a', 'c']) await service.post('/api/texts', { title, free: true, stage: 'open' });
-      const titles = async (sent = '') =>
-        (await service.get(`/api/texts${sent}`)).json.data.map((each: Text) => each.title);
-      expect(await titles()).toEqual(['c', 'b', 'a']);
-      expect(await titles('?sort=title')).toEqual(['a', 'b', 'c']);
-    } finally {
-      await service.close();
-    }
+    for (const title of ['b', 'a', 'c']) await service.post('/api/texts', { title, free: true, stage: 'open' });
+    const titles = async (sent = '') =>
+      (await service.get(`/api/texts${sent}`)).json.data.map((each: Text) => each.title);
+    expect(await titles()).toEqual(['c', 'b', 'a']);
+    expect(await titles('?sort=title')).toEqual(['a', 'b', 'c']);
   });
+});
+
+it.each<[string, Partial<CrudOptions<Text>>, string]>([
+  ['a misspelt field to filter by', { filterableFields: ['titel' as 'title'] }, '`filterableFields` of Text'],
+  ['a JSON column to filter by', { filterableFields: ['extra'] }, '`filterableFields` of Text'],
+  ['a relation to filter by', { filterableFields: ['writer' as 'title'] }, '`filterableFields` of Text'],
+  ['a misspelt field of a relation', { filterableFields: ['writer.nme' as 'title'] }, '`filterableFields` of Text'],
+  ['a misspelt field to sort by', { sortableFields: ['titel' as 'title'] }, '`sortableFields` of Text'],
+  ['a binary column to filter by', { filterableFields: ['cover'] }, '`filterableFields` of Text'],
+  ['a binary column to sort by', { sortableFields: ['cover'] }, '`sortableFields` of Text'],
+  ['a JSON column to sort by', { sortableFields: ['extra'] }, '`sortableFields` of Text'],
+  ['a misspelt field in the default order', { defaultSort: '-titel' as 'title' }, '`defaultSort` of Text'],
+  ['an empty default order', { defaultSort: '' as 'title' }, '`defaultSort` of Text'],
+  ['one text as fields to filter by', { filterableFields: 'title' as never }, '`filterableFields` of Text'],
+])('[7.1] [7.2] refuses to boot with %s', async (_what, options, path) => {
+  const Text = textOf('sqlite');
+  const { message } = await crudError('express', {
+    entities: [Text, Writer, Label],
+    resources: () => [{ entity: Text, endpoint: '/api/texts', ...options }],
+  });
+  expect(message).toMatch(new RegExp(`^CRUD option ${path} must be .+, got .+\\. .+\\.$`));
 });

@@ -35,113 +35,194 @@ const base = { entity: Thing, endpoint: '/api/things' } as const;
 /** Everything after `as never` is what a developer without TypeScript can write. */
 const wrongly = (options: unknown): CrudResource => options as CrudResource;
 
+/** [what is wrong, the resources, what the sentence has to say] */
+const refused: [string, () => CrudResource[], RegExp[]][] = [
+  ['no entity', () => [wrongly({ endpoint: '/api/things' })], [/entity/, /undefined/]],
+  ['an entity that is a name', () => [wrongly({ ...base, entity: 'Thing' })], [/entity/, /"Thing"/]],
+  ['an entity that is an instance', () => [wrongly({ ...base, entity: new Thing() })], [/entity/]],
+  ['a class that is not mapped', () => [{ ...base, entity: NotMapped }], [/entity/, /NotMapped/, /@Entity/]],
+  ['no endpoint', () => [wrongly({ entity: Thing })], [/endpoint/, /Thing/]],
+  ['an empty endpoint', () => [{ ...base, endpoint: '' }], [/endpoint/, /Thing/]],
+  ['a slash for an endpoint', () => [{ ...base, endpoint: '/' }], [/endpoint/]],
+  ['an endpoint that is no text', () => [wrongly({ ...base, endpoint: 5 })], [/endpoint/, /5/]],
+  ['an endpoint with a wildcard', () => [{ ...base, endpoint: '/api/*things' }], [/endpoint/, /\*things/]],
+  ['an endpoint with a query', () => [{ ...base, endpoint: '/api/things?x' }], [/endpoint/]],
+  [
+    'an unknown option',
+    () => [wrongly({ ...base, pagination: true })],
+    [
+      /pagination/,
+      /entity/,
+      /endpoint/,
+      /enablePagination/,
+      /enableSearch/,
+      /enableExists/,
+      /searchableFields/,
+      /dataSource/,
+      /maxListSize/,
+    ],
+  ],
+  [
+    'enablePagination that is no boolean',
+    () => [wrongly({ ...base, enablePagination: 'yes' })],
+    [/enablePagination/, /"yes"/],
+  ],
+  ['enableSearch that is no boolean', () => [wrongly({ ...base, enableSearch: 1 })], [/enableSearch/]],
+  ['enableExists that is null', () => [wrongly({ ...base, enableExists: null })], [/enableExists/, /null/]],
+  ['search without searchable fields', () => [{ ...base, enableSearch: true }], [/searchableFields/, /Thing/]],
+  ['search with no field', () => [{ ...base, enableSearch: true, searchableFields: [] }], [/searchableFields/]],
+  [
+    'a searchable field the entity lacks',
+    () => [{ ...base, enableSearch: true, searchableFields: ['name', 'nmae'] }],
+    [/searchableFields/, /nmae/, /Thing/],
+  ],
+  [
+    'a searchable field the entity lacks, though search is off',
+    () => [{ ...base, searchableFields: ['nmae'] }],
+    [/searchableFields/, /nmae/],
+  ],
+  [
+    'a searchable field of the prototype',
+    () => [{ ...base, enableSearch: true, searchableFields: ['constructor'] }],
+    [/searchableFields/, /constructor/],
+  ],
+  [
+    'a hidden column to search',
+    () => [{ ...base, enableSearch: true, searchableFields: ['secret'] }],
+    [/searchableFields/, /secret/],
+  ],
+  [
+    'searchable fields that are one name',
+    () => [wrongly({ ...base, enableSearch: true, searchableFields: 'name' })],
+    [/searchableFields/, /name/],
+  ],
+  [
+    'a searchable field that is no name',
+    () => [wrongly({ ...base, enableSearch: true, searchableFields: [1] })],
+    [/searchableFields/],
+  ],
+  ['a data source that is no name', () => [wrongly({ ...base, dataSource: 1 })], [/dataSource/]],
+  ['an unknown data source', () => [{ ...base, dataSource: 'archive' }], [/archive/]],
+  ['maxListSize 0', () => [{ ...base, maxListSize: 0 }], [/maxListSize/, /0/]],
+  ['a negative maxListSize', () => [{ ...base, maxListSize: -1 }], [/maxListSize/, /-1/]],
+  ['a broken maxListSize', () => [{ ...base, maxListSize: 1.5 }], [/maxListSize/, /1\.5/]],
+  ['maxListSize as text', () => [wrongly({ ...base, maxListSize: '10' })], [/maxListSize/, /10/]],
+  ['two resources on one endpoint', () => [base, { entity: Part, endpoint: '/api/things' }], [/\/api\/things/]],
+  [
+    'two resources on one endpoint, spelled otherwise',
+    () => [base, { entity: Part, endpoint: 'api/things/' }],
+    [/api\/things/],
+  ],
+  [
+    'a class and options on one endpoint',
+    () => [class ThingsController extends CrudController(base) {}, { entity: Part, endpoint: '/api/things' }],
+    [/\/api\/things/],
+  ],
+  ['the same resource twice', () => [base, base], [/\/api\/things/]],
+  ['a class that is no generated controller', () => [wrongly(NotMapped)], [/NotMapped/, /CrudController/]],
+  ['null for a resource', () => [wrongly(null)], [/null/]],
+];
+
+it.each(refused)('[1] [4.2] %s refuses to boot with one sentence', async (_what, resources, says) => {
+  const { message } = await crudError('express', { resources });
+  for (const what of says) expect(message).toMatch(what);
+  expect(message).not.toMatch(/\n\s+at /);
+  expect(message.split('\n')).toHaveLength(1);
+});
+
+it('[1] CrudModule.forFeature without a resource refuses to boot', () => {
+  expect(() => CrudModule.forFeature()).toThrow(/CrudModule\.forFeature/);
+});
+
+it('[4.2] two resources on one endpoint in two modules refuse to boot', async () => {
+  @Module({ imports: [CrudModule.forFeature({ entity: Part, endpoint: '/api/things' })] })
+  class PartsModule {}
+  const { message } = await crudError('express', { resources: [base], imports: [PartsModule] });
+  expect(message).toContain('/api/things');
+});
+
+it('[4.2] an entity may stand on two endpoints, each with its own options', async () => {
+  const service = await startCrud('express', {
+    resources: [base, { entity: Thing, endpoint: '/api/paged', enablePagination: true }],
+  });
+  await service.post('/api/things', { name: 'a' });
+  expect((await service.get('/api/things')).json).not.toHaveProperty('metadata');
+  expect((await service.get('/api/paged')).json.metadata.pagination.total).toBe(1);
+  await service.close();
+});
+
+it('[4.2] dataSource names a further data source', async () => {
+  const archive = await createDatabase();
+  const service = await startCrud('express', {
+    resources: [base, { entity: Thing, endpoint: '/api/archive', dataSource: 'archive' }],
+    imports: [TypeOrmModule.forRoot({ ...archive.options, name: 'archive' })],
+    onClose: archive.drop,
+  });
+  await service.post('/api/archive', { name: 'old' });
+  await service.post('/api/archive', { name: 'older' });
+  expect((await service.get('/api/archive')).json.data).toHaveLength(2);
+  expect((await service.get('/api/things')).json.data).toEqual([]);
+  expect((await service.put('/api/archive/2', { name: 'oldest' })).json.data).toEqual({ id: 2, name: 'oldest' });
+  expect((await service.del('/api/archive/1')).status).toBe(200);
+  expect(await service.dataSource.getRepository(Thing).count()).toBe(0);
+  await service.close();
+});
+
+it('[4.2] [4.8] an entity that only the other data source knows refuses to boot', async () => {
+  const archive = await createDatabase();
+  const { message } = await crudError('express', {
+    entities: [Part],
+    resources: [base],
+    imports: [TypeOrmModule.forRoot({ ...archive.options, name: 'archive', entities: [Thing] })],
+    onClose: archive.drop,
+  });
+  expect(message).toMatch(/Thing.*(entities|autoLoadEntities)/);
+});
+
+it('[1] CrudModule.forFeature registers the repository of the entity', async () => {
+  @Injectable()
+  class Counter {
+    constructor(@InjectRepository(Thing) readonly things: Repository<Thing>) {}
+  }
+  const service = await startCrud('express', { resources: [base], providers: [Counter] });
+  await service.post('/api/things', { name: 'a' });
+  expect(await service.app.get(Counter).things.count()).toBe(1);
+  expect(service.app.get(getRepositoryToken(Thing), { strict: false })).toBeDefined();
+  await service.close();
+});
+
+it('[1] CrudModule.forFeature takes options and classes side by side, and may be used in several modules', async () => {
+  class ThingsController extends CrudController(base) {}
+  @Module({ imports: [CrudModule.forFeature({ entity: Part, endpoint: '/api/parts' })] })
+  class PartsModule {}
+  const service = await startCrud('express', {
+    resources: [ThingsController, { entity: Part, endpoint: '/api/spares' }],
+    imports: [PartsModule],
+  });
+  for (const path of ['/api/things', '/api/spares', '/api/parts'])
+    expect((await service.get(path)).json.data).toEqual([]);
+  await service.close();
+});
+
+it('[1] two applications in one process serve the same resource from two databases', async () => {
+  const first = await startCrud('express', { resources: [base] });
+  const second = await startCrud('express', { resources: [base] });
+  await first.post('/api/things', { name: 'a' });
+  expect((await second.get('/api/things')).json.data).toEqual([]);
+  expect((await first.get('/api/things')).json.data).toHaveLength(1);
+  await Promise.all([first.close(), second.close()]);
+});
+
+it('[4.8] an entity unknown to the data source refuses to boot and says how to fix it', async () => {
+  const { message } = await crudError('express', {
+    entities: [Part],
+    resources: [base],
+  });
+  expect(message).toMatch(/Thing/);
+  expect(message).toMatch(/entities/);
+});
+
 describe.each(PLATFORMS)('on %s', (platform) => {
-  /** [what is wrong, the resources, what the sentence has to say] */
-  const refused: [string, () => CrudResource[], RegExp[]][] = [
-    ['no entity', () => [wrongly({ endpoint: '/api/things' })], [/entity/, /undefined/]],
-    ['an entity that is a name', () => [wrongly({ ...base, entity: 'Thing' })], [/entity/, /"Thing"/]],
-    ['an entity that is an instance', () => [wrongly({ ...base, entity: new Thing() })], [/entity/]],
-    ['a class that is not mapped', () => [{ ...base, entity: NotMapped }], [/entity/, /NotMapped/, /@Entity/]],
-    ['no endpoint', () => [wrongly({ entity: Thing })], [/endpoint/, /Thing/]],
-    ['an empty endpoint', () => [{ ...base, endpoint: '' }], [/endpoint/, /Thing/]],
-    ['a slash for an endpoint', () => [{ ...base, endpoint: '/' }], [/endpoint/]],
-    ['an endpoint that is no text', () => [wrongly({ ...base, endpoint: 5 })], [/endpoint/, /5/]],
-    ['an endpoint with a wildcard', () => [{ ...base, endpoint: '/api/*things' }], [/endpoint/, /\*things/]],
-    ['an endpoint with a query', () => [{ ...base, endpoint: '/api/things?x' }], [/endpoint/]],
-    [
-      'an unknown option',
-      () => [wrongly({ ...base, pagination: true })],
-      [
-        /pagination/,
-        /entity/,
-        /endpoint/,
-        /enablePagination/,
-        /enableSearch/,
-        /enableExists/,
-        /searchableFields/,
-        /dataSource/,
-        /maxListSize/,
-      ],
-    ],
-    [
-      'enablePagination that is no boolean',
-      () => [wrongly({ ...base, enablePagination: 'yes' })],
-      [/enablePagination/, /"yes"/],
-    ],
-    ['enableSearch that is no boolean', () => [wrongly({ ...base, enableSearch: 1 })], [/enableSearch/]],
-    ['enableExists that is null', () => [wrongly({ ...base, enableExists: null })], [/enableExists/, /null/]],
-    ['search without searchable fields', () => [{ ...base, enableSearch: true }], [/searchableFields/, /Thing/]],
-    ['search with no field', () => [{ ...base, enableSearch: true, searchableFields: [] }], [/searchableFields/]],
-    [
-      'a searchable field the entity lacks',
-      () => [{ ...base, enableSearch: true, searchableFields: ['name', 'nmae'] }],
-      [/searchableFields/, /nmae/, /Thing/],
-    ],
-    [
-      'a searchable field the entity lacks, though search is off',
-      () => [{ ...base, searchableFields: ['nmae'] }],
-      [/searchableFields/, /nmae/],
-    ],
-    [
-      'a searchable field of the prototype',
-      () => [{ ...base, enableSearch: true, searchableFields: ['constructor'] }],
-      [/searchableFields/, /constructor/],
-    ],
-    [
-      'a hidden column to search',
-      () => [{ ...base, enableSearch: true, searchableFields: ['secret'] }],
-      [/searchableFields/, /secret/],
-    ],
-    [
-      'searchable fields that are one name',
-      () => [wrongly({ ...base, enableSearch: true, searchableFields: 'name' })],
-      [/searchableFields/, /name/],
-    ],
-    [
-      'a searchable field that is no name',
-      () => [wrongly({ ...base, enableSearch: true, searchableFields: [1] })],
-      [/searchableFields/],
-    ],
-    ['a data source that is no name', () => [wrongly({ ...base, dataSource: 1 })], [/dataSource/]],
-    ['an unknown data source', () => [{ ...base, dataSource: 'archive' }], [/archive/]],
-    ['maxListSize 0', () => [{ ...base, maxListSize: 0 }], [/maxListSize/, /0/]],
-    ['a negative maxListSize', () => [{ ...base, maxListSize: -1 }], [/maxListSize/, /-1/]],
-    ['a broken maxListSize', () => [{ ...base, maxListSize: 1.5 }], [/maxListSize/, /1\.5/]],
-    ['maxListSize as text', () => [wrongly({ ...base, maxListSize: '10' })], [/maxListSize/, /10/]],
-    ['two resources on one endpoint', () => [base, { entity: Part, endpoint: '/api/things' }], [/\/api\/things/]],
-    [
-      'two resources on one endpoint, spelled otherwise',
-      () => [base, { entity: Part, endpoint: 'api/things/' }],
-      [/api\/things/],
-    ],
-    [
-      'a class and options on one endpoint',
-      () => [class ThingsController extends CrudController(base) {}, { entity: Part, endpoint: '/api/things' }],
-      [/\/api\/things/],
-    ],
-    ['the same resource twice', () => [base, base], [/\/api\/things/]],
-    ['a class that is no generated controller', () => [wrongly(NotMapped)], [/NotMapped/, /CrudController/]],
-    ['null for a resource', () => [wrongly(null)], [/null/]],
-  ];
-
-  it.each(refused)('[1] [4.2] %s refuses to boot with one sentence', async (_what, resources, says) => {
-    const { message } = await crudError(platform, { resources });
-    for (const what of says) expect(message).toMatch(what);
-    expect(message).not.toMatch(/\n\s+at /);
-    expect(message.split('\n')).toHaveLength(1);
-  });
-
-  it('[1] CrudModule.forFeature without a resource refuses to boot', () => {
-    expect(() => CrudModule.forFeature()).toThrow(/CrudModule\.forFeature/);
-  });
-
-  it('[4.2] two resources on one endpoint in two modules refuse to boot', async () => {
-    @Module({ imports: [CrudModule.forFeature({ entity: Part, endpoint: '/api/things' })] })
-    class PartsModule {}
-    const { message } = await crudError(platform, { resources: [base], imports: [PartsModule] });
-    expect(message).toContain('/api/things');
-  });
-
   it('[4.2] a resource on an endpoint of the application itself refuses to boot', async () => {
     @Controller('api/things')
     class OwnController {
@@ -162,44 +243,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await service.get('/api/things/exists/1')).status).toBe(404);
     expect((await service.get('/api/things/search?name=a')).status).toBe(400);
     await service.close();
-  });
-
-  it('[4.2] an entity may stand on two endpoints, each with its own options', async () => {
-    const service = await startCrud(platform, {
-      resources: [base, { entity: Thing, endpoint: '/api/paged', enablePagination: true }],
-    });
-    await service.post('/api/things', { name: 'a' });
-    expect((await service.get('/api/things')).json).not.toHaveProperty('metadata');
-    expect((await service.get('/api/paged')).json.metadata.pagination.total).toBe(1);
-    await service.close();
-  });
-
-  it('[4.2] dataSource names a further data source', async () => {
-    const archive = await createDatabase();
-    const service = await startCrud(platform, {
-      resources: [base, { entity: Thing, endpoint: '/api/archive', dataSource: 'archive' }],
-      imports: [TypeOrmModule.forRoot({ ...archive.options, name: 'archive' })],
-      onClose: archive.drop,
-    });
-    await service.post('/api/archive', { name: 'old' });
-    await service.post('/api/archive', { name: 'older' });
-    expect((await service.get('/api/archive')).json.data).toHaveLength(2);
-    expect((await service.get('/api/things')).json.data).toEqual([]);
-    expect((await service.put('/api/archive/2', { name: 'oldest' })).json.data).toEqual({ id: 2, name: 'oldest' });
-    expect((await service.del('/api/archive/1')).status).toBe(200);
-    expect(await service.dataSource.getRepository(Thing).count()).toBe(0);
-    await service.close();
-  });
-
-  it('[4.2] [4.8] an entity that only the other data source knows refuses to boot', async () => {
-    const archive = await createDatabase();
-    const { message } = await crudError(platform, {
-      entities: [Part],
-      resources: [base],
-      imports: [TypeOrmModule.forRoot({ ...archive.options, name: 'archive', entities: [Thing] })],
-      onClose: archive.drop,
-    });
-    expect(message).toMatch(/Thing.*(entities|autoLoadEntities)/);
   });
 
   const searched: CrudOptions<Thing> = {
@@ -256,40 +299,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await service.close();
   });
 
-  it('[1] CrudModule.forFeature registers the repository of the entity', async () => {
-    @Injectable()
-    class Counter {
-      constructor(@InjectRepository(Thing) readonly things: Repository<Thing>) {}
-    }
-    const service = await startCrud(platform, { resources: [base], providers: [Counter] });
-    await service.post('/api/things', { name: 'a' });
-    expect(await service.app.get(Counter).things.count()).toBe(1);
-    expect(service.app.get(getRepositoryToken(Thing), { strict: false })).toBeDefined();
-    await service.close();
-  });
-
-  it('[1] CrudModule.forFeature takes options and classes side by side, and may be used in several modules', async () => {
-    class ThingsController extends CrudController(base) {}
-    @Module({ imports: [CrudModule.forFeature({ entity: Part, endpoint: '/api/parts' })] })
-    class PartsModule {}
-    const service = await startCrud(platform, {
-      resources: [ThingsController, { entity: Part, endpoint: '/api/spares' }],
-      imports: [PartsModule],
-    });
-    for (const path of ['/api/things', '/api/spares', '/api/parts'])
-      expect((await service.get(path)).json.data).toEqual([]);
-    await service.close();
-  });
-
-  it('[1] two applications in one process serve the same resource from two databases', async () => {
-    const first = await startCrud(platform, { resources: [base] });
-    const second = await startCrud(platform, { resources: [base] });
-    await first.post('/api/things', { name: 'a' });
-    expect((await second.get('/api/things')).json.data).toEqual([]);
-    expect((await first.get('/api/things')).json.data).toHaveLength(1);
-    await Promise.all([first.close(), second.close()]);
-  });
-
   it('[1] a generated controller works under a global prefix, and its Location carries it', async () => {
     const service = await startCrud(platform, {
       resources: [base],
@@ -298,15 +307,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await service.post('/v1/api/things', { name: 'a' })).headers['location']).toBe('/v1/api/things/1');
     expect((await service.get('/api/things')).status).toBe(404);
     await service.close();
-  });
-
-  it('[4.8] an entity unknown to the data source refuses to boot and says how to fix it', async () => {
-    const { message } = await crudError(platform, {
-      entities: [Part],
-      resources: [base],
-    });
-    expect(message).toMatch(/Thing/);
-    expect(message).toMatch(/entities/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Validation by a Standard Schema on each platform and database. */
+/** Validation by a Standard Schema. */
 import { IsIn } from 'class-validator';
 import type { CrudOptions, StandardSchema } from 'declarest';
 import { as, type Client } from 'declarest/testing';
@@ -7,7 +7,6 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
 import { crudError, startCrud, wrongFields, type CrudService } from './service.js';
 
 @Entity()
@@ -76,10 +75,10 @@ const update = z
 
 const offer = { title: 'Lamp', price: 10, discount: 2 };
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe('a schema', () => {
   let service: CrudService;
   beforeAll(async () => {
-    service = await startCrud(platform, {
+    service = await startCrud('fastify', {
       entities: [Offer],
       resources: [
         { entity: Offer, endpoint: '/api/watched', schema: { create: watching, update: watching } },
@@ -181,18 +180,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['another name', { delete: create }],
     ['no Standard Schema', { create: { parse: () => true } }],
   ])('[8.8] refuses to boot with %s', async (_what, schema) => {
-    const { message } = await crudError(platform, {
+    const { message } = await crudError('fastify', {
       resources: [{ entity: Offer, endpoint: '/api/offers', schema: schema as object }],
     });
     expect(message).toMatch(/^CRUD option `schema` of Offer must be \{create, update\} with Standard Schemas, got /);
   });
 });
 
-describe.each(PLATFORMS)('schemas beside permissions on %s', (platform) => {
+describe('schemas beside permissions', () => {
   let service: CrudService;
   const user = (): Client => as(service.app, { sub: 1, roles: ['USER'] });
   const start = async (options: Partial<CrudOptions<Offer>>): Promise<void> => {
-    service = await startCrud(platform, {
+    service = await startCrud('fastify', {
       entities: [Offer],
       resources: [{ entity: Offer, endpoint: '/api/offers', ...options }],
       imports: [authModule({ defaultAccess: 'public' })],

@@ -109,29 +109,37 @@ describe.each(DATABASES)('on %s', (database) => {
     await service.close();
   });
 
-  /** Whether every statement of a page finds its rows in an index, without a sort. */
-  it.each(['value', '-value'])('[7.5] every page sorted by %s comes from an index', async (sort) => {
+  describe('pages of many rows', () => {
     const logger = new StatementLog();
-    const resources = [
-      { entity: Mark, endpoint: '/api/marks', enablePagination: 'cursor', sortableFields: ['value'] } as const,
-    ];
-    const service = await startCrud('express', { database, entities: [Mark], resources, dataSource: { logger } });
-    const { dataSource } = service;
-    const numbers = Array.from({ length: ROWS }, (_, index) => ({ value: index % 4 === 0 ? null : index % 1_000 }));
-    for (let first = 0; first < ROWS; first += 1_000)
-      await dataSource.getRepository(Mark).insert(numbers.slice(first, first + 1_000));
-    // The primary key ascends in every order, so that a descending sort needs an index of its own.
-    await dataSource.query('CREATE INDEX mark_down ON mark (value DESC, id)');
-    await dataSource.query(database === 'mariadb' ? 'ANALYZE TABLE mark' : 'ANALYZE mark');
-    let after = '';
-    for (let page = 0; page < 160; page += 1) {
-      logger.take();
-      const { json } = await service.get(`/api/marks?size=100&sort=${sort}${after}`);
-      after = `&after=${json.metadata.pagination.next}`;
-      if (page % 40 !== 0 && page !== 159) continue;
-      for (const [sql, parameters] of logger.take()) await expectIndex(service, sql, parameters);
-    }
-    await service.close();
+    let service: CrudService;
+    beforeAll(async () => {
+      service = await startCrud('express', {
+        database,
+        entities: [Mark],
+        resources: [{ entity: Mark, endpoint: '/api/marks', enablePagination: 'cursor', sortableFields: ['value'] }],
+        dataSource: { logger },
+      });
+      const { dataSource } = service;
+      const numbers = Array.from({ length: ROWS }, (_, index) => ({ value: index % 4 === 0 ? null : index % 1_000 }));
+      for (let first = 0; first < ROWS; first += 1_000)
+        await dataSource.getRepository(Mark).insert(numbers.slice(first, first + 1_000));
+      // The primary key ascends in every order, so that a descending sort needs an index of its own.
+      await dataSource.query('CREATE INDEX mark_down ON mark (value DESC, id)');
+      await dataSource.query(database === 'mariadb' ? 'ANALYZE TABLE mark' : 'ANALYZE mark');
+    });
+    afterAll(() => service.close());
+
+    /** Whether every statement of a page finds its rows in an index, without a sort. */
+    it.each(['value', '-value'])('[7.5] every page sorted by %s comes from an index', async (sort) => {
+      let after = '';
+      for (let page = 0; page < 160; page += 1) {
+        logger.take();
+        const { json } = await service.get(`/api/marks?size=100&sort=${sort}${after}`);
+        after = `&after=${json.metadata.pagination.next}`;
+        if (page % 40 !== 0 && page !== 159) continue;
+        for (const [sql, parameters] of logger.take()) await expectIndex(service, sql, parameters);
+      }
+    });
   });
 
   async function expectIndex({ dataSource }: CrudService, sql: string, parameters: unknown[]): Promise<void> {
