@@ -2,16 +2,8 @@ import { jest } from '@jest/globals';
 import { Body, Controller, Get, Injectable, Module, type OnApplicationBootstrap, Post } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import bcrypt from 'bcrypt';
-import {
-  AuthModule,
-  AuthUser,
-  CurrentUser,
-  DuplicateUserError,
-  InvalidUserError,
-  UserAccounts,
-  type NewUser,
-  type Principal,
-} from 'declarest';
+import { AuthModule, AuthUser, CurrentUser, DuplicateUserError, InvalidUserError, UserAccounts } from 'declarest';
+import type { NewUser, Principal } from 'declarest';
 import { Column, Entity } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';

@@ -12,8 +12,9 @@ import { type Compiled, compile, REPOSITORY } from '../compiled.js';
 const APPLICATION = `
 import 'reflect-metadata';
 import { Controller, Get, Injectable, Module, type OnModuleInit } from '@nestjs/common';
-import { AuthModule, AuthUser, Roles, SecurityConfig, CrudModule } from 'declarest';
-import { DataSource, Entity, Column, PrimaryGeneratedColumn } from 'typeorm';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, AuthUser, Roles, SecurityConfig } from 'declarest';
+import { DataSource, Entity } from 'typeorm';
 
 @Entity() class User extends AuthUser {}
 
@@ -60,7 +61,10 @@ export function configure(app: INestApplication): void {
 }
 `,
   'apps/searched.ts': `
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CrudModule } from 'declarest';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity() class Note {
   @PrimaryGeneratedColumn() id!: number;

@@ -1,16 +1,5 @@
-import {
-  All,
-  Controller,
-  Get,
-  Head,
-  Injectable,
-  Post,
-  Put,
-  Module,
-  type MiddlewareConsumer,
-  type NestModule,
-  type Type,
-} from '@nestjs/common';
+import { All, Controller, Get, Head, Injectable, Post, Put } from '@nestjs/common';
+import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   cors,

@@ -8,10 +8,9 @@ import {
   HttpException,
   NotFoundException,
   Post,
-  type INestApplication,
-  type Provider,
 } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import type { INestApplication, Provider } from '@nestjs/common';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type CrudService, failure, naming, startCrud, wrongFields } from './service.js';

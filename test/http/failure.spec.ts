@@ -5,8 +5,8 @@ import {
   type LoggerService,
   NotFoundException,
   UnauthorizedException,
-  Logger,
 } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { failureOf, platformStatusOf, UnreadableBody } from '../../lib/http/failure.js';
 import { AccessRefused, AuthenticationRequired } from '../../lib/http/refusal.js';
 
