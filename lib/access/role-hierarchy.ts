@@ -19,7 +19,7 @@ export function compileRoleHierarchy(hierarchy: RoleHierarchy): RoleInclusion {
   const isDeclared = included.size > 0;
   return {
     isDeclared,
-    expand: (roles) => (!isDeclared ? roles : [...new Set(roles.flatMap((role) => included.get(role) ?? [role]))]),
+    expand: (roles) => (isDeclared ? [...new Set(roles.flatMap((role) => included.get(role) ?? [role]))] : roles),
     includersOf: (role) =>
       [...included].filter(([above, below]) => above !== role && below.includes(role)).map(([above]) => above),
   };

@@ -9,6 +9,7 @@ import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
 import { parseJson } from '../http/parse-json.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { applicationOf, type Application } from '../routes/application.js';
 
 export interface RequestParts {
   /** Sent as JSON, with its content type. */
@@ -70,15 +71,12 @@ function withTarget(socket: Duplex, target: string): Duplex {
   return Duplex.from({ readable: socket, writable });
 }
 
-const starts = new WeakMap<INestApplication, Promise<unknown>>();
+const startListening = (_: Application, app: INestApplication): Promise<unknown> => app.listen(0, '127.0.0.1');
 
 /** The address of the application, which starts to listen on a free port of 127.0.0.1 unless it listens already. */
 export async function addressOf(app: INestApplication): Promise<{ host: string; port: number; isSecure: boolean }> {
   const server = app.getHttpServer() as http.Server;
-  if (!server.listening) {
-    if (!starts.has(app)) starts.set(app, app.listen(0, '127.0.0.1'));
-    await starts.get(app);
-  }
+  if (!server.listening) await applicationOf(app).once(startListening, app);
   const found = server.address() as AddressInfo | string | null;
   if (found === null || typeof found === 'string') {
     const got = found === null ? 'one that is closed' : `one that listens on ${found}`;

@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { jest } from '@jest/globals';
+import { type CanActivate, Logger } from '@nestjs/common';
 import { Authenticated, decoratedEffects, Public, Roles } from '../../lib/access/access-decorators.js';
 import { refusalOf } from './declared.js';
 
@@ -7,6 +9,30 @@ const effectsOf = (controller: { prototype: object } | undefined, handler: objec
     ({ effect, declaredBy }) =>
       `${declaredBy}: ${effect.kind}${effect.kind === 'roles' ? ` ${effect.anyOf.join(' or ')}` : ''}`,
   );
+
+describe('the guard of a decorated handler', () => {
+  class Shop {
+    @Roles('A')
+    list(): void {}
+  }
+  const [Check] = Reflect.getMetadata('__guards__', Shop.prototype.list) as [
+    new (authenticator?: object) => CanActivate,
+  ];
+
+  it.each([
+    ['without AuthModule', undefined, 1],
+    ['with AuthModule', {}, 0],
+  ])('[3.3] lets requests pass, and warns %s', (_, authenticator, warnings) => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    expect(new Check(authenticator).canActivate({} as never)).toBe(true);
+    expect(warn.mock.calls).toEqual(
+      Array(warnings).fill([
+        'Access decorators such as @Roles() do nothing without AuthModule. Add AuthModule.forRoot({ … }) to the imports of the root module.',
+      ]),
+    );
+    warn.mockRestore();
+  });
+});
 
 describe('access decorators', () => {
   it.each([

@@ -7,6 +7,7 @@ import {
   DENIED,
   describeAccess,
   describeRequirements,
+  hasPolicy,
   PUBLIC,
   type Refusal,
   type Requirement,
@@ -102,6 +103,10 @@ describe('the description of an access', () => {
 });
 
 describe('policies', () => {
+  it('[3.2] are known without calling them', () => {
+    expect([needing(), needing(anyOf('A')), needing(anyOf('A'), OWNER)].map(hasPolicy)).toEqual([false, false, true]);
+  });
+
   const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
   const request = { method: 'GET', headers: {} };
   const refusedBy = (name: string): Refusal => ({ reason: 'forbidden', missing: [name], byPolicy: true });

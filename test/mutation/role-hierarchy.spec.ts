@@ -33,6 +33,7 @@ describe('roles that include others', () => {
     const roles = ['A', 'A'];
     expect(compileRoleHierarchy({}).expand(roles)).toBe(roles);
     expect(compileRoleHierarchy({}).includersOf('A')).toEqual([]);
+    expect([compileRoleHierarchy({}).isDeclared, inclusion().isDeclared]).toEqual([false, true]);
   });
 
   it('[3.2] two ways to one role are no cycle, and a role may be named constructor', () => {
