@@ -1,7 +1,9 @@
+import type { AddressInfo } from 'node:net';
 import {
   Controller,
   type DynamicModule,
   Get,
+  type INestApplication,
   Inject,
   Injectable,
   Module,
@@ -12,18 +14,17 @@ import {
   Scope,
 } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
-import { Test } from '@nestjs/testing';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CrudModule, SecurityConfig, SecurityRulesGuard } from 'declarest';
-import type { AddressInfo } from 'node:net';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase } from '../harness/databases.js';
 import { bootError, linesOf, type Platform, PLATFORMS, startApp } from '../harness/platforms.js';
 import { shopModule } from '../harness/shop.js';
-import { authModule, probeController, securityConfig, startRuled, TOKENS } from './ruled-app.js';
+import { authModule, probeController, ruledModule, securityConfig, startRuled, TOKENS } from './ruled-app.js';
 
 @Entity('declared_notes')
 class Note {
@@ -352,4 +353,52 @@ it('[1] a configuration may have the hook of its start as a property', async () 
   const app = await startApp('express', { imports: [authModule()], providers: [WithHook] });
   expect(ran).toBe(true);
   await app.close();
+});
+
+const adapterOf = (platform: Platform) => (platform === 'express' ? new ExpressAdapter() : new FastifyAdapter());
+
+const statuses = async (app: INestApplication): Promise<number[]> => {
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const ask = async (path: string, token?: string) =>
+    (await request(`http://127.0.0.1:${port}`, 'GET', path, token === undefined ? {} : { token })).status;
+  const found = [
+    await ask('/open'),
+    await ask('/admin'),
+    await ask('/admin', TOKENS.USER),
+    await ask('/admin', TOKENS.ADMIN),
+    await ask('/nowhere'),
+    await ask('/outside'),
+  ];
+  await app.close();
+  return found;
+};
+
+const module = () =>
+  ruledModule({
+    routes: ['GET open', 'GET admin'],
+    rules: ({ publicEndpoints, requireRole }) => {
+      publicEndpoints('/open');
+      requireRole('ADMIN', '/admin', '/outside/**');
+    },
+  });
+
+describe.each(PLATFORMS)('under @nestjs/testing on %s', (platform) => {
+  it('[1] a builder that is compiled twice gives two applications with the same rules', async () => {
+    const builder = Test.createTestingModule(module()).setLogger(false as never);
+    for (const time of ['first', 'second']) {
+      const app = (await builder.compile()).createNestApplication<INestApplication>(adapterOf(platform));
+      expect([time, await statuses(app)]).toEqual([time, [200, 401, 403, 200, 404, 401]]);
+    }
+  });
+
+  it('[1] a test can override the guard', async () => {
+    const built = await Test.createTestingModule(module())
+      .setLogger(false as never)
+      .overrideProvider(SecurityRulesGuard)
+      .useValue({ canActivate: () => true })
+      .compile();
+    const app = built.createNestApplication<INestApplication>(adapterOf(platform));
+    expect((await statuses(app)).slice(0, 4)).toEqual([200, 200, 200, 200]);
+  });
 });

@@ -1,13 +1,18 @@
 import { urlSpellings } from '../../lib/testing/url-spellings.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { rawRequest } from '../harness/raw-socket.js';
-import { bearer, type RuledApp, TOKENS } from './ruled-app.js';
+import { rawRequest, rawTarget } from '../harness/raw-socket.js';
+import { bearer, type RuledApp, startRuled, TOKENS, wildcard } from './ruled-app.js';
 import { mayBeEntered, ROUTERS, send, startSpellingApp } from './spelling-app.js';
 
 /** Routers read each in their own way. Access must not depend on it. */
 const SPELLINGS = urlSpellings('/api/kiosk/tasks').map(({ name }) => name);
-const spell = (name: string, path: string): string =>
-  urlSpellings(path).find((spelling) => spelling.name === name)?.target ?? path;
+/** By path, then by name of the spelling. */
+const targets = new Map<string, Map<string, string>>();
+function spell(name: string, path: string): string {
+  const ofPath = targets.get(path) ?? new Map(urlSpellings(path).map((spelling) => [spelling.name, spelling.target]));
+  targets.set(path, ofPath);
+  return ofPath.get(name) ?? path;
+}
 
 const PATHS = [
   '/open/users/me',
@@ -230,5 +235,43 @@ describe.each(PLATFORMS)('methods on %s', (platform) => {
       const answer = await rawRequest(app.port, `${head}\r\nConnection: close\r\n\r\n`);
       expect(answer.status).toBe(401);
     }
+  });
+});
+
+/** Node accepts 16 kB of request line and headers. */
+const repeated = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
+
+/** A quadratic algorithm takes seconds for each of these paths. */
+const MAX_MS = 500;
+
+describe.each(PLATFORMS)('paths with thousands of levels on %s', (platform) => {
+  it.each([
+    ['levels', '/a'],
+    ['empty levels', '/'],
+    ['path parameters', ';a'],
+    ['levels with path parameters', '/a;a'],
+    ['parent segments', '/..'],
+    ['escaped slashes', '%2f'],
+  ])('[3.5] are decided in linear time: %s', async (_what, text) => {
+    const app = await startRuled(platform, {
+      routes: [`GET ${wildcard(platform, 'files')}`],
+      rules: ({ requireAuth, requireRole, publicEndpoints }) => {
+        // The second rule matches a part of a wildcard route, the third no route of Nest's at all.
+        publicEndpoints('/files/**');
+        requireRole('ADMIN', '/files/a/a/secret/**');
+        requireAuth('/legacy/a/**');
+      },
+      configure: (nest) => void nest.use('/mount', (_request: unknown, _response: unknown, next: () => void) => next()),
+    });
+    for (const path of [`/files${repeated(text)}`, `/legacy/a${repeated(text)}`, `/mount${repeated(text)}`]) {
+      const started = performance.now();
+      const { status } = await rawTarget(app.port, path);
+      expect([path.slice(0, 20), status === undefined, performance.now() - started < MAX_MS]).toEqual([
+        path.slice(0, 20),
+        false,
+        true,
+      ]);
+    }
+    await app.close();
   });
 });

@@ -1,16 +1,48 @@
 import { jest } from '@jest/globals';
-import { Body, Controller, Get, Injectable, Module, type OnApplicationBootstrap, Post } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  Post,
+  type Type,
+} from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import bcrypt from 'bcrypt';
-import { AuthModule, AuthUser, CurrentUser, DuplicateUserError, InvalidUserError, UserAccounts } from 'declarest';
-import type { NewUser, Principal } from 'declarest';
-import { Column, Entity } from 'typeorm';
-import { request } from '../harness/client.js';
+import {
+  AuthModule,
+  AuthUser,
+  CurrentUser,
+  DuplicateUserError,
+  InvalidUserError,
+  type LoginField,
+  type NewUser,
+  type Principal,
+  UserAccounts,
+  type UserFields,
+  UserRepository,
+} from 'declarest';
+import { AfterLoad, Column, DataSource, Entity } from 'typeorm';
+import { databaseFailureOf } from '../../lib/entities/database-errors.js';
+import { BUSY_CASES, makeBusy, SERVER_DATABASES, startProxy } from '../harness/busy-databases.js';
+import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { PLATFORMS, startApp } from '../harness/platforms.js';
-import { startShop } from '../harness/shop.js';
-import { claims, makeToken } from '../harness/tokens.js';
-import { AUTH, type AuthApp, PASSWORD, startAuth, unique, uniqueEmail } from './auth-app.js';
+import { bootError, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
+import { startShop, User } from '../harness/shop.js';
+import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
+import {
+  AUTH,
+  type AuthApp,
+  expectFailure,
+  PASSWORD,
+  startAuth,
+  unique,
+  uniqueEmail,
+  WhoController,
+} from './auth-app.js';
 
 @Entity()
 class Member extends AuthUser {
@@ -259,5 +291,256 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ])
       expect(await who(bad)).toBeNull();
     await app.close();
+  });
+});
+
+describe('a repositoryClass', () => {
+  /** Not an entity: no database knows it. */
+  class StoredUser extends AuthUser {
+    override role = 'USER';
+    override active = true;
+  }
+
+  /** The port as the contract defines it, and nothing more. */
+  @Injectable()
+  class MemoryUsers extends UserRepository {
+    static last: MemoryUsers;
+    readonly rows: AuthUser[] = [];
+    readonly calls: string[] = [];
+    constructor() {
+      super();
+      MemoryUsers.last = this;
+    }
+    async findById(id: string): Promise<AuthUser | null> {
+      this.calls.push(`findById ${id}`);
+      return this.rows.find((row) => String(row.id) === id) ?? null;
+    }
+    async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
+      this.calls.push(`findByLogin ${field} ${value}`);
+      return this.rows.find((row) => row[field] === value) ?? null;
+    }
+    async create(fields: UserFields): Promise<AuthUser> {
+      for (const field of ['email', 'username'] as const)
+        if (fields[field] != null && this.rows.some((row) => row[field] === fields[field]))
+          throw new DuplicateUserError(field, fields[field]);
+      const user = Object.assign(new StoredUser(), fields, { id: this.rows.length + 1 });
+      this.rows.push(user);
+      return user;
+    }
+    async update(id: string, fields: UserFields): Promise<AuthUser | null> {
+      const user = this.rows.find((row) => String(row.id) === id);
+      return user ? Object.assign(user, fields) : null;
+    }
+  }
+
+  const options = (repositoryClass: Type<UserRepository>) => ({
+    userClass: StoredUser,
+    repositoryClass,
+    jwtSecret: TEST_SECRET,
+    bcryptRounds: 4,
+  });
+
+  describe.each(PLATFORMS)('on %s', (platform) => {
+    let running: RunningApp;
+    const start = async (repositoryClass: Type<UserRepository>): Promise<void> => {
+      running = await startApp(platform, {
+        imports: [AuthModule.forRoot(options(repositoryClass))],
+        controllers: [WhoController],
+      });
+    };
+    afterEach(() => running.close());
+    const post = (path: string, json: unknown) => request(running.url, 'POST', `/api/auth/${path}`, { json });
+    const get = (path: string, token: string) => request(running.url, 'GET', path, { token });
+
+    it('[1] serves register, login and me without a database, and receives values in their stored form', async () => {
+      await start(MemoryUsers);
+      const email = uniqueEmail();
+      const registered = await post('register', {
+        email: ` ${email.toUpperCase()}`,
+        password: PASSWORD,
+        firstName: 'Ann',
+      });
+      const profile = { id: 1, email, username: null, firstName: 'Ann', lastName: null, role: 'USER', active: true };
+      expect([registered.status, registered.json.data.user]).toEqual([201, profile]);
+      const [row] = MemoryUsers.last.rows;
+      expect(row).toMatchObject({ email, role: 'USER', active: true, password: expect.stringMatching(/^\$2b\$04\$/) });
+      expectFailure(await post('register', { email, password: PASSWORD }));
+
+      const login = await post('login', { email: email.toUpperCase(), password: PASSWORD });
+      expect([login.status, login.json.data.user]).toEqual([200, { id: 1, email, username: null, role: 'USER' }]);
+      expect((await post('login', { email, password: 'not the password' })).status).toBe(401);
+      expect((await post('login', { email: 'nobody@example.com', password: PASSWORD })).status).toBe(401);
+      expect((await get('/api/auth/me', login.json.data.token)).json.data.user).toEqual(profile);
+      expect(MemoryUsers.last.calls).toEqual(expect.arrayContaining([`findByLogin email ${email}`, 'findById 1']));
+      row!.active = false;
+      expect((await get('/api/auth/me', login.json.data.token)).status).toBe(401);
+      expect((await get('/api/auth/me', makeToken({ payload: claims({ sub: '999' }) }))).status).toBe(401);
+    });
+
+    it('[1] may use text ids, which stay text in responses, tokens and CurrentUser', async () => {
+      const id = '5f0c9d6e-0b1a-4c3d-8e2f-7a6b5c4d3e2f';
+      @Injectable()
+      class TextIds extends MemoryUsers {
+        override async create(fields: UserFields): Promise<AuthUser> {
+          return Object.assign(await super.create(fields), { id });
+        }
+      }
+      await start(TextIds);
+      const { user, token } = (await post('register', { email: uniqueEmail(), password: PASSWORD })).json.data;
+      expect([user.id, (await get('/who', token)).json.user.id]).toEqual([id, id]);
+      expect((await get('/api/auth/me', token)).json.data.user).toEqual(user);
+    });
+
+    it('[1] that fails leads to a 500 without internal details', async () => {
+      @Injectable()
+      class BrokenUsers extends MemoryUsers {
+        override create(): Promise<AuthUser> {
+          return Promise.reject(new Error('inside: db.internal:5432'));
+        }
+        override findByLogin(): Promise<AuthUser | null> {
+          throw new Error('inside: db.internal:5432');
+        }
+      }
+      await start(BrokenUsers);
+      for (const path of ['register', 'login'])
+        expect(expectFailure(await post(path, { email: uniqueEmail(), password: PASSWORD }), 500)).not.toContain(
+          'inside',
+        );
+    });
+
+    it.each(['id', 'role', 'active'])('[2.3] does not allow %s in registrationFields', async (field) => {
+      const auth = AuthModule.forRoot({ ...options(MemoryUsers), registrationFields: [field] });
+      expect(await bootError(platform, { imports: [auth] })).toMatchObject({
+        message: expect.stringMatching(
+          new RegExp(`^AuthModule option .registrationFields. must be names of columns .*, got "${field}"`),
+        ),
+      });
+    });
+
+    it('[1] may inject providers of imported modules', async () => {
+      @Injectable()
+      class Settings {
+        readonly firstId = 100;
+      }
+      @Module({ providers: [Settings], exports: [Settings] })
+      class SettingsModule {}
+      @Injectable()
+      class NumberedUsers extends MemoryUsers {
+        constructor(private readonly settings: Settings) {
+          super();
+        }
+        override async create(fields: UserFields): Promise<AuthUser> {
+          return Object.assign(await super.create(fields), { id: this.settings.firstId });
+        }
+      }
+      const { userClass, repositoryClass, ...settings } = options(NumberedUsers);
+      const imports = [SettingsModule];
+      const module = AuthModule.forRootAsync({ userClass, repositoryClass, imports, useFactory: () => settings });
+      running = await startApp(platform, { imports: [module] });
+      expect((await post('register', { email: uniqueEmail(), password: PASSWORD })).json.data.user.id).toBe(100);
+    });
+  });
+});
+
+/** The database is busy, down, or fails in another way while users register and log in. */
+describe('database errors', () => {
+  const LOGIN = '/api/auth/login';
+  const REGISTER = '/api/auth/register';
+
+  @Entity()
+  class Unreadable extends AuthUser {
+    @AfterLoad()
+    fail(): void {
+      throw new Error('cannot be read');
+    }
+  }
+
+  /** Every endpoint, for a known and an unknown user, one after another: a pool may have one connection. */
+  async function sendAll(app: AuthApp, email: string, token: string): Promise<Answer[]> {
+    return [
+      await app.post(LOGIN, { email, password: PASSWORD }),
+      await app.post(LOGIN, { email: 'nobody@example.com', password: PASSWORD }),
+      await app.post(REGISTER, { email: 'new@example.com', password: PASSWORD }),
+      await app.get('/api/auth/me', { token }),
+    ];
+  }
+
+  function expectUnavailable(answers: Answer[]): void {
+    for (const answer of answers) {
+      expect(expectFailure(answer, 503)).toMatch(/^The database is .+, try again$/);
+      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    }
+  }
+
+  const cases = PLATFORMS.flatMap((platform) =>
+    BUSY_CASES.map((each) => [platform, each.database, each.what, each] as const),
+  );
+
+  it.each(cases)(
+    '[2.3] on %s a busy database (%s: %s) is 503 with Retry-After',
+    async (platform, database, _, busy) => {
+      const app = await startAuth(platform, { database, dataSource: { extra: busy.extra } as never });
+      const email = uniqueEmail();
+      const { token } = await app.register({ email });
+      const release = await makeBusy(app.app.get(DataSource, { strict: false }), User, busy);
+      expectUnavailable(await sendAll(app, email, token));
+      await release();
+      expect((await sendAll(app, email, token)).map(({ status }) => status)).toEqual([200, 401, 201, 200]);
+      await app.close();
+    },
+  );
+
+  describe.each(PLATFORMS)('on %s', (platform) => {
+    for (const database of SERVER_DATABASES)
+      it(`[2.3] while ${database} is down every endpoint is 503 with Retry-After, and works again afterwards`, async () => {
+        const proxy = await startProxy(database);
+        const app = await startAuth(platform, { database });
+        const email = uniqueEmail();
+        const { token } = await app.register({ email });
+        await proxy.stop();
+        // The first round meets ended connections, the second one refused connections.
+        for (let round = 0; round < 2; round += 1) expectUnavailable(await sendAll(app, email, token));
+        await proxy.start();
+        expect((await sendAll(app, email, token)).map(({ status }) => status)).toEqual([200, 401, 201, 200]);
+        await app.close();
+        await proxy.remove();
+      });
+
+    it('[2.3] any other failure is logged once, and is a 500 without details', async () => {
+      const app = await startAuth(platform, { auth: { userClass: Unreadable } });
+      const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+      const answer = await app.post(REGISTER, { email: uniqueEmail(), password: PASSWORD });
+      expect(expectFailure(answer, 500)).toBe('Internal server error');
+      expect(logged).toHaveBeenCalledTimes(1);
+      logged.mockRestore();
+      await app.close();
+    });
+  });
+
+  (DATABASES.includes('postgres') ? it : it.skip).each(PLATFORMS)(
+    '[2.3] on %s a registration that is stored is 201, even if reading it back finds the pool full',
+    async (platform) => {
+      const extra = { max: 1, connectionTimeoutMillis: 1_000 };
+      const app = await startAuth(platform, { database: 'postgres', dataSource: { extra } as never });
+      const dataSource = app.app.get(DataSource, { strict: false });
+      const { master } = dataSource.driver as unknown as { master: { waitingCount: number } };
+      const runner = dataSource.createQueryRunner();
+      await runner.query('SELECT 1');
+      const email = uniqueEmail();
+      const registering = app.post(REGISTER, { email, password: PASSWORD });
+      // The insert waits for the connection; the long query below gets it before the user is read back.
+      while (master.waitingCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      const long = dataSource.query('SELECT pg_sleep(1.5)');
+      await runner.release();
+      const { status, json } = await registering;
+      const user = { id: 1, email, username: null, firstName: null, lastName: null, role: 'USER', active: true };
+      expect([status, json.data?.user]).toEqual([201, user]);
+      await long;
+      await app.close();
+    },
+  );
+
+  it.each(['53300', '57P04', '08006', '57P01'])('[4.3] a connection that PostgreSQL refuses with %s is 503', (code) => {
+    expect(databaseFailureOf(Object.assign(new Error('refused'), { code }))).toBe('unavailable');
   });
 });

@@ -420,22 +420,25 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }
     }
 
-    it.each([
-      ['GET', '/api/products'],
-      ['GET', '/api/products/1'],
-      ['GET', '/api/products/search?name=a'],
-      ['POST', '/api/products'],
-    ])('[4.7] a guard of the subclass covers %s %s', async (method, path) => {
-      for (const parts of [{ resources: [Guarded] }, { entities: [Product], controllers: [Guarded] }] as CrudParts[]) {
-        const service = await startCrud(platform, parts);
-        await service.dataSource.getRepository(Product).save({ name: 'a' });
-        const body = method === 'POST' || method === 'PUT' ? { json: { name: 'b' } } : {};
+    it.each<[string, CrudParts]>([
+      ['forFeature', { resources: [Guarded] }],
+      ['controllers', { entities: [Product], controllers: [Guarded] }],
+    ])('[4.7] a guard of a subclass in %s covers each of its routes', async (_where, parts) => {
+      const service = await startCrud(platform, parts);
+      await service.dataSource.getRepository(Product).save({ name: 'a' });
+      for (const [method, path] of [
+        ['GET', '/api/products'],
+        ['GET', '/api/products/1'],
+        ['GET', '/api/products/search?name=a'],
+        ['POST', '/api/products'],
+      ] as const) {
+        const body = method === 'POST' ? { json: { name: 'b' } } : {};
         const refused = await service.send(method, path, body);
         expect([refused.status, refused.json]).toEqual([403, failure(expect.any(String))]);
         expect(await service.dataSource.getRepository(Product).findBy({})).toEqual([{ id: 1, name: 'a', stock: 0 }]);
         expect((await service.send(method, path, { ...body, headers: { 'x-key': 'open' } })).status).toBeLessThan(300);
-        await service.close();
       }
+      await service.close();
     });
 
     it('[4.7] a global guard and a global prefix reach overridden and generated operations alike', async () => {

@@ -1,6 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { CrudModule } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { DATABASES } from '../harness/databases.js';
-import { type CrudService, naming, startCrud, success, wrongFields } from './service.js';
+import { compileSchema } from '../../lib/cli/compile-application.js';
+import { prepareSearchIndex } from '../../lib/crud/nest/search-indexes.js';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
+import { crudError, type CrudService, naming, startCrud, success, wrongFields } from './service.js';
+import { startTwins, type Twins } from './twins.js';
 
 class Maker {
   @Column({ length: 40 })
@@ -173,5 +181,215 @@ describe.each(DATABASES)('on %s', (database) => {
   it('[4.5] results are in the order of the primary key', async () => {
     await service.dataSource.getRepository(Article).update({ name: 'Fountain Pen' }, { price: 9 });
     expect(await found({ name: 'pen' })).toEqual(['Fountain Pen', 'pencil', 'PENDANT lamp']);
+  });
+});
+
+/** Searches with an index: the same results as without it, and what happens where it is missing. */
+describe('with an index', () => {
+  @Entity('article')
+  class Article {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @Column({ length: 100 })
+    title!: string;
+
+    @Column({ type: 'text', nullable: true })
+    text!: string | null;
+
+    @Column({ type: 'int', nullable: true })
+    year!: number | null;
+  }
+
+  @Entity('named')
+  class Named {
+    @PrimaryGeneratedColumn('uuid')
+    id!: string;
+
+    @Column({ length: 100 })
+    name!: string;
+  }
+
+  const SEARCH = { enableSearch: true, searchableFields: ['title', 'text', 'year'] } as const;
+  const RESOURCES = [
+    { entity: Article, endpoint: '/api/indexed', ...SEARCH, searchIndex: true },
+    { entity: Article, endpoint: '/api/plain', ...SEARCH },
+  ] as const;
+
+  const ARTICLES = [
+    ['The quick brown fox', 'jumps over', 1999],
+    ['THE LAZY DOG', null, 2000],
+    ['100 % "quoted" _under_', "it's a back\\slash", null],
+    ['Äpfel und Ärger', 'äpfel', 199],
+    ['a', 'ab', 3],
+    ['   spaces   ', 'tab\there', 19_990],
+    ['🦊🦊🦊 emoji', 'NOT AND OR NEAR(x)', -199],
+  ].map(([title, text, year]) => ({ title, text, year }));
+
+  const TERMS = [
+    'the',
+    'THE',
+    'fox',
+    'ick bro',
+    '199',
+    '100 %',
+    '"quoted"',
+    '_under_',
+    "it's",
+    'back\\sl',
+    'äpfel',
+    'ÄPFEL',
+  ];
+  const MORE = [
+    'a',
+    'ab',
+    '   ',
+    '🦊🦊🦊',
+    'AND',
+    'NEAR(',
+    'title:',
+    '*',
+    'fox*',
+    '"',
+    '""',
+    'none at all',
+    'x'.repeat(100),
+  ];
+
+  describe.each(DATABASES)('on %s', (database) => {
+    let twins: Twins;
+    beforeAll(async () => {
+      twins = await startTwins('express', { database, entities: [Article], resources: [...RESOURCES] });
+      for (const article of ARTICLES) await twins.post('/api/plain', article);
+    });
+    afterAll(() => twins.close());
+
+    const expectSame = async (query: string): Promise<unknown[]> => {
+      const plain = (await twins.get(`/api/plain/search?${query}`)).json;
+      const indexed = (await twins.get(`/api/indexed/search?${query}`)).json;
+      expect([indexed.data, indexed.message]).toEqual([plain.data, 'Article search']);
+      return plain.data as unknown[];
+    };
+
+    it.each([...TERMS, ...MORE])('[10] finds the same as without the index: %j', async (term) => {
+      const text = encodeURIComponent(term);
+      for (const query of [`q=${text}`, `title=${text}`, `title=the&text=${text}`, `year=${text}&q=a`])
+        await expectSame(query);
+    });
+
+    it('[10] finds records as they are after a write', async () => {
+      const { json } = await twins.post('/api/indexed', { title: 'fresh bread', text: null, year: 1 });
+      const { id } = json.data;
+      expect(await expectSame('q=bread')).toHaveLength(1);
+      await twins.put(`/api/indexed/${id}`, { title: 'fresh butter', text: null, year: 1 });
+      expect([await expectSame('q=bread'), (await expectSame('q=butter')).length]).toEqual([[], 1]);
+      await twins.del(`/api/indexed/${id}`);
+      expect(await expectSame('q=butter')).toEqual([]);
+    });
+
+    if (database === 'mariadb')
+      it('[10] warns that MariaDB has no index for parts of words', () => {
+        expect(linesOf(twins.repository.logs, 'warn').join()).toContain(
+          'CRUD option `searchIndex` of Article has no effect on mariadb: searches read the whole table.',
+        );
+      });
+    else {
+      it('[10] reads the index for three characters and more', async () => {
+        const logger = new StatementLog();
+        const service = await startCrud('express', {
+          database,
+          entities: [Article],
+          resources: [RESOURCES[0]],
+          dataSource: { logger },
+        });
+        const plan = async (term: string): Promise<string> => {
+          logger.take();
+          await service.get(`/api/indexed/search?title=${term}`);
+          const [[sql, parameters] = ['', []]] = logger.take();
+          return explain(service, sql, parameters);
+        };
+        const index = database === 'postgres' ? /Bitmap Index Scan/ : /SCAN \w+ VIRTUAL TABLE INDEX/;
+        expect(await plan('fox')).toMatch(index);
+        if (database === 'sqlite') expect(await plan('fo')).not.toMatch(index);
+        await service.close();
+      });
+
+      it('[10] without synchronize refuses to boot until the printed statements have run', async () => {
+        const test = await createDatabase(database);
+        const options = { ...test.options, autoLoadEntities: false, entities: [Article] } as TypeOrmModuleOptions;
+        @Module({ imports: [TypeOrmModule.forRoot(options), CrudModule.forFeature(RESOURCES[0])] })
+        class AppModule {}
+        const statements = await compileSchema({ module: AppModule, configure: undefined }, 'express');
+        await test.drop();
+        const parts = { database, entities: [Article], resources: [RESOURCES[0]] };
+        const { message } = await crudError('express', { ...parts, dataSource: { synchronize: false } });
+        expect(message).toBe(
+          'CRUD option `searchIndex` of Article must be used with its index in the database, got none. ' +
+            'Run `npx declarest schema <app module>` and put its statements into a migration.',
+        );
+        class Migration {
+          name = 'Search1700000000000';
+          async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
+            const id = database === 'postgres' ? 'SERIAL PRIMARY KEY' : 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL';
+            await runner.query(`CREATE TABLE article (id ${id}, title varchar(100) NOT NULL, text text, year int)`);
+            for (const statement of statements) await runner.query(statement);
+          }
+          async down(): Promise<void> {}
+        }
+        const service = await startCrud('express', {
+          ...parts,
+          dataSource: { synchronize: false, migrations: [Migration], migrationsRun: true },
+        });
+        await service.post('/api/indexed', { title: 'The quick brown fox' });
+        expect((await service.get('/api/indexed/search?q=quick')).json.data).toHaveLength(1);
+        await service.close();
+      });
+    }
+
+    const explain = async ({ dataSource }: CrudService, sql: string, parameters: unknown[]): Promise<string> => {
+      if (database === 'sqlite') return JSON.stringify(await dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters));
+      return dataSource.transaction(async (manager) => {
+        // An empty table is read whole otherwise.
+        await manager.query('SET LOCAL enable_seqscan = off');
+        await manager.query('SET LOCAL enable_indexscan = off');
+        return JSON.stringify(await manager.query(`EXPLAIN ${sql}`, parameters));
+      });
+    };
+  });
+
+  it('[10] refuses to boot where the database cannot create the index', async () => {
+    const resource = {
+      options: { entity: Article, searchIndex: true },
+      searchIndex: { statements: ['CREATE EXTENSION pg_trgm'] },
+    };
+    // The servers of the tests have the extension.
+    const query = (): Promise<never> => Promise.reject(new Error('extension "pg_trgm" is not available'));
+    const dataSource = { options: { type: 'postgres', synchronize: true }, query };
+    await expect(prepareSearchIndex({ ...resource, database: { dataSource } } as never)).rejects.toThrow(
+      'CRUD option `searchIndex` of Article must be used where the database can create the index, ' +
+        'got "extension \\"pg_trgm\\" is not available". ' +
+        'Let an administrator run CREATE EXTENSION pg_trgm on PostgreSQL; SQLite needs FTS5.',
+    );
+  });
+
+  describe.each(PLATFORMS)('on %s', (platform) => {
+    it('[10] refuses to boot without enableSearch', async () => {
+      const { message } = await crudError(platform, {
+        resources: [{ entity: Article, endpoint: '/api/articles', searchIndex: true }],
+      });
+      expect(message).toMatch(
+        /^CRUD option `searchIndex` of Article must be used together with enableSearch, got no search\. /,
+      );
+    });
+
+    it('[10] refuses to boot on SQLite with a UUID as primary key', async () => {
+      const { message } = await crudError(platform, {
+        entities: [Named],
+        resources: [
+          { entity: Named, endpoint: '/api/named', enableSearch: true, searchableFields: ['name'], searchIndex: true },
+        ],
+      });
+      expect(message).toMatch(/^CRUD option `searchIndex` of Named must be used on SQLite with an id of @Primary/);
+    });
   });
 });
