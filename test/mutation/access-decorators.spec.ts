@@ -26,7 +26,7 @@ describe('the guard of a decorated handler', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     expect(new Check(authenticator).canActivate({} as never)).toBe(true);
     expect(warn.mock.calls).toEqual(
-      Array(warnings).fill([
+      Array.from({ length: warnings }, () => [
         'Access decorators such as @Roles() do nothing without AuthModule. Add AuthModule.forRoot({ … }) to the imports of the root module.',
       ]),
     );
