@@ -5,6 +5,7 @@ import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Deleted } from '../query/parameters.js';
 import type { ListParameters } from '../query/list-query.js';
+import type { Includable } from '../query/record-request.js';
 import { permissionsOf, readableParameters } from '../rows/field-permissions.js';
 import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
@@ -120,9 +121,13 @@ function followable(
     const readable = parent === '' ? list.readable : readableAt(parent);
     return !own || !readable || has(readable, own);
   };
-  const includable = [...list.includable].flatMap(([path, each]) =>
-    isReadable(path, each.relation) ? [[path, { ...each, readable: readableAt(path) ?? each.readable }] as const] : [],
-  );
+  const includable = new Map<string, Includable>();
+  // Each path comes after those that it begins with.
+  for (const [path, each] of list.includable) {
+    const parent = path.slice(0, -each.relation.propertyPath.length - 1);
+    if (isReadable(path, each.relation) && (parent === '' || includable.has(parent)))
+      includable.set(path, { ...each, readable: readableAt(path) ?? each.readable });
+  }
   const filterable = [...list.filterable].filter(([, { relations, field }]) =>
     relations.every((relation, depth) => {
       const path = pathOf(relations.slice(0, depth + 1));
@@ -130,7 +135,7 @@ function followable(
       return isReadable(path, relation) && (!readable || has(readable, field));
     }),
   );
-  return { ...list, includable: new Map(includable), filterable: new Map(filterable) };
+  return { ...list, includable, filterable: new Map(filterable) };
 }
 
 const has = (fields: readonly Field[], { name }: Field): boolean => fields.some((each) => each.name === name);

@@ -1,5 +1,5 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
-import { NotFoundException } from '@nestjs/common';
+import { ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Plan } from '../plan/plan.js';
@@ -23,6 +23,9 @@ import { beforeUpdate, runAfter } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
+
+/** Each attempt fails only where another request has succeeded, or where a listener changes what it loads each time. */
+const MAX_ATTEMPTS = 100;
 
 export interface Update<T extends object> {
   /** Of one view. */
@@ -75,11 +78,13 @@ export async function updateRecords<T extends object>(
     return isSingleStatement ? apply(call) : transacted(plan, call, apply);
   };
   try {
-    for (let current = isCompared ? await read(call) : []; ;) {
+    let current = isCompared ? await read(call) : [];
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const result = await attempt(current);
       if ('updated' in result) return result.updated;
       current = result.changed;
     }
+    throw new ConflictException(`${plan.schema.name} was changed by other requests: repeat the change`);
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. Inside a transaction, a check may see an old state.
     const isFinal = error instanceof NotFoundException || managerOf(call, plan.database) !== undefined;
