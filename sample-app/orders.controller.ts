@@ -7,6 +7,6 @@ export class OrdersController extends CrudController({
   entity: Order,
   endpoint: '/api/orders',
   enablePagination: true,
-  idempotency: true,
+  enableIdempotency: true,
   owner: { field: 'customerId', reads: true, except: ['ADMIN'] },
 }) {}

@@ -1,5 +1,5 @@
 import { HttpCode, Post, Put } from '@nestjs/common';
-import { CrudController, CrudOverride, Roles } from 'declarest';
+import { CrudController, OverrideNote, Roles } from 'declarest';
 
 import { Product } from './product.js';
 
@@ -18,10 +18,10 @@ export class ProductsController extends CrudController({
   filterableFields: ['name', 'price', 'cost', 'stock', 'categoryId', 'category.name'],
   sortableFields: ['name', 'price', 'cost'],
   includableRelations: ['category', 'reviews'],
-  fields: { cost: { read: ['ADMIN'], write: ['ADMIN'] } },
+  fieldPermissions: { cost: { read: ['ADMIN'], write: ['ADMIN'] } },
 }) {
   @Put(':id')
-  @CrudOverride('Returns the previous price in the message')
+  @OverrideNote('Returns the previous price in the message')
   override async update(id: string, fields: Record<string, unknown>) {
     const { data: before } = await super.findById(id);
     const updated = await super.update(id, fields);

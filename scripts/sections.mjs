@@ -16,6 +16,8 @@ const SECTIONS = new Map([
   ['2.3', 'Authentication: endpoints'],
   ['2.4', 'Authentication: login and me'],
   ['2.5', 'Authentication: token'],
+  ['2.6', 'Authentication: the user class as a resource'],
+  ['2.7', 'Authentication: operations run as a user'],
   ['3.1', 'Rules: patterns'],
   ['3.2', 'Rules: meaning'],
   ['3.3', 'Rules: precedence'],

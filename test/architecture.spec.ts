@@ -14,14 +14,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   options: [],
   http: ['options'],
   entities: ['options', 'http'],
+  database: ['entities'],
   routes: ['options', 'http'],
   access: ['options', 'http', 'routes'],
-  auth: ['options', 'http', 'entities', 'routes', 'access'],
-  crud: ['options', 'http', 'entities', 'routes'],
+  auth: ['options', 'http', 'entities', 'database', 'routes', 'access'],
+  crud: ['options', 'http', 'entities', 'database', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
   cli: ['options', 'http', 'routes', 'access', 'crud'],
-  testing: ['options', 'http', 'routes', 'access', 'auth'],
+  testing: ['options', 'http', 'routes', 'access', 'auth', 'crud'],
 };
 
 /** The folders of `crud/` from the bottom to the top: each may import those before it. Only the module imports all. */

@@ -28,7 +28,7 @@ import {
   cors,
   CrudController,
   CrudModule,
-  CrudOverride,
+  OverrideNote,
   CurrentUser,
   type ListQuery,
   type Principal,
@@ -174,10 +174,15 @@ class ArticlesController extends CrudController({
   searchableFields: ['title'],
 }) {
   @Get()
-  @CrudOverride('Only what costs something')
+  @OverrideNote('Only what costs something')
   override async findAll(query: ListQuery) {
     const page = await super.findAll(query);
     return { ...page, data: page.data.filter(({ price }) => price > 0) };
+  }
+
+  @Get('search')
+  override search(query: ListQuery) {
+    return super.search(query);
   }
 }
 

@@ -1,10 +1,8 @@
-/**
- * Rules on controllers and handlers. They apply after every URL rule: those of the class first, then those of the method.
- */
+/** Rules on controllers and handlers. They apply after every URL rule: those of the class first, then of the method. */
 import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
-import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { areNames, describe, InvalidOptionError } from '../options/invalid-option.js';
+import type { Effect, Rule } from './access.js';
 import { Authenticator } from './principal.js';
-import type { Effect, Rule } from './rule.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
 
@@ -47,7 +45,7 @@ export const Authenticated = (): Decorator => decorate('Authenticated', { kind: 
 
 /** Requires a valid token with any of the roles. Roles compare exactly. @throws InvalidOptionError without a role */
 export function Roles(...roles: [string, ...string[]]): Decorator {
-  if (roles.length === 0 || !roles.every((role) => typeof role === 'string' && role.trim() !== '')) {
+  if (roles.length === 0 || !areNames(roles)) {
     const got = roles.length === 0 ? 'none' : roles.map(describe).join(', ');
     throw new InvalidOptionError('The arguments of @Roles', 'names of roles', got, 'Write for example @Roles("ADMIN")');
   }
@@ -74,7 +72,6 @@ function decorate(name: string, effect: Effect): Decorator {
   };
 }
 
-/** The rules of a handler: those of its class, then its own. */
 export const decoratedEffects = (controller: object | undefined, handler: object): readonly DecoratedEffect[] =>
   [controller, handler].flatMap((target) =>
     target ? ((Reflect.getMetadata(DECORATED, target) ?? []) as readonly DecoratedEffect[]) : [],

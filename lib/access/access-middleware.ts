@@ -1,13 +1,10 @@
-/**
- * The first middleware of the application, and on Fastify an `onRequest` hook. It authenticates each request, so that
- * `request.user` is set before any guard, and decides on requests that Nest's guards do not see.
- */
+/** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
 import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify.js';
 import { isPlatformRequest } from '../routes/fastify-routes.js';
 import type { HttpAdapter } from '../routes/route-table.js';
-import type { AccessDecision, Refused } from './access-decision.js';
+import type { AccessDecision, Refused } from './security-rules.guard.js';
 import type { Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 
@@ -36,8 +33,8 @@ export function installAccessMiddleware({ adapter }: Application, decision: Acce
 
 const ofRequestOutside = (compiled: CompiledAccess, request: HttpRequest): Access | undefined =>
   compiled.ofRequestOutside(request.method, routedPathOf(request));
-const ofPlatformRoute = ({ outside }: CompiledAccess, request: HttpRequest): Access =>
-  outside.ofPath(request.method, pathOf(request));
+const ofPlatformRoute: typeof ofRequestOutside = (compiled, request) =>
+  compiled.ofPathOutside(request.method, pathOf(request));
 
 /** No exception filter runs here: a refusal is sent at once. */
 const enforce =

@@ -1,8 +1,7 @@
 /** The access table: who has access to each method of each route, and by which rules. */
-import { describeAccess, describeRequirements } from './access.js';
+import { describeAccess, describeRequirements, describeRule } from './access.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteEntry } from './route-access.js';
-import { describeRule } from './rules.js';
 
 export interface AccessRow {
   /** `GET` (which includes HEAD), …, or `any other method` of a route that serves all methods. */

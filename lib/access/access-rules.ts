@@ -1,17 +1,18 @@
 /** Finds the rules of the application at startup, compiles them against its routes, and reports the result. */
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { CallerRoles } from '../http/principal.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
+import { StartupFacts } from '../routes/startup-facts.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { ACCESS_BY_NAME, type Access, type DefaultAccess } from './access.js';
-import { formatAccessRows } from './access-rows.js';
+import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
+import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, type ContextHandler } from './other-contexts.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
-import { asEnforced, describeRule, refuseContradictions } from './rules.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
 export interface AccessOptions {
@@ -24,7 +25,6 @@ export interface AccessOptions {
 
 export const ACCESS_OPTIONS = Symbol('declarest.accessOptions');
 
-/** What the guards of an application apply, once it has started. */
 const startedAccess = (): { compiled?: CompiledAccess } => ({});
 
 @Injectable()
@@ -36,7 +36,9 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     private readonly discovery: DiscoveryService,
     private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
-  ) {}
+  ) {
+    application.stateOf(StartupFacts).isStrict = options.strict;
+  }
 
   /** `undefined` until the application has started. A testing module that is compiled twice keeps its first guards. */
   get compiled(): CompiledAccess | undefined {
@@ -66,19 +68,26 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
     const handlers = findHandlers(this.discovery);
+    const { defaultAccess = this.configs.size === 0 ? 'public' : 'authenticated', enforcedRoles } = this.options;
     const policy = {
-      rules: declared.map((rule) => asEnforced(rule, this.options.enforcedRoles)),
-      fallback: this.fallback,
+      rules: declared.map((rule) => asEnforced(rule, enforcedRoles)),
+      fallback: ACCESS_BY_NAME[defaultAccess],
       roleHierarchy: this.options.roleHierarchy,
-      enforcedRoles: this.options.enforcedRoles ?? [],
+      enforcedRoles: enforcedRoles ?? [],
     };
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
+    if (compiled.roles.isDeclared) this.application.stateOf(CallerRoles).expand = compiled.roles.expand;
     this.report(compiled, handlers);
   }
 
-  private get fallback(): Access {
-    return ACCESS_BY_NAME[this.options.defaultAccess ?? (this.configs.size === 0 ? 'public' : 'authenticated')];
+  /** Whether a rule or an option names a role. Before the start, every role counts as named. */
+  isNamed(role: string): boolean {
+    return !this.compiled || this.roleNames(this.compiled).has(role);
+  }
+
+  private roleNames(compiled: CompiledAccess): ReadonlySet<string> {
+    return new Set([...compiled.roleNames, ...this.application.stateOf(StartupFacts).optionRoles]);
   }
 
   private report(compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
@@ -99,15 +108,16 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `Rules do not apply to what the functions mounted at ${mounts.join(', ')} answer themselves, because controllers have routes there too. Mount files and sub-applications at a path of their own.`,
       );
-    const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated && fallback.kind !== 'public');
-    if (undecorated.length > 0)
+    const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated).map(({ name }) => name);
+    if (undecorated.length > 0 && fallback.kind !== 'public')
       this.logger.warn(
-        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.map(({ name }) => name).join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
+        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
-    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict);
+    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, this.roleNames(compiled));
     if (strict && warnings.length > 0) {
-      const advice = `Set it to false, or correct the rules: ${warnings.join(' ')}`;
-      throw new InvalidOptionError('AuthModule option `strict`', 'false while the rules have warnings', 'true', advice);
+      const expected = 'free of warnings, because the AuthModule option `strict` is set';
+      const got = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`;
+      throw new InvalidOptionError('The access rules', expected, got, `Correct them: ${warnings.join(' ')}`);
     }
     for (const warning of warnings) this.logger.warn(warning);
   }
@@ -115,3 +125,18 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
 const isConfig = (value: unknown): boolean =>
   value instanceof SecurityConfig || (isClass(value) && value.prototype instanceof SecurityConfig);
+
+/**
+ * Who has access to which route, and why, as data. Inject it, and read it after the application has started.
+ *
+ * @example const open = app.get(AccessReport).rows.filter(({ access }) => access === 'public');
+ */
+@Injectable()
+export class AccessReport {
+  constructor(private readonly rules: AccessRules) {}
+
+  /** One row for each method of each route of the application, generated or not. Empty before the start. */
+  get rows(): readonly AccessRow[] {
+    return this.rules.compiled?.rows ?? [];
+  }
+}

@@ -1,26 +1,50 @@
-/** The access to a route. Rules change it, from the broadest to the narrowest; the result decides. */
-import type { HttpRequest } from '../http/request-facts.js';
+/** Rules as declared, and the access to a route: rules change it, from the broadest to the narrowest; the result decides. */
 import { BASE_ROLE, type Principal } from '../http/principal.js';
+import type { HttpRequest } from '../http/request-facts.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { byBreadth, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
-import type { Policy, Rule } from './rule.js';
+
+/** Decides on a request. Only the boolean `true` gives access; an exception refuses it. */
+export type PolicyFunction = (principal: Principal, request: HttpRequest) => boolean | Promise<boolean>;
+
+export interface Policy {
+  readonly name: string;
+  readonly allows: PolicyFunction;
+}
+
+export type Effect =
+  | { readonly kind: DefaultAccess }
+  | { readonly kind: 'roles'; readonly anyOf: readonly string[] }
+  | { readonly kind: 'policy'; readonly policy: Policy };
+
+export interface Rule {
+  readonly pattern: Pattern;
+  readonly effect: Effect;
+  /** The declared effect, where `enforcedRoles` reduces it. */
+  readonly written?: Effect;
+  /** Where it is declared: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
+  readonly declaredBy: string;
+}
+
+export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
 
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };
 
+/** Access for routes that match no rule. */
 export type DefaultAccess = 'authenticated' | 'public' | 'denied';
 
 export interface Access {
   readonly kind: DefaultAccess;
-  /** All of them must be met. */
   readonly requirements: readonly Requirement[];
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly rules: readonly Rule[];
 }
 
-const plain = (kind: Access['kind']): Access => Object.freeze({ kind, requirements: [], rules: [] });
+const plain = (kind: DefaultAccess): Access => Object.freeze({ kind, requirements: [], rules: [] });
 export const PUBLIC = plain('public');
 export const AUTHENTICATED = plain('authenticated');
 export const DENIED = plain('denied');
-
 export const ACCESS_BY_NAME = { public: PUBLIC, authenticated: AUTHENTICATED, denied: DENIED } as const;
 
 export type Refusal =
@@ -41,19 +65,20 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
 
 export const hasPolicy = ({ requirements }: Access): boolean => requirements.some((each) => 'policy' in each);
 
-/** Calls the policies in turn. The first that does not return `true` refuses. */
+/** Calls the policies in turn. The first that does not return `true` refuses. @param onError is told of one that throws */
 export async function checkPolicies(
   requirements: readonly Requirement[],
   principal: Principal,
   request: HttpRequest,
+  onError: (name: string, error: unknown) => void,
 ): Promise<Refusal | undefined> {
   for (const requirement of requirements) {
     if (!('policy' in requirement)) continue;
     const { name, allows } = requirement.policy;
     try {
       if ((await allows(principal, request)) === true) continue;
-    } catch {
-      // A policy that fails gives no access.
+    } catch (error) {
+      onError(name, error);
     }
     return { reason: 'forbidden', missing: [name], byPolicy: true };
   }
@@ -79,3 +104,95 @@ export function describeAccess(access: Access, includersOf: RoleInclusion['inclu
 /** A name that could be read as one of the words of `describeAccess`, or as several names, is quoted. */
 const quoted = (name: string): string =>
   /^[\w.:@/-]+$/.test(name) && name !== 'public' && name !== 'nobody' ? name : JSON.stringify(name);
+
+/** A rule for roles outside `enforcedRoles` requires only a valid token. Without a list, every role is enforced. */
+export function asEnforced(rule: Rule, enforcedRoles: readonly string[] | undefined): Rule {
+  const { effect } = rule;
+  const isEnforced =
+    effect.kind !== 'roles' || !enforcedRoles || effect.anyOf.some((role) => enforcedRoles.includes(role));
+  return isEnforced ? rule : { ...rule, effect: { kind: 'authenticated' }, written: effect };
+}
+
+/** Enforced or not. `@Public()` may not open such a route. */
+const restrictsBeyondLogin = ({ effect, written = effect }: Rule): boolean =>
+  written.kind !== 'public' && written.kind !== 'authenticated';
+
+/** Combines matching rules, broadest first: a public rule resets to open, restrictions add up. */
+export function fold(start: Access, rules: readonly Rule[]): Access {
+  if (rules.length === 0) return start;
+  const opened = rules.findLastIndex(({ effect }) => effect.kind === 'public');
+  const closing = rules.slice(opened + 1).map(({ effect }) => effect);
+  if (closing.length === 0) return { kind: 'public', requirements: [], rules };
+  // The default `denied` is no rule: rules that require a token replace it, and only `denyAll` stays.
+  if (closing.some(({ kind }) => kind === 'denied')) return { kind: 'denied', requirements: [], rules };
+  return { kind: 'authenticated', requirements: requirementsOf(closing), rules };
+}
+
+function requirementsOf(effects: readonly Effect[]): Requirement[] {
+  const requirements = new Map<unknown, Requirement>();
+  for (const effect of effects)
+    if (effect.kind === 'roles') requirements.set(effect.anyOf.join('\n'), { anyOf: effect.anyOf });
+    else if (effect.kind === 'policy') requirements.set(effect.policy, { policy: effect.policy });
+  return [...requirements.values()];
+}
+
+/** The rule that refuses, or the last rule where none does, or `default`. */
+export function describeDecision(access: Access, refusal: Refusal | undefined): string {
+  const rule = decidingRule(access, refusal);
+  return rule ? describeRule(rule) : 'default';
+}
+
+export function decidingRule({ rules }: Access, refusal: Refusal | undefined): Rule | undefined {
+  if (refusal?.reason !== 'forbidden') return rules.at(-1);
+  const missing = refusal.missing?.join('\n');
+  return rules.findLast(({ effect }) => {
+    if (effect.kind === 'policy') return refusal.byPolicy && missing === effect.policy.name;
+    if (effect.kind === 'roles') return !refusal.byPolicy && missing === effect.anyOf.join('\n');
+    return effect.kind === 'denied' && missing === undefined;
+  });
+}
+
+/** Rules of one breadth are sorted by role, so that the order of declaration never matters. */
+export const broadestFirst = (a: Rule, b: Rule): number =>
+  byBreadth(a.pattern, b.pattern) || roleOf(a).localeCompare(roleOf(b), 'en');
+
+const roleOf = ({ effect }: Rule): string => (effect.kind === 'roles' ? effect.anyOf.join() : '');
+
+/** Refuses the same pattern, for the same method, both public and restricted. */
+export function refuseContradictions(rules: readonly Rule[]): void {
+  const seen = new Map<string, Rule>();
+  for (const rule of rules) {
+    const { methods } = rule.pattern;
+    for (const method of methods.length > 0 ? methods : ['']) {
+      const key = `${method} ${foldWidely(pathOfPattern(rule.pattern))}`;
+      const earlier = seen.get(key);
+      if (earlier && restricts(earlier) !== restricts(rule))
+        throw new InvalidOptionError(
+          `The pattern of ${rule.declaredBy}("${rule.pattern.text}")`,
+          'either public or restricted',
+          `both, because of ${earlier.declaredBy}("${earlier.pattern.text}")`,
+          'Remove one of the two rules',
+        );
+      seen.set(key, rule);
+    }
+  }
+}
+
+/** Refuses a `@Public()` that would open what broader rules restrict, URL rules and the class's decorators alike. */
+export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly Rule[], route: string): void {
+  const closed = effect.kind === 'public' ? broader.find(restrictsBeyondLogin) : undefined;
+  if (closed)
+    throw new InvalidOptionError(
+      `The route of ${declaredBy}`,
+      'without a broader rule that requires a role or a policy, or denies everyone',
+      `${route}, restricted by ${describeRule(closed)}`,
+      'Remove one of the two',
+    );
+}
+
+/** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")` */
+export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
+  if (declaredBy.startsWith('@')) return declaredBy;
+  const first = effect.kind === 'roles' ? effect.anyOf : effect.kind === 'policy' ? [effect.policy.name] : [];
+  return `${declaredBy}(${[...first, pattern.text].map((text) => JSON.stringify(text)).join(', ')})`;
+}

@@ -1,38 +1,34 @@
-/** The access rules of one application, compiled against its routes. */
 import { BASE_ROLE } from '../http/principal.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
+import { ANY_PATH, makeRoute } from '../routes/route.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { DENIED, PUBLIC, type Access } from './access.js';
+import { DENIED, fold, PUBLIC, restricts, type Access, type Rule } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
-import { compileOutsideAccess, type OutsideAccess } from './outside-access.js';
+import { compileMatching } from './matching-rules.js';
+import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
+import { foldWidely } from './pattern.js';
 import { compileRoleHierarchy, type RoleHierarchy, type RoleInclusion } from './role-hierarchy.js';
-import {
-  compileRouteAccess,
-  decoratorRules,
-  type RouteAccess,
-  type RouteHandler,
-  type RulePolicy,
-} from './route-access.js';
-import type { Rule } from './rule.js';
-import { fold } from './rules.js';
-import type { ConcretePath } from './path-interpretations.js';
+import { compileRouteAccess, decoratorRules, governs } from './route-access.js';
+import type { RouteAccess, RouteHandler, RulePolicy } from './route-access.js';
 
 export class CompiledAccess {
   readonly roles: RoleInclusion;
   readonly inside: RouteAccess;
-  readonly outside: OutsideAccess;
+  private readonly anyRoute: RouteAccess;
+  private readonly restrictsUnrouted: (method: string, path: string) => boolean;
   private readonly handlerRules: readonly Rule[];
 
   constructor(
     readonly table: RouteTable,
     readonly methods: readonly ControllerMethod[],
     readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy; readonly enforcedRoles: readonly string[] },
-    /** Of other contexts than HTTP. */
     handlers: readonly ControllerMethod[],
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.routerOptions, methods);
-    this.outside = compileOutsideAccess(policy.rules, this.inside.used, table.routerOptions);
+    const outside = { rules: policy.rules, fallback: PUBLIC };
+    this.anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], outside, table.routerOptions);
+    this.restrictsUnrouted = compileUnrouted(policy.rules.filter((rule) => !this.inside.used.has(rule)));
     this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).rules);
   }
 
@@ -43,9 +39,13 @@ export class CompiledAccess {
 
   /** The access of a request that Nest's guards do not see; `undefined` where no rule decides. */
   ofRequestOutside(method: string, path: string): Access | undefined {
-    return this.table.findPlatformRoute(method, path)
-      ? this.outside.ofPath(method, path)
-      : this.outside.ofUnroutedPath(method, path);
+    const isGoverned = this.table.hasPlatformRoute(method, path) || this.restrictsUnrouted(method, path);
+    return isGoverned ? this.ofPathOutside(method, path) : undefined;
+  }
+
+  /** The access to a path outside Nest's routes: what no rule matches is public there, whatever the default access is. */
+  ofPathOutside(method: string, path: string): Access {
+    return this.anyRoute.of(ANY_PATH, method)?.(concretePath(path)) ?? DENIED;
   }
 
   /** The access of a WebSocket, GraphQL or microservice handler: its decorators apply to the default access. */
@@ -61,7 +61,6 @@ export class CompiledAccess {
     return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, routerOptions);
   }
 
-  /** One for each method of each route, controllers' routes first. */
   get entries(): RouteAccess['entries'] {
     return [...this.inside.entries, ...this.outsideRoutes.entries];
   }
@@ -77,4 +76,19 @@ export class CompiledAccess {
     const options = [...this.policy.enforcedRoles, ...Object.entries(this.policy.roleHierarchy).flat(2)];
     return new Set([BASE_ROLE, ...named, ...options]);
   }
+}
+
+const concretePath = (path: string): ConcretePath => ({ path, params: { rest: path.slice(1) } });
+
+/** A restricting pattern that matches none of Nest's routes decides on every path below it (contract 3.6). */
+function compileUnrouted(unused: readonly Rule[]): (method: string, path: string) => boolean {
+  const restricting = unused.filter(restricts);
+  if (restricting.length === 0) return () => false;
+  const restrictionsOf = compileMatching(restricting, foldWidely);
+  const interpretations = interpretationsOf(ANY_PATH);
+  return (method, path) => {
+    const clean = cleanLevels(path);
+    const all = clean ? [clean.map(foldWidely)] : interpretations(concretePath(path));
+    return all.flatMap(restrictionsOf).some((rule) => governs(rule, method));
+  };
 }

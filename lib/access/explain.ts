@@ -1,8 +1,7 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
 import { controllersServing, groupByMethod } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
-import { decide, DENIED, describeAccess, PUBLIC, type Access } from './access.js';
-import { decidingRule, describeRule, fold } from './rules.js';
+import { decide, DENIED, describeAccess, describeDecision, describeRule, fold, PUBLIC, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import type { RouteHandler } from './route-access.js';
 
@@ -29,7 +28,6 @@ export interface Explanation extends Question {
   readonly missing: readonly string[];
 }
 
-/** @param question with a method in upper case and a path without broken escapes */
 export function explain(compiled: CompiledAccess, question: Question): Explanation {
   const { method, roles } = question;
   const path = question.path.replace(/[?#].*$/s, '');
@@ -41,7 +39,6 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
   const describe = (state: Access): string => describeAccess(state, compiled.roles.includersOf);
   const afterRules = (count: number): string => describe(fold(start, access.rules.slice(0, count)));
   const refusal = decide(access, roles && compiled.roles.expand(roles));
-  const deciding = decidingRule(access, refusal);
   const policies = access.requirements.flatMap((each) => ('policy' in each ? [each.policy.name] : []));
   const decision = refusal?.reason ?? (policies.length > 0 ? 'left to policies' : 'allowed');
   return {
@@ -55,7 +52,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
     })),
     verdict: found ? decision : 'unrouted',
     access: describe(access),
-    decidedBy: deciding ? describeRule(deciding) : 'default',
+    decidedBy: describeDecision(access, refusal),
     missing: refusal ? (refusal.reason === 'forbidden' && refusal.missing) || [] : policies,
   };
 }
@@ -63,7 +60,7 @@ export function explain(compiled: CompiledAccess, question: Question): Explanati
 function accessOf(compiled: CompiledAccess, method: string, path: string, served?: ServedRoute): Access | undefined {
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
-  if (!route.handler) return compiled.outside.ofPath(method, path);
+  if (!route.handler) return compiled.ofPathOutside(method, path);
   const serving = { path: route.path, handler: route.handler };
   const [controller] = controllersServing(serving, groupByMethod(compiled.methods));
   const handler = { getClass: () => controller, getHandler: () => route.handler } as RouteHandler;
@@ -90,17 +87,12 @@ export function describeExplanation(explanation: Explanation): string {
 }
 
 function answerOf({ verdict, access, decidedBy, missing }: Explanation): string {
-  const by = decidedBy === 'default' ? 'by default' : `by ${decidedBy}`;
-  switch (verdict) {
-    case 'unrouted':
-      return '404, no route serves this path';
-    case 'allowed':
-      return `allowed (${access}), ${by}`;
-    case 'unauthenticated':
-      return `401, a valid token is required, ${by}`;
-    case 'forbidden':
-      return missing.length > 0 ? `403, ${missing.join(' or ')} is required, ${by}` : `403, nobody has access, ${by}`;
-    case 'left to policies':
-      return `depends on ${missing.map((name) => `policy ${name}`).join(' and ')}, ${by}`;
-  }
+  if (verdict === 'unrouted') return '404, no route serves this path';
+  const answers = {
+    allowed: `allowed (${access})`,
+    unauthenticated: '401, a valid token is required',
+    forbidden: missing.length > 0 ? `403, ${missing.join(' or ')} is required` : '403, nobody has access',
+    'left to policies': `depends on ${missing.map((name) => `policy ${name}`).join(' and ')}`,
+  };
+  return `${answers[verdict]}, by ${decidedBy}`;
 }

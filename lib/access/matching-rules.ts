@@ -1,9 +1,7 @@
-/** Finds the rules that match a route or a concrete path. */
-import { LevelTrie } from '../routes/level-trie.js';
-import type { Level, RouteShape } from '../routes/route-shape.js';
+import { LevelTrie, type Level, type RouteShape } from '../routes/route.js';
 import type { RouterOptions } from '../routes/route-table.js';
+import { restricts, type Rule } from './access.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
-import { restricts, type Rule } from './rule.js';
 
 function trieOf(rules: readonly Rule[], fold: Fold): LevelTrie<Rule> {
   const trie = new LevelTrie<Rule>();
@@ -11,7 +9,7 @@ function trieOf(rules: readonly Rule[], fold: Fold): LevelTrie<Rule> {
   return trie;
 }
 
-/** Compiles the rules that match a concrete path. The search ends at the deepest level that a rule names. */
+/** For concrete paths. The search ends at the deepest level that a rule names. */
 export function compileMatching(rules: readonly Rule[], fold: Fold): (levels: readonly string[]) => Rule[] {
   const trie = trieOf(rules, fold);
   return (levels) => trie.along(levels).filter(({ pattern }) => matchesFurtherLevels(pattern, levels));
@@ -25,7 +23,7 @@ export interface OverlappingRule {
   readonly isExact: boolean;
 }
 
-/** Compiles the rules that overlap with the shapes of a route. Permissions are compared as the router compares. */
+/** For the shapes of routes. Permissions are compared as the router compares. */
 export function compileOverlaps(rules: readonly Rule[], { caseSensitive }: RouterOptions) {
   const permissionFold = caseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);

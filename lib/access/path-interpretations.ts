@@ -1,21 +1,18 @@
 /**
- * The ways in which a router or a proxy may interpret a path. A restriction applies where any interpretation matches its
- * pattern. A permission applies only to a clean path, which has one interpretation.
+ * How a router or a proxy may interpret a path. A restriction applies where any interpretation matches its pattern. A
+ * permission applies only to a clean path, which has one interpretation.
  */
 import { decodePath, levelsOf } from '../routes/route.js';
 import { foldWidely } from './pattern.js';
 
 export interface ConcretePath {
-  /** As sent. */
   readonly path: string;
-  /** The path parameters that the router found, decoded. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** Printable ASCII of RFC 3986 `pchar` and `/`, without escapes, path parameters, empty levels and dot segments. */
 const CLEAN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()+,=:@-]+)+$|^\/$/;
 
-/** The levels of a clean path; `undefined` for any other spelling. */
 export function cleanLevels(path: string): string[] | undefined {
   return CLEAN.test(path) ? spelledLevels(path) : undefined;
 }
@@ -25,12 +22,9 @@ export function interpretationsOf(template: string): (concrete: ConcretePath) =>
   const segments = spelledLevels(template.replace(/[{}]/g, ''));
   return ({ path, params }) => {
     const served = segments.flatMap((segment) => fill(segment, params));
-    const sent = [
-      path,
-      ...REWRITES.map((rewrite) => rewrite(path)),
-      REWRITES.reduce((text, rewrite) => rewrite(text), path),
-    ];
-    const spelled = [...new Set(sent)].map((text) => spelledLevels(text.replace(/(?<=.)\/$/, '')));
+    const rewritten = REWRITES.map((rewrite) => rewrite(path));
+    const sent = new Set([path, ...rewritten, REWRITES.reduce((text, rewrite) => rewrite(text), path)]);
+    const spelled = [...sent].map((text) => spelledLevels(text.replace(/(?<=.)\/$/, '')));
     const interpretations = [
       served,
       served.flatMap(levelsOf),

@@ -1,11 +1,9 @@
 /** The pattern language of the rules: `GET,POST /api/products/*`. A path has one of three forms. */
 import { METHODS } from 'node:http';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
-import { levelsOf } from '../routes/route.js';
-import type { RouteShape } from '../routes/route-shape.js';
+import { levelsOf, type RouteShape } from '../routes/route.js';
 
 export interface Pattern {
-  /** As declared. */
   readonly text: string;
   /** Empty for every method. HEAD is never among them: it is governed as GET. */
   readonly methods: readonly string[];
@@ -14,7 +12,7 @@ export interface Pattern {
   readonly tail: '' | '*' | '**';
 }
 
-/** Which paths of a route a pattern matches: all, none, or a part of them. */
+/** Whether a pattern matches all paths of a route, none, or a part of them. */
 export type Relation = 'covers' | 'disjoint' | 'partial';
 
 const FORM = /^(?:(?<methods>[^/\s]+) )?(?<path>\/\S*)$/;
@@ -23,12 +21,8 @@ const LITERAL_LEVEL = /^[^\s*:?#%;\\{}()[\]"<>|^`]+$/;
 /** @param declaredBy for the message: `ShopSecurity.publicEndpoints` @throws InvalidOptionError */
 export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const refuse = (advice: string): never => {
-    throw new InvalidOptionError(
-      `The pattern of ${declaredBy}`,
-      'a path such as "/api/products/**" or "GET /api/products/*"',
-      describe(text),
-      advice,
-    );
+    const expected = 'a path such as "/api/products/**" or "GET /api/products/*"';
+    throw new InvalidOptionError(`The pattern of ${declaredBy}`, expected, describe(text), advice);
   };
   if (typeof text !== 'string') return refuse('Write it as one string');
   const { methods: list = '', path } = FORM.exec(text)?.groups ?? {};
@@ -49,10 +43,8 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const methods = list === '' ? [] : [...new Set(list.split(','))];
   for (const method of methods) {
     if (method === 'HEAD') return refuse('Write GET, which includes HEAD');
-    if (!METHODS.includes(method))
-      return refuse(
-        `${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`,
-      );
+    const advice = `${JSON.stringify(method)} is not an HTTP method: write methods in upper case, separated by commas`;
+    if (!METHODS.includes(method)) return refuse(advice);
   }
   return Object.freeze({ text, methods, levels, tail });
 }
@@ -66,13 +58,11 @@ export function matchesFurtherLevels({ levels, tail }: Pattern, path: readonly s
   return tail === '**' || further === tail.length;
 }
 
-/** Whether a pattern matches every path that another one matches. */
 export function covers(outer: Pattern, inner: Pattern, fold: Fold): boolean {
   const levels = inner.tail === '*' ? [...inner.levels, undefined] : inner.levels;
   return relationToShape(outer, { levels, open: inner.tail === '**' }, fold) === 'covers';
 }
 
-/** Makes two spellings equal that differ only in case. */
 export type Fold = (text: string) => string;
 
 /** Folds A to Z only, as a case-insensitive router does. For permissions. */

@@ -1,11 +1,10 @@
-import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { areNames, describe, InvalidOptionError } from '../options/invalid-option.js';
 
 /** Roles, each with the roles that it includes: `{ ADMIN: ['EDITOR'] }`. */
 export type RoleHierarchy = Readonly<Record<string, readonly string[]>>;
 
 export interface RoleInclusion {
   readonly isDeclared: boolean;
-  /** The roles of a token, with all roles that they include. */
   expand(roles: readonly string[]): readonly string[];
   /** The roles that include a role, without the role itself. */
   includersOf(role: string): readonly string[];
@@ -34,13 +33,8 @@ function closureOf(role: string, hierarchy: RoleHierarchy, above: readonly strin
 }
 
 export function expectRoleHierarchy(hierarchy: unknown): asserts hierarchy is RoleHierarchy {
-  const isRole = (role: unknown): boolean => typeof role === 'string' && role.trim() !== '';
-  const isValid =
-    typeof hierarchy === 'object' &&
-    hierarchy !== null &&
-    !Array.isArray(hierarchy) &&
-    Object.entries(hierarchy).every(([role, below]) => isRole(role) && Array.isArray(below) && below.every(isRole));
-  if (isValid) return;
+  const isObject = typeof hierarchy === 'object' && hierarchy !== null && !Array.isArray(hierarchy);
+  if (isObject && Object.entries(hierarchy).every(([role, below]) => areNames([role]) && areNames(below))) return;
   const expected = 'an object of roles with arrays of the roles that they include';
   throw new InvalidOptionError(OPTION, expected, describe(hierarchy), 'Write for example { ADMIN: ["EDITOR"] }');
 }

@@ -3,28 +3,19 @@
  * matters only where a pattern matches a part of the route's paths. Neither depends on the number of rules.
  */
 import type { ExecutionContext } from '@nestjs/common';
-import {
-  controllerMethodOf,
-  controllersServing,
-  groupByMethod,
-  type ControllerClass,
-  type ControllerMethod,
-  type ControllersByMethod,
-} from '../routes/controller-methods.js';
+import { controllerMethodOf, controllersServing, groupByMethod } from '../routes/controller-methods.js';
+import type { ControllerClass, ControllerMethod, ControllersByMethod } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { levelsOf, type Route } from '../routes/route.js';
 import type { RouterOptions } from '../routes/route-table.js';
 import { decoratedEffects } from './access-decorators.js';
-import type { Access } from './access.js';
+import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './access.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
-import { assertNotOpened, broadestFirst, fold } from './rules.js';
-import { restricts, type Rule } from './rule.js';
 
 export type PathAccess = (concrete: ConcretePath) => Access;
 
-/** The handler of a request. */
 export type RouteHandler = Pick<ExecutionContext, 'getClass' | 'getHandler'>;
 
 export interface RouteAccess {
@@ -35,10 +26,9 @@ export interface RouteAccess {
   readonly used: ReadonlySet<Rule>;
 }
 
-/** The access of one method of one route, or of the part of its paths that a pattern matches. */
 export interface RouteEntry {
   readonly method: string;
-  /** The route's template, or the pattern. */
+  /** The route's template, or the pattern that matches a part of its paths. */
   readonly path: string;
   readonly access: Access;
   readonly template: string;
@@ -94,18 +84,16 @@ export function compileRouteAccess(
       const byMethod = compiled.get(template);
       const targets = byMethod?.get(governedMethod(method)) ?? byMethod?.get(ANY_OTHER_METHOD);
       if (!targets || targets.length < 2) return targets?.[0]?.access;
-      return targets.find((target) => handler && isTarget(target, handler))?.access;
+      if (!handler) return undefined;
+      const controller = handler.getClass();
+      // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
+      const called = controllerMethodOf(handler.getHandler()) ?? handler.getHandler();
+      return targets.find((target) => target.controller === controller && target.handler === called)?.access;
     },
     // Two handlers of one template, such as two versions, may have the same access.
     entries: [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()],
     used,
   };
-}
-
-function isTarget(target: Target, handler: RouteHandler): boolean {
-  const method = handler.getHandler();
-  // Tracing libraries may wrap a handler, with its metadata, when Nest creates the route.
-  return target.controller === handler.getClass() && target.handler === (controllerMethodOf(method) ?? method);
 }
 
 export const ANY_OTHER_METHOD = 'any other method';
@@ -163,7 +151,7 @@ export function decoratorRules(
   return rules;
 }
 
-/** The access of one method of one route. @param inner rules that apply after every URL rule */
+/** @param inner rules that apply after every URL rule */
 function compileAccess(
   method: string,
   path: string,
@@ -204,5 +192,4 @@ function compileAccess(
   return { access: accessTo, entries };
 }
 
-const keyOf = ({ method, path, template, part, access }: RouteEntry): string =>
-  JSON.stringify([method, path, template, part?.declaredBy, part?.pattern.text, access]);
+const keyOf = ({ part, ...entry }: RouteEntry): string => JSON.stringify([entry, part?.declaredBy, part?.pattern.text]);

@@ -1,16 +1,22 @@
-/** Finds what is suspicious in the rules. Each is one sentence: a warning, or with `strict` a reason to refuse to start. */
-import { shapesOf } from '../routes/route-shape.js';
+/** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
+import { declaredRoute } from '../routes/declared-route.js';
+import { shapesOf } from '../routes/route.js';
 import { BASE_ROLE } from '../http/principal.js';
-import type { Access } from './access.js';
+import { describeRule, restricts, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteAccess, RouteEntry } from './route-access.js';
-import { describeRule } from './rules.js';
-import { restricts } from './rule.js';
 
-/** @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route */
-export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean): string[] {
+/**
+ * @param hasNoRules whether the application declares no rule at all, so that the default is meant for every route
+ * @param roleNames every role that a rule or an option names
+ */
+export function findRuleWarnings(
+  compiled: CompiledAccess,
+  hasNoRules: boolean,
+  roleNames = compiled.roleNames,
+): string[] {
   const { inside, outsideRoutes: outside, roles, entries } = compiled;
   const warnings: string[] = [];
   const [names, outsideNames] = hasNoRules ? [] : [inside, outside].map(namesWithoutRule);
@@ -24,7 +30,8 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
   // A file of a mount may be public without a route of its own.
   const divided = [...inside.entries, ...outside.entries.filter(({ template }) => !template.includes('*'))];
   for (const part of new Set(divided.flatMap((entry) => entry.part ?? [])))
-    if (!restricts(part) && !coversRoute(part.pattern, entries))
+    // A public rule that also matches a whole route was made for that route.
+    if (!restricts(part) && !entries.some((entry) => !entry.part && coversRoute(part.pattern, entry.path)))
       warnings.push(
         `${describeRule(part)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
       );
@@ -36,8 +43,9 @@ export function findRuleWarnings(compiled: CompiledAccess, hasNoRules: boolean):
   return [
     ...warnings,
     ...findUnrestrictedPatches(inside.entries),
-    ...findUnrestrictedBatches(inside.entries),
-    ...findSimilarRoles(compiled.roleNames),
+    ...findUnrestrictedCopies(compiled),
+    ...findPublicRoutesForUsers(compiled),
+    ...findSimilarRoles(roleNames),
   ];
 }
 
@@ -46,10 +54,8 @@ const namesWithoutRule = ({ entries }: RouteAccess): string =>
 
 const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 
-/** A public rule that also matches a whole route was made for that route. */
-function coversRoute(pattern: Pattern, entries: readonly RouteEntry[]): boolean {
-  return entries.some((entry) => !entry.part && relationTo(pattern, shapesOf(entry.path), foldWidely) === 'covers');
-}
+const coversRoute = (pattern: Pattern, path: string): boolean =>
+  relationTo(pattern, shapesOf(path), foldWidely) === 'covers';
 
 /** A rule for PUT alone leaves PATCH open, which changes the same record. */
 function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
@@ -65,21 +71,50 @@ function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
   );
 }
 
-/** A rule for `POST /api/products` leaves `POST /api/products/batch` open, which writes the same records. */
-function findUnrestrictedBatches(entries: readonly RouteEntry[]): string[] {
-  const collectionOf = ({ method, path }: RouteEntry): string =>
-    `${method} ${method === 'POST' ? path : path.replace(/\/:\w+$/, '')}`;
-  const singles = new Map(entries.map((entry) => [collectionOf(entry), entry]));
-  return entries.flatMap((batch) => {
-    const single = batch.path.endsWith(BATCH) ? singles.get(nameOf(batch).slice(0, -BATCH.length)) : undefined;
-    return (single ? rulesOfOnly(single, batch) : []).map(
-      (rule) =>
-        `${rule} restricts ${nameOf(single as RouteEntry)} but not ${nameOf(batch)}. Restrict the batch too, or declare a rule of its own for it.`,
-    );
+/** A rule for one route leaves others open that do the same: `POST /api/products` and `POST /api/products/batch`. */
+function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess): string[] {
+  const generated = new Map(
+    table.controllerRoutes.map(({ method, path, handler }) => [
+      `${method} ${path}`,
+      declaredRoute(handler)?.controllerPath,
+    ]),
+  );
+  const originals = new Map<string, RouteEntry[]>();
+  for (const entry of entries) {
+    const key = `${entry.method} ${withoutNames(entry.template)}`;
+    originals.set(key, [...(originals.get(key) ?? []), entry]);
+  }
+  const found = new Map<string, { readonly restricted: Set<string>; readonly open: Set<string> }>();
+  for (const copy of entries.filter(({ part }) => !part))
+    for (const original of originalsOf(copy, generated.get(nameOf(copy))).flatMap((key) => originals.get(key) ?? []))
+      for (const rule of rulesOfOnly(original, copy)) {
+        const { restricted, open } = found.get(rule) ?? { restricted: new Set(), open: new Set() };
+        found.set(rule, { restricted: restricted.add(nameOf(original)), open: open.add(nameOf(copy)) });
+      }
+  return [...found].map(([rule, { restricted, open }]) => {
+    const patterns = [...open].map((name) => `"${name.replaceAll(/:\w+/g, '*')}"`).join(', ');
+    const problem = `${rule} restricts ${[...restricted].join(', ')} but not ${[...open].join(', ')}`;
+    return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
   });
 }
 
-const BATCH = '/batch';
+const withoutNames = (path: string): string => path.replaceAll(/:\w+/g, ':');
+
+/** @param endpoint of a generated route */
+function originalsOf({ method, template }: RouteEntry, endpoint: string | undefined): string[] {
+  const path = withoutNames(template);
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  const end = path.slice(parent.length);
+  if (end === '/batch') return [method === 'POST' ? `POST ${parent}` : `${method} ${parent}/:`];
+  if (endpoint === undefined) return [];
+  if (method === 'GET') return LIST_COPIES.includes(end) ? [`GET ${parent}`] : [];
+  if (end === '/restore') return [`DELETE ${parent}`];
+  // The records of a nested resource belong to the record in front of it.
+  const owner = endpoint.includes(':') && path.slice(0, path.indexOf('/:/') + 2);
+  return owner ? ['PUT', 'PATCH', 'DELETE'].map((verb) => `${verb} ${owner}`) : [];
+}
+
+const LIST_COPIES = ['/search', '/count', '/aggregate', '/export'];
 
 /** The rules that restrict a route but not the other one, unless that one has a rule of its own. */
 function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): string[] {
@@ -90,6 +125,18 @@ function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): str
     .filter(restricts)
     .map(describeRule)
     .filter((rule) => !others?.has(rule));
+}
+
+/** A POST with an `Idempotency-Key` is refused without a user. */
+function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
+  return table.controllerRoutes.flatMap(({ method, path, handler }) => {
+    const option = declaredRoute(handler)?.needsUser;
+    const isPublic = inside.entries.some(
+      (entry) => entry.template === path && entry.method === method && entry.access.kind === 'public',
+    );
+    if (option === undefined || method !== 'POST' || !isPublic) return [];
+    return [`${method} ${path} is public, but ${option} requires a user. Restrict the route, or remove the option.`];
+  });
 }
 
 const placeOf = ({ path, template }: RouteEntry): string => `${template} ${path}`;

@@ -1,15 +1,13 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import type { Effect, PolicyFunction, Rule } from './access.js';
 import { parsePattern } from './pattern.js';
-import type { Effect, PolicyFunction, Rule } from './rule.js';
 
 const RULES = Symbol('declarest.rules');
 const IS_APPLIED = Symbol('declarest.areRulesApplied');
 const ROLE_NAMES = 'called with the name of a role, or an array of names';
 
-/** The declared rules of a configuration; not part of the class's public interface. */
 export const declaredRules = (config: SecurityConfig): readonly Rule[] => config[RULES];
-
 export const markApplied = (config: SecurityConfig): void => void (config[IS_APPLIED] = true);
 
 /**
@@ -97,13 +95,11 @@ export abstract class SecurityConfig {
    */
   protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {
     const [checked = ''] = this.rolesOf('requirePolicy', name, 'called with the name of a policy');
-    if (typeof allows !== 'function')
-      throw new InvalidOptionError(
-        `${this.constructor.name}.requirePolicy`,
-        'called with a function as its second argument',
-        describe(allows),
-        'Give a function that returns true or false',
-      );
+    if (typeof allows !== 'function') {
+      const expected = 'called with a function as its second argument';
+      const advice = 'Give a function that returns true or false';
+      throw new InvalidOptionError(`${this.constructor.name}.requirePolicy`, expected, describe(allows), advice);
+    }
     this.declare('requirePolicy', { kind: 'policy', policy: { name: checked, allows } }, patterns);
   }
 

@@ -1,10 +1,82 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { inspect } from 'node:util';
+import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { setRoleHierarchy } from '../http/principal.js';
+import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
-import { AccessDecision, type Refused } from './access-decision.js';
-import { DENIED, type Access } from './access.js';
+import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
+import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
-import { opensConnection, refusalIn, requestOf } from './other-contexts.js';
+import { opensConnection, refusalIn } from './other-contexts.js';
+import { authenticate, authenticationOf, Authenticator, requestOf } from './principal.js';
+
+type FindAccess<C> = (compiled: CompiledAccess, request: HttpRequest, context: C) => Access | undefined;
+
+export interface Refused {
+  readonly exception: AuthenticationRequired | AccessRefused;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Decides whether a request has access. Any exception in the decision is a refusal. */
+@Injectable()
+export class AccessDecision {
+  private readonly logger = new Logger('SecurityRules');
+
+  constructor(
+    private readonly rules: AccessRules,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  identify(request: HttpRequest): void {
+    authenticate(this.authenticator, request);
+    const roles = this.rules.compiled?.roles;
+    if (roles?.isDeclared) setRoleHierarchy(request, roles.expand);
+  }
+
+  accessTo<C>(find: FindAccess<C>, request: HttpRequest, context: C): Access | undefined {
+    const { compiled } = this.rules;
+    try {
+      return compiled && find(compiled, request, context);
+    } catch (error) {
+      this.logFailure(error);
+      return DENIED;
+    }
+  }
+
+  /** @returns `undefined` where the request has access; a promise only where a policy decides */
+  refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
+    const { principal, bearerWasSent } = authenticationOf(this.authenticator, request);
+    let refusal: Refusal | undefined;
+    try {
+      refusal = decide(access, principal && this.rules.compiled?.roles.expand(principal.roles));
+    } catch (error) {
+      this.logFailure(error);
+      refusal = { reason: 'forbidden' };
+    }
+    if (refusal) return this.refuse(access, refusal, bearerWasSent);
+    // Policies come last: a policy may look something up.
+    if (!principal || !hasPolicy(access)) return undefined;
+    const onError = (name: string, error: unknown): void =>
+      this.logFailure(error, `The policy ${JSON.stringify(name)}`);
+    return checkPolicies(access.requirements, principal, request, onError).then(
+      (refused) => refused && this.refuse(access, refused, bearerWasSent),
+    );
+  }
+
+  private logFailure(error: unknown, what = 'The access decision'): void {
+    const cause = error instanceof Error ? error.stack : inspect(error);
+    this.logger.error(`${what} failed; the request is refused.`, cause);
+  }
+
+  private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean): Refused {
+    const rule = this.rules.options.explainRefusals
+      ? { 'X-Access-Rule': encodeURI(describeDecision(access, refusal)) }
+      : undefined;
+    if (refusal.reason === 'forbidden') return { exception: new AccessRefused(refusal.missing), headers: { ...rule } };
+    const exception = new AuthenticationRequired(bearerWasSent);
+    return { exception, headers: { ...rule, 'WWW-Authenticate': exception.challenge } };
+  }
+}
 
 /**
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
@@ -28,7 +100,6 @@ export class SecurityRulesGuard implements CanActivate {
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
   }
 
-  /** For a WebSocket, GraphQL or microservice handler. */
   private async decideOnHandler(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
     if (opensConnection(context, request)) this.decision.identify(request);

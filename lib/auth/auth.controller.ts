@@ -1,26 +1,27 @@
-import { Controller, Get, Header, HttpCode, Inject, Post, UseFilters, type Type } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Inject, Post, UnauthorizedException, UseFilters } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { failureFilter } from '../http/failure.js';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
-import { CurrentUser } from '../access/current-user.js';
+import { CurrentUser } from '../access/principal.js';
 import type { Principal } from '../http/principal.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { login } from './login.js';
+import { isPassword } from './passwords.js';
 import { Registration } from './registration.js';
 import { Tokens } from './tokens.js';
+import { fitsBcrypt, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
 
-/** Declares the access of an endpoint. A rule of the application for the same path replaces it. */
 const DefaultAccess =
   (access: DeclaredRoute['access'] & string): MethodDecorator =>
   (_target, _name, { value }) =>
     declareRoute(value as object, { declaredBy: 'AuthModule option `authBasePath`', access });
 
-const AuthFailureFilter = failureFilter(({ message }) => ({ success: false, message }));
+const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
-/** Creates the controller of the auth endpoints. Each call creates a class, because routes are metadata of the class. */
+/** Each call creates a class, because routes are metadata of the class. */
 export function authController({ authBasePath, registration }: ResolvedStaticOptions): Type<unknown> {
   const RegisterRoute: MethodDecorator = registration ? Post('register') : () => undefined;
 
@@ -47,7 +48,7 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @HttpCode(200)
     @Header('Cache-Control', 'no-store')
     async login(@JsonBody() body: JsonObject) {
-      const user = await login(body, this.options, this.users);
+      const user = await verifyCredentials(body, this.options, this.users);
       const { id, email, username, role } = this.profileOf(user);
       return this.withToken('Login successful', user, { id, email, username, role });
     }
@@ -61,7 +62,6 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       return { success: true, data: { user: this.profileOf(user) } };
     }
 
-    /** Absent fields are `null`. */
     private profileOf({ id, email, username, firstName, lastName, role, active }: AuthUser) {
       return {
         id: this.options.parseId(String(id)),
@@ -82,3 +82,28 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
 
   return AuthController;
 }
+
+/** Neither the response nor its time reveals which part of the credentials was wrong. */
+async function verifyCredentials(
+  body: JsonObject,
+  { loginField, bcryptRounds }: ResolvedAuthOptions,
+  users: UserRepository,
+): Promise<AuthUser> {
+  const { [loginField]: name, password } = body;
+  if (!isText(name) || !isText(password))
+    throw new InvalidUserError(
+      Object.entries({ [loginField]: name, password })
+        .filter(([, value]) => !isText(value))
+        .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
+    );
+  // A name that no user can have needs no query.
+  const checked = USER_CHECKS[loginField](name);
+  const user = 'value' in checked ? await users.findByLogin(loginField, checked.value as string) : null;
+  const matches = await isPassword(password, user?.password, bcryptRounds);
+  // bcrypt compares only the beginning of an over-long password.
+  if (!user?.active || !matches || !fitsBcrypt(password)) throw new UnauthorizedException('Invalid credentials');
+  return user;
+}
+
+/** Lone surrogates are refused, because different passwords with them would have the same hash. */
+const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();

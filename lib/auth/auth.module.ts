@@ -1,49 +1,31 @@
-import {
-  ConfigurableModuleBuilder,
-  Inject,
-  Logger,
-  Module,
-  type ConfigurableModuleAsyncOptions,
-  type DynamicModule,
-  type NestModule,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { ConfigurableModuleBuilder, Inject, Logger, Module, type ConfigurableModuleAsyncOptions } from '@nestjs/common';
+import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
-import { AccessDecision } from '../access/access-decision.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
-import { AccessReport } from '../access/access-report.js';
 import { Authenticator } from '../access/principal.js';
-import { ACCESS_OPTIONS, AccessRules } from '../access/access-rules.js';
-import { SecurityRulesGuard } from '../access/security-rules.guard.js';
+import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
+import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { authController } from './auth.controller.js';
-import {
-  AUTH_OPTIONS,
-  type AuthOptions,
-  type AuthSettings,
-  type AuthStaticOptions,
-  type ResolvedAuthOptions,
-} from './auth.options.js';
-import { BearerAuthenticator } from './bearer-authenticator.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
+import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import { Registration } from './registration.js';
 import {
-  ASYNC_OPTION_NAMES,
+  ASYNC_NAMES,
   OPTION_NAMES,
   resolveAuthOptions,
   resolveStaticOptions,
   SETTING_NAMES,
 } from './resolve-options.js';
-import { Tokens } from './tokens.js';
+import { BearerAuthenticator, Tokens } from './tokens.js';
 import { userProviders } from './typeorm-user.repository.js';
 import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
 
-/** The static options, and a factory for the others. */
 export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
 
 /**
@@ -98,15 +80,18 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
    * @throws InvalidOptionError
    */
   static forRootAsync(options: AuthAsyncOptions): DynamicModule {
-    expectKnownNames('AuthModule.forRootAsync', options, ASYNC_OPTION_NAMES);
-    if (!options.useFactory && !options.useClass && !options.useExisting)
-      throw new InvalidOptionError(
-        'AuthModule.forRootAsync',
-        'useFactory, useClass or useExisting',
-        'none of them',
-        'set a useFactory that returns the options, or use forRoot',
-      );
-    return defineModule(ConfigurableModuleClass.registerAsync(options), options);
+    expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
+    if (!options.useFactory && !options.useClass && !options.useExisting) {
+      const advice = 'set a useFactory that returns the options, or use forRoot';
+      const expected = 'useFactory, useClass or useExisting';
+      throw new InvalidOptionError('AuthModule.forRootAsync', expected, 'none of them', advice);
+    }
+    const definition = ConfigurableModuleClass.registerAsync(options);
+    const { providers = [] } = definition;
+    return defineModule(
+      options.useFactory ? definition : { ...definition, providers: providers.map(checkFactory) },
+      options,
+    );
   }
 
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
@@ -134,17 +119,27 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   onApplicationBootstrap(): void {
-    const path = `${this.options.authBasePath}/login`;
-    const login = this.application.routeTable.routes.find((route) => route.path.endsWith(path));
-    const prefix = login?.path.slice(0, -path.length) ?? '';
-    if (prefix !== '' && path.startsWith(`${prefix}/`))
+    const { authBasePath } = this.options;
+    const login = this.application.routeTable.routes.find(({ path }) => path.endsWith(`${authBasePath}/login`))?.path;
+    const prefix = login?.slice(0, -`${authBasePath}/login`.length);
+    if (prefix && `${authBasePath}/`.startsWith(`${prefix}/`))
       new Logger('AuthModule').warn(
-        `authBasePath ${this.options.authBasePath} repeats the global prefix: login is at ${login?.path}. Remove the prefix from authBasePath.`,
+        `authBasePath ${authBasePath} repeats the global prefix: login is at ${login}. Remove the prefix from authBasePath.`,
       );
   }
 }
 
-/** The static options determine the controller and the providers. */
+/** `create` may be a property of the instance, so that the class itself cannot be checked. */
+function checkFactory(provider: Provider): Provider {
+  if (!('useFactory' in provider) || provider.provide !== MODULE_OPTIONS_TOKEN) return provider;
+  const useFactory = (factory: { readonly create?: unknown }): unknown => {
+    if (typeof factory.create === 'function') return provider.useFactory(factory);
+    const advice = 'add the method `create`, which returns the options';
+    throw new InvalidOptionError('AuthModule.forRootAsync', 'given a class with a method `create`', 'none', advice);
+  };
+  return { ...provider, useFactory };
+}
+
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options);
   return {

@@ -14,20 +14,11 @@ export enum LoginMethod {
 export interface AuthStaticOptions {
   /** The user class of the application, which extends `AuthUser`. */
   userClass: Type<AuthUser>;
-  /**
-   * Stores the users.
-   * @default a TypeORM implementation over `userClass`
-   */
+  /** Stores the users. @default a TypeORM implementation over `userClass` */
   repositoryClass?: Type<UserRepository>;
-  /**
-   * Base path of the endpoints. `auth` and `/auth/` both mean `/auth`.
-   * @default '/api/auth'
-   */
+  /** Base path of the endpoints. `auth` and `/auth/` both mean `/auth`. @default '/api/auth' */
   authBasePath?: string;
-  /**
-   * Whether clients may register; `false` removes the endpoint.
-   * @default true
-   */
+  /** Whether clients may register; `false` removes the endpoint. @default true */
   registration?: boolean;
 }
 
@@ -41,30 +32,18 @@ export interface AuthSettings {
    * @default a random key for each `forRoot` call, with a warning; an error with `NODE_ENV=production`
    */
   jwtSecret?: string | undefined;
-  /**
-   * Lifetime of a token, in hours; any positive number.
-   * @default 24
-   */
+  /** Lifetime of a token, in hours; any positive number. @default 24 */
   jwtExpirationHours?: number;
-  /**
-   * Cost of a password hash, as a power of two: 4 to 31.
-   * @default 12
-   */
+  /** Cost of a password hash, as a power of two: 4 to 31. @default 12 */
   bcryptRounds?: number;
-  /**
-   * Columns added by the application's user class that a client may send to register.
-   * @default []
-   */
+  /** Columns added by the application's user class that a client may send to register. @default [] */
   registrationFields?: readonly string[];
   /**
    * Access for routes that match no rule: `authenticated`, `public` or `denied`.
    * @default 'authenticated' with a SecurityConfig, otherwise 'public' with a warning
    */
   defaultAccess?: DefaultAccess;
-  /**
-   * The roles that rules enforce. A rule for another role requires only a valid token.
-   * @default every role
-   */
+  /** The roles that rules enforce. A rule for another role requires only a valid token. @default every role */
   enforcedRoles?: readonly string[];
   /**
    * Roles that include other roles: with `{ ADMIN: ['EDITOR'] }` an ADMIN passes rules for EDITOR. Cycles are an error.
@@ -100,7 +79,6 @@ export interface ResolvedAuthOptions
     Readonly<Pick<AuthSettings, 'defaultAccess' | 'enforcedRoles'>> {
   readonly loginField: LoginField;
   readonly jwtSecret: string;
-  /** Converts an id from text to the type of the user's primary key. */
   readonly parseId: (text: string) => string | number;
 }
 

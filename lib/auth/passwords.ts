@@ -1,9 +1,8 @@
-/** Hashes and compares passwords with bcrypt, on libuv's threads, a limited number at a time. */
+/** Hashes and compares passwords with bcrypt, a limited number at a time, because libuv has few threads. */
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import { ServiceUnavailable } from '../http/failure.js';
 
-/** Runs a limited number of tasks concurrently, first in, first out. */
 export class HashingQueue {
   private running = 0;
   /** The tasks that wait, oldest first; calling one starts it. */
@@ -62,7 +61,7 @@ export const hashingQueue = new HashingQueue({
 export const hashPassword = (password: string, rounds: number): Promise<string> =>
   hashingQueue.run(() => bcrypt.hash(password, rounds));
 
-/** Computes exactly one comparison, so that an unknown user, who has no hash, takes as long as a wrong password. */
+/** An unknown user, who has no hash, takes as long as a wrong password. */
 export async function isPassword(password: string, hash: string | undefined, rounds: number): Promise<boolean> {
   // A salt without a digest: bcrypt computes the same work, and no password matches.
   const dummyHash = bcrypt.genSaltSync(rounds) + '.'.repeat(31);

@@ -8,10 +8,8 @@ import { UserAccounts, type NewUser } from './user-accounts.js';
 import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
 
 const OPTION = 'AuthModule option `registrationFields`';
-/** Columns that the package checks or sets itself. */
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
-/** Registers users from requests: accepts the package's fields, and the application's columns in `registrationFields`. */
 @Injectable()
 export class Registration {
   private readonly checks: Readonly<Record<string, Check>>;

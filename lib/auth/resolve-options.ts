@@ -1,7 +1,6 @@
-/** Checks the options of `AuthModule` at startup, and fills in the defaults. */
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
-import { describe, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { areNames, describe, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { plainPath } from '../options/plain-path.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
@@ -17,23 +16,21 @@ type OptionCheck = readonly [option: string, isValid: IsValid, expected: string,
 
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
-/** HS256 needs a key of at least 256 bits (RFC 7518 §3.2). */
 const MIN_SECRET_BYTES = 32;
 const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
+const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
 
 const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
-const isBoolean: IsValid = (value) => typeof value === 'boolean';
 const isFalseInProduction: IsValid = (value) => value === false || (value === true && !isProduction());
+const isBoolean: IsValid = (value) => typeof value === 'boolean';
 const isLoginMethod: IsValid = (value) => value === 'EMAIL' || value === 'USERNAME';
 const isDefaultAccess: IsValid = (value) => value === undefined || ACCESS_NAMES.includes(value as string);
 const isHours: IsValid = (value) => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
 const isRounds: IsValid = (value) => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
-const isName: IsValid = (value) => typeof value === 'string' && value.trim() !== '';
-const isNameList: IsValid = (value) => Array.isArray(value) && value.every(isName);
-const isOptionalNameList: IsValid = (value) => value === undefined || isNameList(value);
+const areNamesOrNone: IsValid = (value) => value === undefined || areNames(value);
 const isUserClass: IsValid = (value) => isClass(value) && value.prototype instanceof AuthUser;
-const isRepositoryClass: IsValid = (value) =>
+const isRepository: IsValid = (value) =>
   value === undefined || (isClass(value) && value.prototype instanceof UserRepository);
 const inheritsId: IsValid = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
@@ -43,12 +40,12 @@ const BOOLEAN = [isBoolean, 'true or false', 'set one of the two'] as const;
 
 const STATIC_CHECKS: readonly OptionCheck[] = [
   ['userClass', isUserClass, 'a class that extends AuthUser', 'set `@Entity() class User extends AuthUser {}`'],
-  ['repositoryClass', isRepositoryClass, 'a class that extends UserRepository', 'extend it, or remove the option'],
+  ['repositoryClass', isRepository, 'a class that extends UserRepository', 'extend it, or remove the option'],
   ['authBasePath', isBasePath, 'a path such as "/api/auth"', 'use only letters, digits and "/.-_~"', '/api/auth'],
   ['registration', ...BOOLEAN, true],
 ];
 
-/** These checks concern the TypeORM entity, so they do not apply with a `repositoryClass`. */
+/** Without a `repositoryClass`. */
 const ENTITY_CHECKS: readonly OptionCheck[] = [
   ['userClass', (value) => isEntity(value as object), 'a TypeORM entity', 'add @Entity(), or set a repositoryClass'],
   // TypeORM keeps the column of the parent class.
@@ -60,23 +57,17 @@ const SETTING_CHECKS: readonly OptionCheck[] = [
   ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24', 24],
   ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12', 12],
   ['defaultAccess', isDefaultAccess, ACCESS_NAMES.join(' or '), 'set one of them'],
-  ['registrationFields', isNameList, 'an array of non-empty names', 'set an array such as ["phone"]', []],
-  ['enforcedRoles', isOptionalNameList, 'an array of non-empty names', 'set an array such as ["ADMIN"]'],
+  ['registrationFields', areNames, 'an array of non-empty names', 'set an array such as ["phone"]', []],
+  ['enforcedRoles', areNamesOrNone, 'an array of non-empty names', 'set an array such as ["ADMIN"]'],
   ['strict', ...BOOLEAN, false],
-  [
-    'explainRefusals',
-    isFalseInProduction,
-    'true or false, and false in production',
-    'remove it: it discloses the access rules',
-    false,
-  ],
+  ['explainRefusals', isFalseInProduction, 'true or false, and false in production', EXPLAIN_ADVICE, false],
 ];
 
 const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
 export const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
 export const OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
-export const ASYNC_OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...FACTORY_NAMES];
+export const ASYNC_NAMES = [...namesOf(STATIC_CHECKS), ...FACTORY_NAMES];
 
 const pathOf = (option: string): string => `AuthModule option \`${option}\``;
 
@@ -90,7 +81,6 @@ function resolve(checks: readonly OptionCheck[], options: object): Record<string
   return resolved;
 }
 
-/** @throws InvalidOptionError */
 export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
   const resolved = resolve(STATIC_CHECKS, options) as unknown as ResolvedStaticOptions;
   if (resolved.repositoryClass === undefined) resolve(ENTITY_CHECKS, options);
@@ -98,7 +88,6 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   return Object.freeze({ ...resolved, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
-/** @throws InvalidOptionError */
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...checked } = resolve(SETTING_CHECKS, settings) as Required<AuthSettings>;

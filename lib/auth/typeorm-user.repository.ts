@@ -1,11 +1,13 @@
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
+import { DataSources, type Connections } from '../database/connections.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
+import { Application } from '../routes/application.js';
 import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
@@ -19,9 +21,11 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
     ? { provide: UserRepository, useClass: repositoryClass }
     : {
         provide: UserRepository,
-        inject: [table, dataSource],
-        useFactory: (users: Repository<AuthUser>, source: DataSource) =>
-          new TypeOrmUserRepository(users, describeEntity(users.metadata, source)),
+        inject: [table, dataSource, Application],
+        useFactory: (users: Repository<AuthUser>, source: DataSource, application: Application) => {
+          const connections = application.stateOf(DataSources).connectionsOf(source);
+          return new TypeOrmUserRepository(users, describeEntity(users.metadata, source), connections);
+        },
       };
   if (!isEntity(userClass)) return [userRepository];
   // Registers the entity for `autoLoadEntities`.
@@ -38,11 +42,11 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
   return [{ provide: table, inject: [dataSource], useFactory }, userRepository];
 }
 
-/** Stores users in the table of the application's user entity. */
-export class TypeOrmUserRepository extends UserRepository {
+class TypeOrmUserRepository extends UserRepository {
   constructor(
     private readonly users: Repository<AuthUser>,
     private readonly schema: EntityDescription,
+    private readonly connections: Connections,
   ) {
     super();
   }
@@ -61,7 +65,7 @@ export class TypeOrmUserRepository extends UserRepository {
   async create(fields: UserFields): Promise<AuthUser> {
     const user = this.users.create(fields as object);
     const insert = this.users.createQueryBuilder().insert().values(user);
-    const { identifiers } = await insert.execute().catch((error: unknown) => this.fail(error, fields));
+    const { identifiers } = await this.run(() => insert.execute()).catch((error: unknown) => this.fail(error, fields));
     const stored = await this.findById(String(identifiers[0]?.['id'])).catch((error: unknown) => {
       // The user is stored by now: a 503 would make the client register again, and find the login taken.
       if (!(error instanceof DatabaseUnavailable)) throw error;
@@ -76,19 +80,27 @@ export class TypeOrmUserRepository extends UserRepository {
     const { prototype } = this.users.metadata.target as Type<AuthUser>;
     const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
     const update = this.users.createQueryBuilder().update().set(changes).where({ id: key.value });
-    await update.execute().catch((error: unknown) => this.fail(error, fields));
+    await this.run(() => update.execute()).catch((error: unknown) => this.fail(error, fields));
     return this.findById(id);
   }
 
   private async findOne(field: 'id' | LoginField, value: unknown): Promise<AuthUser | null> {
     const query = this.users.createQueryBuilder('record').where(`record.${field} = :value`, { value });
-    // Only a login needs the password hash.
     if (field !== 'id') query.addSelect('record.password');
-    const user = await query.getOne().catch((error: unknown) => {
-      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable() : error;
+    const user = await this.run(() => query.getOne()).catch((error: unknown) => {
+      const failure = databaseFailureOf(error);
+      if (failure === 'unavailable') throw new DatabaseUnavailable();
+      // No user has a login that the column cannot hold.
+      if (failure !== 'invalid') throw error;
+      return null;
     });
     // Some drivers return every 64-bit integer as text.
     return user && Object.assign(user, { id: this.schema.id.type.write(user.id) });
+  }
+
+  /** On SQLite, a statement waits for an open transaction: it would be rolled back with that one. */
+  private run<R>(statement: () => Promise<R>): Promise<R> {
+    return this.connections.statement(statement);
   }
 
   private fail(error: unknown, fields: UserFields): never {

@@ -1,5 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { AccessRules } from '../access/access-rules.js';
 import { BASE_ROLE } from '../http/principal.js';
+import { describe } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { hashPassword } from './passwords.js';
@@ -42,13 +44,17 @@ export interface NewUser {
  */
 @Injectable()
 export class UserAccounts {
+  private readonly logger = new Logger('AuthModule');
+
   constructor(
     private readonly users: UserRepository,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    private readonly rules: AccessRules,
   ) {}
 
   /**
-   * @returns the stored user
+   * Logs a warning for a role that no rule or option names.
+   *
    * @throws InvalidUserError naming every invalid field
    * @throws DuplicateUserError when a unique value is taken
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
@@ -57,6 +63,7 @@ export class UserAccounts {
     const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
     const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
+    this.warnOfUnnamed(user.role, 'create');
     const password = await hashPassword(user.password, this.options.bcryptRounds);
     return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
   }
@@ -83,7 +90,6 @@ export class UserAccounts {
   }
 
   /**
-   * @returns the changed user
    * @throws InvalidUserError for an unacceptable password and for an unknown id
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
@@ -93,23 +99,28 @@ export class UserAccounts {
   }
 
   /**
-   * The new role applies to tokens signed afterwards.
+   * The new role applies to tokens signed afterwards. Logs a warning for a role that no rule or option names.
    *
-   * @returns the changed user
-   * @throws InvalidUserError for an empty role and for an unknown id
+   * @throws InvalidUserError for an empty role and an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    return this.change(id, checkUser({ role }, USER_CHECKS, ['role']));
+    const fields = checkUser({ role }, USER_CHECKS, ['role']);
+    this.warnOfUnnamed(role, 'setRole');
+    return this.change(id, fields);
   }
 
   /**
    * Inactive users cannot log in. Their tokens stay valid until they expire, except at `me`.
    *
-   * @returns the changed user
    * @throws InvalidUserError for a value that is not a boolean and for an unknown id
    */
   async setActive(id: string | number, active: boolean): Promise<AuthUser> {
     return this.change(id, checkUser({ active }, USER_CHECKS, ['active']));
+  }
+
+  private warnOfUnnamed(role: string | undefined, method: string): void {
+    if (role !== undefined && !this.rules.isNamed(role))
+      this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
   }
 
   /** Reads the user a second time, because `findByLogin` returns the password hash. */

@@ -1,28 +1,25 @@
-/** Validation of user fields: returns the fields as they are stored, or names every invalid one. Never repeats a password. */
+/** Validation of user fields. Messages never repeat a password. */
 import { BadRequestException } from '@nestjs/common';
+import { guardEntity } from '../entities/entity-guard.js';
 import { boolean, type Reading } from '../entities/value-types.js';
-import { MAX_ERRORS } from '../http/failure.js';
-import { USER_LIMITS } from './auth-user.js';
+import { limitErrors } from '../http/failure.js';
+import { AuthUser, USER_LIMITS } from './auth-user.js';
 
-/** Thrown when user fields are invalid; the message names each of them. Nest answers 400 when a controller lets it through. */
+/** Names every invalid field. Nest answers 400 when a controller lets it through. */
 export class InvalidUserError extends BadRequestException {
   override readonly name = 'InvalidUserError';
 
-  /** @param problems one entry for each field, such as `password: expected at least 8 characters` */
   constructor(readonly problems: readonly string[]) {
-    const more = problems.length - MAX_ERRORS;
-    super([...problems.slice(0, MAX_ERRORS), ...(more > 0 ? [`… and ${more} more`] : [])].join('; '));
+    super(limitErrors(problems, (rest) => rest).join('; '));
   }
 }
 
-/** Returns the value as it is stored, or what is expected. */
 export type Check = (value: unknown) => Reading;
 
 export const acceptAny: Check = (value) => ({ value });
 
 /** bcrypt ignores everything after the first 72 bytes. */
 const PASSWORD_MAX_BYTES = 72;
-const PASSWORD_MIN_CHARACTERS = 8;
 
 /** The syntax of `<input type=email>` (HTML standard, "valid e-mail address"), lower case only. */
 const EMAIL =
@@ -31,7 +28,6 @@ const EMAIL =
 /** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
 const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
 
-/** Whether bcrypt reads the whole password. */
 export const fitsBcrypt = (password: string): boolean => Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
 
 const lengthOf = (text: string): number => [...text].length;
@@ -49,7 +45,6 @@ const text =
       : { expected };
 
 const isTrimmed = (value: string): boolean => value.trim() === value;
-
 const { email, username, name, role } = USER_LIMITS;
 const checkEmail = text(3, email, `an e-mail address of at most ${email} characters`, (value) => EMAIL.test(value));
 const checkName = text(0, name, `text of at most ${name} characters`);
@@ -57,7 +52,7 @@ const checkName = text(0, name, `text of at most ${name} characters`);
 function checkPassword(value: unknown): Reading {
   // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
   if (typeof value !== 'string' || !value.isWellFormed()) return { expected: 'well-formed text' };
-  if (lengthOf(value) < PASSWORD_MIN_CHARACTERS) return { expected: `at least ${PASSWORD_MIN_CHARACTERS} characters` };
+  if (lengthOf(value) < 8) return { expected: 'at least 8 characters' };
   return fitsBcrypt(value) ? { value } : { expected: `at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
 }
 
@@ -71,7 +66,13 @@ export const USER_CHECKS = Object.freeze({
   active: boolean.read,
 } satisfies Record<string, Check>);
 
-/** The package's fields that a client may send to register. */
+guardEntity(AuthUser, {
+  hidden: ['password'],
+  reserved: ['role', 'active', 'email', 'username'],
+  reads: USER_CHECKS,
+  creation: 'let users register, or create them by UserAccounts',
+});
+
 export const REGISTRATION_FIELDS = ['email', 'username', 'password', 'firstName', 'lastName'] as const;
 
 /** Returns the fields as they are stored; `null` is accepted where not required. @throws InvalidUserError naming each */

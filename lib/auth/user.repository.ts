@@ -29,26 +29,15 @@ export class DuplicateUserError extends BadRequestException {
  * Uniqueness must rest on a constraint of the store, because a look-up before the write is a race condition.
  */
 export abstract class UserRepository {
-  /**
-   * @param id the `sub` claim of a token
-   * @returns the user, or `null` for an unknown id and for text that is not an id
-   */
+  /** @param id the `sub` claim of a token @returns the user, or `null` for an unknown id and for text that is no id */
   abstract findById(id: string): Promise<AuthUser | null>;
 
   /** Finds a user by exact comparison. @returns the user including its password hash, or `null` */
   abstract findByLogin(field: LoginField, value: string): Promise<AuthUser | null>;
 
-  /**
-   * @returns the stored user with its id and defaults
-   * @throws DuplicateUserError when a unique value is taken
-   */
+  /** @returns the user with its id and defaults @throws DuplicateUserError when a unique value is taken */
   abstract create(fields: UserFields): Promise<AuthUser>;
 
-  /**
-   * Changes only the given fields.
-   *
-   * @returns the stored user, or `null` for an unknown id
-   * @throws DuplicateUserError when a unique value is taken
-   */
+  /** Changes only these fields. @returns `null` for an unknown id @throws DuplicateUserError for a taken value */
   abstract update(id: string, fields: UserFields): Promise<AuthUser | null>;
 }

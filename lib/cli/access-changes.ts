@@ -1,6 +1,8 @@
 /** Compares two access tables, and finds where access became wider. */
 import type { AccessRow } from '../access/access-rows.js';
-import { AccessTable } from './route-rows.js';
+import { covers, foldWidely, type Pattern } from '../access/pattern.js';
+import { ANY_OTHER_METHOD } from '../access/route-access.js';
+import { levelsOf } from '../routes/route.js';
 
 export interface AccessChange {
   readonly kind: 'wider' | 'narrower' | 'new' | 'removed' | 'rules';
@@ -10,7 +12,6 @@ export interface AccessChange {
   readonly after: AccessRow | undefined;
 }
 
-/** The access of a row, as far as two accesses are compared. */
 export type RowAccess = Pick<AccessRow, 'access' | 'requirements'>;
 
 /** Whether every user who has the inner access also has the outer access, for any set of roles. */
@@ -28,17 +29,17 @@ export function compareAccess(
   after: readonly AccessRow[],
   defaultAccess: RowAccess,
 ): AccessChange[] {
-  const [earlier, later] = [new AccessTable(before), new AccessTable(after)];
-  const present = later.routes.flatMap((route) =>
-    [...route.rows].flatMap(([path, rows]) => {
-      const old = earlier.find(route)?.rows.get(path);
+  const [earlier, later] = [tableOf(before), tableOf(after)];
+  const present = [...later].flatMap(([route, paths]) =>
+    [...paths].flatMap(([path, rows]) => {
+      const old = earlier.get(route)?.get(path);
       if (old) return pairRows(old, rows).map(([was, is]) => compareRows(was, is));
-      return rows.map((row) => compareNew(row, earlier.rowsServing(route, path), defaultAccess));
+      return rows.map((row) => compareNew(row, rowsServing(earlier, row), defaultAccess));
     }),
   );
-  const absent = earlier.routes.flatMap((route) =>
-    [...route.rows].flatMap(([path, rows]) =>
-      later.find(route)?.rows.has(path) ? [] : rows.map((row) => compareRemoved(row, later.rowsServing(route, path))),
+  const absent = [...earlier].flatMap(([route, paths]) =>
+    [...paths].flatMap(([path, rows]) =>
+      later.get(route)?.has(path) ? [] : rows.map((row) => compareRemoved(row, rowsServing(later, row))),
     ),
   );
   const changes = [...present, ...absent].filter((change) => change !== undefined);
@@ -67,4 +68,35 @@ function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess:
 function compareRemoved(row: AccessRow, served: readonly AccessRow[]): AccessChange {
   const opened = served.find((is) => !isWithin(is, row));
   return { kind: opened ? 'wider' : 'removed', route: row, before: row, after: opened };
+}
+
+/** The rows of each method of each route by path: that of the route first, then its parts. */
+type AccessTable = Map<string, Map<string, AccessRow[]>>;
+
+function tableOf(rows: readonly AccessRow[]): AccessTable {
+  const table: AccessTable = new Map();
+  for (const row of rows) {
+    const paths = table.get(keyOf(row)) ?? new Map<string, AccessRow[]>();
+    paths.set(row.path, [...(paths.get(row.path) ?? []), row]);
+    table.set(keyOf(row), paths);
+  }
+  return table;
+}
+
+const keyOf = ({ method, template }: Pick<AccessRow, 'method' | 'template'>): string => `${method} ${template}`;
+
+/** The rows that decide on the path of a row: those of the narrowest parts around it, or else of the whole route. */
+function rowsServing(table: AccessTable, { method, template, path }: AccessRow): readonly AccessRow[] {
+  const rows = table.get(keyOf({ method, template })) ?? table.get(keyOf({ method: ANY_OTHER_METHOD, template }));
+  const contains = (outer: string, inner: string): boolean => covers(patternOf(outer), patternOf(inner), foldWidely);
+  const around = [...(rows?.keys() ?? [])].filter((each) => contains(each, path));
+  const narrowest = around.filter((each) => !around.some((other) => other !== each && contains(each, other)));
+  return (narrowest.length > 0 ? narrowest : [template]).flatMap((each) => rows?.get(each) ?? []);
+}
+
+function patternOf(text: string): Pattern {
+  const levels = levelsOf(text);
+  const last = levels.at(-1);
+  const tail = last === '*' || last === '**' ? last : '';
+  return { text, methods: [], levels: tail === '' ? levels : levels.slice(0, -1), tail };
 }

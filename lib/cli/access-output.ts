@@ -1,17 +1,11 @@
-/** The access table and its changes as text. */
+import { readFileSync } from 'node:fs';
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
+import { parseJson } from '../http/json-body.js';
 import type { AccessChange } from './access-changes.js';
-import { writeSnapshot } from './access-snapshot.js';
 import type { Format } from './arguments.js';
+import { CommandError, reasonOf } from './command-error.js';
 
-const HEADER: AccessRow = {
-  method: 'METHOD',
-  path: 'PATH',
-  template: '',
-  access: 'ACCESS',
-  requirements: [],
-  rules: ['RULES'],
-};
+const HEADER = { method: 'METHOD', path: 'PATH', template: '', access: 'ACCESS', requirements: [], rules: ['RULES'] };
 
 export function formatTable(rows: readonly AccessRow[], format: Format): string {
   if (format === 'json') return writeSnapshot(rows);
@@ -51,3 +45,35 @@ function describeChange({ route, before, after }: AccessChange): string {
   };
   return `${route.method} ${route.path}: ${describeRow(before)} -> ${describeRow(after)}`;
 }
+
+const NAMES = ['method', 'path', 'template', 'access', 'requirements', 'rules'] as const;
+
+export function writeSnapshot(rows: readonly AccessRow[]): string {
+  const named = rows.map((row) => Object.fromEntries(NAMES.map((name) => [name, row[name]])));
+  return `${JSON.stringify(named, undefined, 2)}\n`;
+}
+
+/** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
+export function readSnapshot(file: string): readonly AccessRow[] | undefined {
+  const name = JSON.stringify(file);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandError(`${name} cannot be read: ${reasonOf(cause)}.`, { cause });
+  }
+  const rows = parseJson(text);
+  const wrong = Array.isArray(rows) ? rows.findIndex((row: Partial<AccessRow> | null) => !isRow(row)) : undefined;
+  if (wrong === -1) return rows as AccessRow[];
+  const reason =
+    wrong === undefined ? 'it is not a JSON array' : `entry ${wrong + 1} is not an object of ${NAMES.join(', ')}`;
+  throw new CommandError(
+    `${name} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
+  );
+}
+
+const isRow = (row: Partial<AccessRow> | null): boolean =>
+  NAMES.every((name) =>
+    name === 'requirements' || name === 'rules' ? Array.isArray(row?.[name]) : typeof row?.[name] === 'string',
+  );

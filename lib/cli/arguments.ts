@@ -1,4 +1,3 @@
-/** Parses the arguments of the command line. */
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
@@ -10,28 +9,20 @@ const PLATFORMS = ['express', 'fastify'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 export type Format = 'table' | 'json' | 'markdown';
 
-interface ModuleCommand {
+interface ModuleCommand<N extends string> {
+  readonly name: N;
   readonly module: string;
   readonly platform: Platform | undefined;
 }
 
-export interface AccessCommand extends ModuleCommand {
-  readonly name: 'access';
+export interface AccessCommand extends ModuleCommand<'access'> {
   readonly format: Format;
-  /** The snapshot to compare with. */
   readonly check: string | undefined;
-  /** Whether to write the snapshot. */
   readonly update: boolean;
 }
 
-export interface ExplainCommand extends ModuleCommand, Question {
-  readonly name: 'explain';
-}
-
-export interface SchemaCommand extends ModuleCommand {
-  readonly name: 'schema';
-}
-
+export type ExplainCommand = ModuleCommand<'explain'> & Question;
+export type SchemaCommand = ModuleCommand<'schema'>;
 export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand;
 /** `print` prints a text, such as the help, without loading an application. */
 export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
@@ -78,21 +69,19 @@ const ACCESS_OPTIONS = {
 } as const;
 const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 
-/** @throws CommandError */
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
   if (name === undefined) throw new CommandError('A command is missing.');
   if (name === 'help' || args.includes('--help') || args.includes('-h')) return { name: 'print', text: HELP };
-  if (name === '--version') return { name: 'print', text: readVersion() };
+  if (name === '--version') {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    return { name: 'print', text: (JSON.parse(manifest) as { version: string }).version };
+  }
+  if (name === 'access') return parseAccess(rest);
   if (name === 'explain') return parseExplain(rest);
-  if (name === 'schema') return parseSchema(rest);
-  if (name !== 'access') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
-  return parseAccess(rest);
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  if (name !== 'schema') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
+  const { values, positionals } = parseOptions(rest, SCHEMA_OPTIONS);
+  return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform) };
 }
 
 function parseAccess(args: readonly string[]): Command {
@@ -109,48 +98,30 @@ function parseAccess(args: readonly string[]): Command {
 
 function parseExplain(args: readonly string[]): Command {
   const { values, positionals } = parseOptions(args, EXPLAIN_OPTIONS);
-  const [module, method, path, ...more] = positionals;
-  if (module === undefined) throw new CommandError('The compiled app module is missing.');
+  const [first, method, path, ...more] = positionals;
+  const module = onlyModule([first]);
   if (method === undefined || path === undefined)
     throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
   if (more.length > 0) throw new CommandError(`Give one method and one path, got also ${more.join(' ')}.`);
   if (!METHODS.includes(method.toUpperCase()))
     throw new CommandError(`${JSON.stringify(method)} is not an HTTP method.`);
-  return {
-    name: 'explain',
-    module,
-    method: method.toUpperCase(),
-    path: parsePath(path),
-    roles: parseRoles(values.as),
-    platform: parsePlatform(values.platform),
-  };
+  if (!/^\/[!-~]*$/.test(path))
+    throw new CommandError(
+      `The path must start with "/" and be printable ASCII with other characters escaped, got ${JSON.stringify(path)}.`,
+    );
+  if (decodePath(path.replace(/[?#].*$/s, '')) === undefined)
+    throw new CommandError(`The path must have no broken escape, got ${JSON.stringify(path)}.`);
+  const roles = values.as?.split(',').map((role) => role.trim());
+  if (roles?.includes(''))
+    throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(values.as)}.`);
+  const platform = parsePlatform(values.platform);
+  return { name: 'explain', module, method: method.toUpperCase(), path, roles, platform };
 }
 
-function parseSchema(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, SCHEMA_OPTIONS);
-  return { name: 'schema', module: onlyModule(positionals), platform: parsePlatform(values.platform) };
-}
-
-function onlyModule([module, ...more]: readonly string[]): string {
+function onlyModule([module, ...more]: readonly (string | undefined)[]): string {
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (more.length > 0) throw new CommandError(`Give one app module, got ${more.length + 1}.`);
   return module;
-}
-
-function parsePath(path: string): string {
-  const got = `got ${JSON.stringify(path)}.`;
-  if (!/^\/[!-~]*$/.test(path))
-    throw new CommandError(`The path must start with "/" and be printable ASCII with other characters escaped, ${got}`);
-  if (decodePath(path.replace(/[?#].*$/s, '')) === undefined)
-    throw new CommandError(`The path must have no broken escape, ${got}`);
-  return path;
-}
-
-function parseRoles(list: string | undefined): string[] | undefined {
-  const roles = list?.split(',').map((role) => role.trim());
-  if (roles?.includes(''))
-    throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(list)}.`);
-  return roles;
 }
 
 function parsePlatform(name: string | undefined): Platform | undefined {
@@ -160,7 +131,6 @@ function parsePlatform(name: string | undefined): Platform | undefined {
   return platform;
 }
 
-/** `parseArgs` in strict mode, whose first sentence says what is wrong. */
 function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });

@@ -1,11 +1,8 @@
-/** The commands that compile an application. */
 import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
-import type { AccessRow } from '../access/access-rows.js';
 import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
-import { formatChanges, formatTable } from './access-output.js';
-import { readSnapshot, writeSnapshot } from './access-snapshot.js';
+import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
 import type { AccessCommand, ApplicationCommand, ExplainCommand, SchemaCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { compileApplication, compileSchema } from './compile-application.js';
@@ -16,13 +13,11 @@ export interface Outcome {
   readonly code: 0 | 1;
 }
 
-/** @throws CommandError */
 export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   if (command.name === 'schema') return runSchema(command);
   return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 
-/** `declarest access`: prints the access table, or compares it with a snapshot. @throws CommandError */
 export async function runAccess({ module, platform, format, check, update }: AccessCommand): Promise<Outcome> {
   // Read before the application is created, which takes longer.
   const before = check === undefined ? undefined : readSnapshot(check);
@@ -32,16 +27,13 @@ export async function runAccess({ module, platform, format, check, update }: Acc
   if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
   const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
   const changes = before ? compareAccess(before, rows, defaultAccess) : [];
-  return update ? updateSnapshot(check, rows, changes) : checkSnapshot(check, changes);
-}
-
-function updateSnapshot(file: string, rows: readonly AccessRow[], changes: readonly AccessChange[]): Outcome {
+  if (!update) return checkSnapshot(check, changes);
   try {
-    writeFileSync(file, writeSnapshot(rows));
+    writeFileSync(check, writeSnapshot(rows));
   } catch (cause) {
-    throw new CommandError(`${JSON.stringify(file)} cannot be written: ${reasonOf(cause)}.`, { cause });
+    throw new CommandError(`${JSON.stringify(check)} cannot be written: ${reasonOf(cause)}.`, { cause });
   }
-  return { stdout: `${formatChanges(changes)}Wrote ${rows.length} rows to ${file}.\n`, code: 0 };
+  return { stdout: `${formatChanges(changes)}Wrote ${rows.length} rows to ${check}.\n`, code: 0 };
 }
 
 function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome {
@@ -58,27 +50,21 @@ function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome 
 const UNKNOWN_ROUTES =
   'Note: routes that main.ts adds, such as Swagger or static files, are unknown, because the module file exports no function configure(app).';
 
-/** `declarest explain`: explains why a request has access or not. @throws CommandError */
 export async function runExplain({ module, platform, method, path, roles }: ExplainCommand): Promise<Outcome> {
   const loaded = await loadModule(module);
   const compiled = await compileApplication(loaded, platform);
-  expectKnownRoles(roles ?? [], compiled.roleNames);
+  const unknown = roles?.filter((role) => !compiled.roleNames.has(role)).map((role) => JSON.stringify(role)) ?? [];
+  // A misspelled role would otherwise get the answer for a user without the role.
+  if (unknown.length > 0)
+    throw new CommandError(
+      `--as must be roles that a rule or the hierarchy names (${[...compiled.roleNames].join(', ')}), got ${unknown.join(', ')}.`,
+    );
   const explanation = explain(compiled, { method, path, roles });
   const note = explanation.route || loaded.configure ? '' : `${UNKNOWN_ROUTES}\n`;
   return { stdout: `${describeExplanation(explanation)}\n${note}`, code: 0 };
 }
 
-/** `declarest schema`: prints the statements of the search indexes. @throws CommandError */
 async function runSchema({ module, platform }: SchemaCommand): Promise<Outcome> {
   const statements = await compileSchema(await loadModule(module), platform);
   return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
-}
-
-/** A misspelled role would otherwise get the answer for a user without the role. */
-function expectKnownRoles(roles: readonly string[], known: ReadonlySet<string>): void {
-  const unknown = roles.filter((role) => !known.has(role));
-  if (unknown.length > 0)
-    throw new CommandError(
-      `--as must be roles that a rule or the hierarchy names (${[...known].join(', ')}), got ${unknown.map((role) => JSON.stringify(role)).join(', ')}.`,
-    );
 }

@@ -2,14 +2,16 @@
  * Creates an application up to its routes and compiles its rules. No server listens, no data source of TypeOrmModule
  * connects, and no lifecycle hook runs. The constructors and factories of its providers do run: rules may depend on them.
  */
-import { Global, Module, type INestApplication, type OnModuleInit } from '@nestjs/common';
+import { Global, Module, type INestApplication, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
+import type { TestingModuleBuilder } from '@nestjs/testing';
+import { getDataSourceToken, getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { DataSource, getMetadataArgsStorage, type DataSourceOptions } from 'typeorm';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { schemaStatements } from '../crud/nest/startup.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
-import { disconnectDataSources } from './disconnected-data-source.js';
 import type { LoadedModule } from './load-module.js';
 
 class RoutesRegistered extends Error {}
@@ -23,7 +25,6 @@ class StopBeforeHooks implements OnModuleInit {
   }
 }
 
-/** @throws CommandError */
 export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledAccess> {
   return inApplication(loaded, platform, async (app) => {
     const rules = rulesOf(app);
@@ -76,3 +77,49 @@ const ADAPTERS: Readonly<Record<Platform, () => Promise<object>>> = {
   express: async () => new (await import('@nestjs/platform-express')).ExpressAdapter(),
   fastify: async () => new (await import('@nestjs/platform-fastify')).FastifyAdapter(),
 };
+
+/** The token under which TypeOrmModule provides its options. Without it, the command ends with an error. */
+const OPTIONS = 'TypeOrmModuleOptions';
+
+class DisconnectedDataSource extends DataSource {
+  override async initialize(): Promise<this> {
+    await this.buildMetadatas();
+    return this;
+  }
+}
+
+function disconnectDataSources(builder: TestingModuleBuilder, modules: ModulesContainer): void {
+  for (const name of dataSourceNames(modules))
+    builder.overrideProvider(getDataSourceToken(name)).useFactory({
+      inject: [{ token: OPTIONS, optional: true }],
+      factory: async (options: TypeOrmModuleOptions | undefined) => {
+        if (!options)
+          throw new CommandError(
+            `The data source "${name}" would connect, because TypeOrmModule does not create it. Create it with TypeOrmModule.forRoot(…).`,
+          );
+        const { entities = [], autoLoadEntities } = options;
+        const loaded = autoLoadEntities ? entitiesOf(modules, name) : [];
+        const all = { ...options, entities: [...Object.values(entities), ...loaded] };
+        return new DisconnectedDataSource(all as DataSourceOptions).initialize();
+      },
+    });
+}
+
+/** The modules that TypeOrmModule imports export the token of their data source: the class, or `<name>DataSource`. */
+function dataSourceNames(modules: ModulesContainer): Set<string> {
+  const typeOrmModules = [...modules.values()].filter(({ metatype }) => metatype === TypeOrmModule);
+  const tokens = typeOrmModules.flatMap(({ imports }) => [...imports].flatMap(({ exports }) => [...exports]));
+  const names = tokens.map((token) => {
+    if (token === DataSource) return 'default';
+    return typeof token === 'string' ? /^(.+)DataSource$/.exec(token)?.[1] : undefined;
+  });
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** The entity classes for which some module provides a repository of this data source. */
+function entitiesOf(modules: ModulesContainer, dataSource: string): Type[] {
+  const provided = new Set([...modules.values()].flatMap(({ providers }) => [...providers.keys()]));
+  return getMetadataArgsStorage()
+    .tables.map(({ target }) => target as Type)
+    .filter((target) => typeof target === 'function' && provided.has(getRepositoryToken(target, dataSource) as string));
+}

@@ -1,26 +1,20 @@
-/** What does not fit together in the CORS declarations of one application. Each is reported once. */
+/** Warnings about the CORS declarations of one application. Each is reported once. */
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify.js';
 import { takeReturnedPaths, uncoveredPaths } from './routes-of.js';
 
-/** On a response that already went through `cors()`. */
 const IS_CHECKED = Symbol('declarest.corsChecked');
 
 export class CorsWarnings {
   private readonly logger = new Logger('cors');
-  private readonly boundPaths = new Set<string>();
+  readonly boundPaths = new Set<string>();
   private isReported = false;
   private hasEnabledCors = false;
 
   constructor(private readonly application: Application) {}
 
-  addPaths(paths: Iterable<string>): void {
-    for (const path of paths) this.boundPaths.add(path);
-  }
-
-  /** At startup. */
   checkApplication(): void {
     if (this.isReported) return;
     this.isReported = true;
@@ -62,6 +56,6 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 /** One for all groups of the application. The paths that `routesOf` returned are those that it binds. */
 export function corsWarningsOf(application: Application): CorsWarnings {
   const warnings = application.once(createWarnings);
-  warnings.addPaths(takeReturnedPaths());
+  for (const path of takeReturnedPaths()) warnings.boundPaths.add(path);
   return warnings;
 }

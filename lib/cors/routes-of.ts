@@ -1,11 +1,10 @@
 import { RequestMethod, VersioningType, type MiddlewareConsumer, type Type } from '@nestjs/common';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
 import type { ApplicationConfig } from '@nestjs/core';
-import { routedMethodsOf } from '../routes/controller-methods.js';
+import { declaredPaths, routedMethodsOf } from '../routes/controller-methods.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { joinPaths, levelsOf } from '../routes/route.js';
+import { levelsOf } from '../routes/route.js';
 
-/** A path, method and version, as `forRoutes` takes them. */
 export type RouteInfo = Extract<
   Parameters<ReturnType<MiddlewareConsumer['apply']>['forRoutes']>[number],
   { path: string }
@@ -27,41 +26,33 @@ export const takeReturnedPaths = (): readonly string[] => returned.splice(0);
  * @example consumer.apply(cors()).forRoutes(...routesOf(ProductsController, 'findAll'));
  */
 export function routesOf(controller: Type<unknown>, operation?: string): RouteInfo[] {
-  const bases = isClass(controller) ? metadata<string | string[]>('path', controller) : undefined;
-  if (bases === undefined) {
+  if (!isClass(controller) || !Reflect.hasMetadata('path', controller)) {
     const advice = 'Pass a class that is decorated with @Controller()';
     throw new InvalidOptionError('The first argument of routesOf', 'a controller class', describe(controller), advice);
   }
   const named = operation === undefined ? undefined : (controller.prototype as Record<string, unknown>)[operation];
   const methods = routedMethodsOf(controller).filter((method) => operation === undefined || method === named);
-  if (methods.length === 0)
-    throw new InvalidOptionError(
-      `The ${operation === undefined ? 'controller' : 'operation'} of routesOf(${controller.name})`,
-      operation === undefined ? 'a class with a route' : 'the name of a method that has a route',
-      operation === undefined ? 'a class without one' : describe(operation),
-      'Decorate a method with @Get() or another verb, or name one that is',
-    );
-  const routes = methods.flatMap((method) => pathsOf(controller, bases, method));
+  if (methods.length === 0) {
+    const [option, expected, got] =
+      operation === undefined
+        ? ['controller', 'a class with a route', 'a class without one']
+        : ['operation', 'the name of a method that has a route', describe(operation)];
+    const advice = 'Decorate a method with @Get() or another verb, or name one that is';
+    throw new InvalidOptionError(`The ${option} of routesOf(${controller.name})`, expected, got, advice);
+  }
+  const routes = methods.flatMap((method) => routesOfMethod(controller, method));
   returned.push(...routes.map(({ path }) => path));
   return [...new Map(routes.map((route) => [JSON.stringify(route), route])).values()];
 }
 
-function pathsOf(controller: object, bases: string | string[], method: object): RouteInfo[] {
-  const version = metadata<Version>('__version__', method) ?? metadata<Version>('__version__', controller);
-  const versions = (Array.isArray(version) ? version : [version]) as readonly (Version | undefined)[];
-  return [bases].flat().flatMap((base) =>
-    [metadata<string | string[]>('path', method) ?? '/'].flat().flatMap((end) =>
-      versions.map((each) => ({
-        path: joinPaths(base, end),
-        method: RequestMethod.ALL,
-        ...(each !== undefined && { version: each }),
-      })),
-    ),
+function routesOfMethod(controller: object, method: object): RouteInfo[] {
+  // The key of Nest's `@Version()`, as `@nestjs/swagger` reads it.
+  const versionOf = (target: object): unknown => Reflect.getMetadata('__version__', target);
+  const versions = [versionOf(method) ?? versionOf(controller)].flat() as readonly (Version | undefined)[];
+  return declaredPaths(controller, method).flatMap((path) =>
+    versions.map((version) => ({ path, method: RequestMethod.ALL, ...(version !== undefined && { version }) })),
   );
 }
-
-/** The keys of Nest's own decorators, as `@nestjs/swagger` reads them. */
-const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
 
 /** Those of the paths that no route of the application has, with or without the global prefix and a URI version in front. */
 export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {

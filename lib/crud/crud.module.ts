@@ -11,7 +11,7 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { CrudController } from './nest/crud-controller.js';
+import { generateController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.js';
@@ -20,7 +20,7 @@ import { optionsOf } from './declare/declared-options.js';
 import { crudApplicationOf } from './nest/crud-application.js';
 import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
-import { beginRouting, checkDeclarations, prepareAdapter, reportControllers } from './nest/startup.js';
+import { beginRouting, checkDeclarations, finishStartup, prepareAdapter } from './nest/startup.js';
 
 /** The options of a resource, or a controller class that extends `CrudController(options)`. */
 // Resources of entities that are not known by their types.
@@ -28,20 +28,7 @@ import { beginRouting, checkDeclarations, prepareAdapter, reportControllers } fr
 export type CrudResource = CrudOptions<any> | Type<GeneratedController<any>>;
 
 /** Checks the names of fields by the entity of the options. */
-type WithFields<R> = R extends { readonly entity: Type<infer T extends object> }
-  ? Pick<CrudOptions<T>, FieldOption>
-  : unknown;
-
-type FieldOption =
-  | 'searchableFields'
-  | 'filterableFields'
-  | 'sortableFields'
-  | 'aggregatableFields'
-  | 'includableRelations'
-  | 'linkableRelations'
-  | 'scope'
-  | 'owner'
-  | 'fields';
+type WithFields<R> = R extends { readonly entity: Type<infer T extends object> } ? CrudOptions<T> : unknown;
 
 /**
  * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
@@ -74,12 +61,12 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   onApplicationBootstrap(): void {
-    reportControllers(this.moduleRef);
+    finishStartup(this.moduleRef);
   }
 }
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
-  if (!isClass(resource)) return CrudController(resource as CrudOptions) as Type<GeneratedController<object>>;
+  if (!isClass(resource)) return generateController(resource as CrudOptions) as Type<GeneratedController<object>>;
   if (optionsOf(resource)) return resource as Type<GeneratedController<object>>;
   return refuse('called with CRUD options or generated controllers', describe(resource));
 }
@@ -95,7 +82,7 @@ function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModul
     const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
     const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
     const entities = unique.map(({ entity }) => entity);
-    const storesAnswers = ofDataSource.some(({ idempotency }) => idempotency);
+    const storesAnswers = ofDataSource.some(({ enableIdempotency }) => enableIdempotency);
     const feature = TypeOrmModule.forFeature([...entities, ...(storesAnswers ? [IdempotencyKey] : [])], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
     const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({

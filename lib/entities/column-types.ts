@@ -80,17 +80,14 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Val
       typeof target === 'function'
         ? Reflect.getMetadata('design:type', target.prototype as object, column.propertyName)
         : undefined;
-    return types.acceptedBy(toDatabase(column.transformer), typeByDesign.get(design) ?? types.json);
+    const transformers = [column.transformer].flat();
+    const toDatabase = (value: unknown): unknown => transformers.reduce<unknown>((held, each) => each.to(held), value);
+    return types.acceptedBy(toDatabase, typeByDesign.get(design) ?? types.json);
   }
   const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
   const element = typeOf(column, dataSource);
   return column.isArray || column.type === 'set' ? types.listOf(element) : element;
 }
-
-const toDatabase =
-  (transformer: NonNullable<ColumnMetadata['transformer']>) =>
-  (value: unknown): unknown =>
-    [transformer].flat().reduce<unknown>((held, each) => each.to(held), value);
 
 const WIDE_INTEGERS = new Set<unknown>(['bigint', 'int8', 'unsigned big int']);
 const INTEGER_KEYS = new Set<unknown>([Number, 'int', 'integer']);

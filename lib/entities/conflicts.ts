@@ -9,7 +9,6 @@ export interface FailedWrite {
   readonly operation: 'create' | 'update' | 'delete';
   readonly schema: EntityDescription;
   readonly manager: EntityManager;
-  /** The values of each written record; none for a delete. */
   readonly rows?: readonly Values[];
   /** Of the client, to whom other fields must not be named. */
   readonly permissions?: Permissions;
@@ -17,16 +16,29 @@ export interface FailedWrite {
 
 /** One sentence for a 409, without names of tables and constraints. @param error a `conflict` of `databaseFailureOf` */
 export async function describeConflict(error: unknown, write: FailedWrite): Promise<string> {
-  const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
+  const violation = violationOf(error);
   const reason = violation ? await reasonOf(violation, write) : 'it conflicts with another record';
   return `${write.schema.name} cannot be ${write.operation}d: ${reason}`;
 }
 
 /** The fields whose unique value, or combination of values, is taken; none for another violation. */
 export function takenFields(error: unknown, schema: EntityDescription): string[] {
-  const violation = error instanceof QueryFailedError ? violationOf(error.driverError) : undefined;
+  const violation = violationOf(error);
   if (violation?.kind !== 'unique') return [];
   return namesOf(columnsOf(violation, schema.id.column.entityMetadata), schema);
+}
+
+/** The field without the value that its column requires. `undefined` for another error, and for a field unknown to the client. */
+export function missingField(error: unknown, schema: EntityDescription, permissions?: Permissions): string | undefined {
+  if (!(error instanceof QueryFailedError)) return undefined;
+  const { code, message = '', table, column } = error.driverError as unknown as DriverFields;
+  const { tableName } = schema.id.column.entityMetadata;
+  const [, sqliteTable, sqlite] = /NOT NULL constraint failed: ([^.]+)\.(.+)$/.exec(message) ?? [];
+  const [, mysql] = /^(?:Column|Field) '(.+)' (?:cannot be null|doesn't have a default value)/.exec(message) ?? [];
+  const name = (code === '23502' ? column : undefined) ?? sqlite ?? mysql;
+  if (name === undefined || (sqliteTable ?? table ?? tableName) !== tableName) return undefined;
+  const field = schema.fields.find((each) => each.column.databaseName === name);
+  return field && namesOf([field.column], schema, permissions)[0];
 }
 
 /** Names no field or relation if the database does not say which, or if clients do not know it. */
@@ -35,9 +47,8 @@ async function reasonOf(violation: Violation, write: FailedWrite): Promise<strin
   const columns = columnsOf(violation, schema.id.column.entityMetadata);
   const names = namesOf(columns, schema, permissions);
   if (violation.kind === 'unique') {
-    if (names.length === 0) return 'a unique value is already taken';
-    if (names.length === 1) return `${names[0]} is already taken`;
-    return `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} is already taken`;
+    const combined = `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+    return `${names.length > 1 ? combined : (names[0] ?? 'a unique value')} is already taken`;
   }
   if (violation.kind === 'referenced' || operation === 'delete') return REFERENCED;
   const isUnnamed = columns.length === 0 && violation.constraint === undefined;
@@ -58,22 +69,20 @@ const missing = (name = 'it'): string => `${name} refers to a record that does n
 
 const REFERENCED = 'other records refer to it';
 
+type DriverFields = Readonly<
+  Record<'code' | 'message' | 'table' | 'column' | 'constraint' | 'detail', string | undefined>
+>;
+
 interface Violation {
   readonly kind: 'unique' | 'foreign key' | 'referenced';
   readonly table?: string | undefined;
   readonly constraint?: string | undefined;
-  /** Names of columns in the database. */
   readonly columns?: readonly string[];
 }
 
-interface DriverError extends Error {
-  readonly code?: unknown;
-  readonly table?: string;
-  readonly constraint?: string;
-  readonly detail?: string;
-}
-
-function violationOf({ code, message, table, constraint, detail }: DriverError): Violation | undefined {
+function violationOf(error: unknown): Violation | undefined {
+  if (!(error instanceof QueryFailedError)) return undefined;
+  const { code, message = '', table, constraint, detail } = error.driverError as unknown as DriverFields;
   // SQLite: `UNIQUE constraint failed: product.name, product.size`, or `index 'name'`.
   const [, unique] = /UNIQUE constraint failed: (.+)$/.exec(message) ?? [];
   if (unique !== undefined) {

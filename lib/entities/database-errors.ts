@@ -29,7 +29,7 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
   [
     'invalid',
-    /^(ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
+    /^(ER_CANT_AGGREGATE_|ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
   ],
   // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
   ['invalid', /^CONSTRAINT `.+` failed for /],
@@ -59,7 +59,6 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
 }
 
-/** 503 with `Retry-After` in seconds: the database is busy, down or restarting. */
 export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {
     super('The database is temporarily unavailable, try again', 5, options);

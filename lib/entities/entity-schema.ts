@@ -1,13 +1,13 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
+import { guardOf } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
-import type { ValueType } from './value-types.js';
+import type { Reading, ValueType } from './value-types.js';
 
 export interface Field {
   /** Path in the JSON object: `['price']`, `['address', 'city']`, `['categoryId']`. */
   readonly path: readonly string[];
-  /** The path as a name for messages: `address.city`. */
   readonly name: string;
   /** Path in the entity: `address.city`, or the name of the relation. */
   readonly property: string;
@@ -25,16 +25,18 @@ export interface Field {
   readonly reference: EntityMetadata['relations'][number] | undefined;
   /** Selected as text, because the driver rounds 64-bit integers. */
   readonly readsAsText: boolean;
+  /** MySQL and MariaDB: whether the column cannot hold every text, so that comparing it with one may fail. */
+  readonly isNarrow: boolean;
 }
 
 export interface EntityDescription {
-  /** `Product`, for messages. */
   readonly name: string;
   readonly fields: readonly Field[];
   readonly id: Field;
+  /** Of a class that shares its table with others: the column that tells them apart, and its values for this class. */
+  readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
 
-/** Columns that only TypeORM reads and writes. */
 const TREE = ['isTreeLevel', 'isMaterializedPath', 'isNestedSetLeft', 'isNestedSetRight'] as const;
 const isInternal = (column: ColumnMetadata): boolean =>
   column.isDiscriminator || TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
@@ -44,9 +46,17 @@ const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isVirtual
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
-export function describeEntity(metadata: EntityMetadata, dataSource: DataSource): EntityDescription {
+/** @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4 */
+export function describeEntity(
+  metadata: EntityMetadata,
+  dataSource: DataSource,
+  narrow: ReadonlySet<string> = new Set(),
+): EntityDescription {
   const blank = metadata.create() as object;
-  const columns = metadata.columns.filter((column) => !isInternal(column));
+  const guard = guardOf(metadata.target);
+  const isField = (column: ColumnMetadata): boolean =>
+    !isInternal(column) && !guard?.hidden.includes(column.propertyName);
+  const columns = metadata.columns.filter(isField);
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
   /** The class of the entity, then those of the embedded objects that hold the column. */
   const typesOf = ({ embeddedMetadata }: ColumnMetadata): unknown[] => [
@@ -56,7 +66,7 @@ export function describeEntity(metadata: EntityMetadata, dataSource: DataSource)
   const excluded = new Map<unknown, ReadonlySet<string>>();
   for (const type of columns.flatMap(typesOf))
     if (!excluded.has(type)) excluded.set(type, excludedProperties(type, names));
-  const fields = columns.map((column): Field => {
+  const fieldOf = (column: ColumnMetadata): Field => {
     const reference = column.isVirtual ? column.relationMetadata : undefined;
     const property = propertyOf(column);
     const path = (reference ? `${property}Id` : property).split('.');
@@ -67,7 +77,7 @@ export function describeEntity(metadata: EntityMetadata, dataSource: DataSource)
       name: path.join('.'),
       property,
       column,
-      type: valueTypeOf(column, dataSource),
+      type: guarded(valueTypeOf(column, dataSource), guard?.reads[property]),
       nullable: column.isNullable,
       readable: column.isSelect && !isHidden,
       insertable: !isGenerated(column) && column.isInsert,
@@ -75,11 +85,26 @@ export function describeEntity(metadata: EntityMetadata, dataSource: DataSource)
       hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
       reference,
       readsAsText: isRoundedByDriver(column, dataSource),
+      isNarrow: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
     };
-  });
+  };
+  const fields = columns.map(fieldOf);
   const id = fields.find(({ column }) => column.isPrimary);
   if (!id) throw new TypeError(`${metadata.name} has no primary key`);
-  return { name: metadata.name, fields, id };
+  const { discriminatorColumn: kind, childEntityMetadatas: children } = metadata;
+  // The first class of the table has the records of all others too.
+  const isShared = kind && metadata.parentEntityMetadata;
+  const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
+  return { name: metadata.name, fields, id, discriminator: isShared && { field: fieldOf(kind), values } };
+}
+
+function guarded(type: ValueType, check: ((value: unknown) => Reading) | undefined): ValueType {
+  if (!check) return type;
+  const read = (value: unknown): Reading => {
+    const checked = check(value);
+    return 'value' in checked ? type.read(checked.value) : checked;
+  };
+  return { ...type, read };
 }
 
 const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>

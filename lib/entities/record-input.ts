@@ -12,20 +12,9 @@ export type Values = ReadonlyMap<Field, unknown>;
 /** In place of a value: the default of the column, which the database sets. */
 export const DATABASE_DEFAULT = Symbol('declarest.databaseDefault');
 
-/** Values as the entity holds them, and the wrong fields. */
 export interface CheckResult {
   readonly values: Values;
   readonly errors: readonly FieldError[];
-}
-
-/** The names that a body may have, level by level, and the field of each. */
-type Names = ReadonlyMap<string, Field | Names>;
-const isLevel = (known: Field | Names): known is Names => known instanceof Map;
-
-interface Input {
-  readonly values: Map<Field, unknown>;
-  readonly unknown: string[];
-  readonly errors: FieldError[];
 }
 
 /**
@@ -35,72 +24,54 @@ interface Input {
  * @param others names that a body may also have, which are no columns
  */
 export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {
-  const names = namesOf(fields);
+  const fieldByName = new Map(fields.map((field) => [field.name, field]));
+  /** The fields of each embedded object, by its name. */
+  const embedded = new Map<string, Field[]>();
+  for (const field of fields)
+    for (let depth = 1; depth < field.path.length; depth += 1) {
+      const name = field.path.slice(0, depth).join('.');
+      embedded.set(name, [...(embedded.get(name) ?? []), field]);
+    }
   return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions = UNRESTRICTED): CheckResult => {
-    const sent: Input = { values: new Map(), unknown: [], errors: [] };
-    collect(names, body, [], sent, operation === 'patch' ? (field) => isKnownTo(field, permissions) : undefined);
-    const unknownNames = sent.unknown.filter((name) => !others.includes(name));
-    for (const field of sent.values.keys()) {
+    const values = new Map<Field, unknown>();
+    const unknownNames: string[] = [];
+    const errors: FieldError[] = [];
+    const collect = (sent: JsonRecord, prefix: string): void => {
+      for (const [key, value] of Object.entries(sent)) {
+        const name = prefix + key;
+        // A name with a dot is the path of a field, and no name in a body.
+        const field = key.includes('.') ? undefined : fieldByName.get(name);
+        const within = key.includes('.') ? undefined : embedded.get(name);
+        if (field) {
+          if (value !== undefined) values.set(field, value);
+        } else if (!within) {
+          if (!others.includes(name)) unknownNames.push(name);
+        } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+          collect(value as JsonRecord, `${name}.`);
+        } else if (value === null && operation === 'patch') {
+          for (const each of within) if (isKnownTo(each, permissions)) values.set(each, null);
+        } else errors.push({ field: name, message: `must be an object, got ${describeJson(value)}` });
+      }
+    };
+    collect(body, '');
+    for (const field of values.keys()) {
       // Of what the entity itself hides, messages say that it cannot be written.
       if (!field.readable || isKnownTo(field, permissions)) continue;
-      sent.values.delete(field);
+      values.delete(field);
       unknownNames.push(field.name);
     }
-    const mayWrite = operation === 'create' ? permissions.canInsert : permissions.canUpdate;
-    const accepted = (): string =>
-      [...fields.flatMap((field) => (mayWrite(field) ? field.name : [])), ...others].join(', ');
+    const mayWrite = (field: Field): boolean =>
+      operation === 'create' ? permissions.canInsert(field) : permissions.canUpdate(field);
+    const accepted = (): string => [...fields.filter(mayWrite).map(({ name }) => name), ...others].join(', ');
     const unknown = unknownNames.map((field, index) => ({
       field,
       // Repeating the list for each unknown field would make the response far larger than the request.
       message: index === 0 ? `unknown field, expected one of ${accepted()}` : 'unknown field',
     }));
-    return { values: sent.values, errors: [...unknown, ...sent.errors] };
+    return { values, errors: [...unknown, ...errors] };
   };
 }
 
-function namesOf(fields: readonly Field[], depth = 0): Names {
-  const names = new Map<string, Field | Names>();
-  for (const field of fields) {
-    const name = field.path[depth] ?? '';
-    if (names.has(name)) continue;
-    const within = fields.filter(({ path }) => path[depth] === name && path.length > depth + 1);
-    names.set(name, within.length > 0 ? namesOf(within, depth + 1) : field);
-  }
-  return names;
-}
-
-/** @param isCleared which fields of an embedded object `null` clears; absent where `null` is no value for it */
-function collect(
-  names: Names,
-  body: JsonRecord,
-  path: readonly string[],
-  sent: Input,
-  isCleared?: (field: Field) => boolean,
-): void {
-  for (const key of Object.keys(body)) {
-    const value = body[key];
-    const known = names.get(key);
-    if (known && !isLevel(known)) {
-      if (value !== undefined) sent.values.set(known, value);
-      continue;
-    }
-    const within = [...path, key];
-    const name = within.join('.');
-    if (!known) sent.unknown.push(name);
-    else if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      collect(known, value as JsonRecord, within, sent, isCleared);
-    else if (value === null && isCleared) clear(known, sent, isCleared);
-    else sent.errors.push({ field: name, message: `must be an object, got ${describeJson(value)}` });
-  }
-}
-
-function clear(names: Names, sent: Input, isCleared: (field: Field) => boolean): void {
-  for (const known of names.values())
-    if (isLevel(known)) clear(known, sent, isCleared);
-    else if (isCleared(known)) sent.values.set(known, null);
-}
-
-/** The values of the record that a replacement changes. */
 export interface ReplacementContext {
   /** As GET returns it now. */
   current(field: Field): unknown;
@@ -118,12 +89,14 @@ export function checkNew(
   given: Values = NONE,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value !== undefined)
-      return canInsert(field) ? readValue(field, value) : wrong('is set by the server; leave it out');
+    if (value !== undefined) return canInsert(field) ? readValue(field, value) : wrong(notInsertable(field));
     if (given.has(field)) return { value: given.get(field) };
     return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
   });
 }
+
+const notInsertable = ({ insertable }: Field): string =>
+  insertable ? 'you may not write this field' : 'is set by the server; leave it out';
 
 /**
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
@@ -170,7 +143,6 @@ function checkChange(
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
-/** The outcome for one field; `undefined` if it is left as it is. */
 type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
 type FieldCheck = (field: Field, value: unknown) => Outcome;
 const ABSENT = undefined;
@@ -191,10 +163,9 @@ function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldChec
 function readValue(field: Field, value: unknown): Outcome {
   if (value === null) return field.nullable ? { value } : wrong('must not be null');
   const reading = field.type.read(value);
+  if ('value' in reading) return reading;
   // Messages do not repeat the value of a field that clients cannot read.
-  return 'value' in reading
-    ? reading
-    : wrong(`must be ${reading.expected}, got ${field.readable ? describeJson(value) : `a ${typeof value}`}`);
+  return wrong(`must be ${reading.expected}, got ${field.readable ? describeJson(value) : `a ${typeof value}`}`);
 }
 
 /** Whether two values of a field are the same, however they are written: `1.5` and `"1.50"`, a Date and its text. */
@@ -210,10 +181,8 @@ function canonical(type: ValueType, value: unknown): string {
   return /^-?\d+\.\d+$/.test(digits) ? digits.replace(/\.?0+$/, '') : digits;
 }
 
-/** The value as a client reads it. */
 export const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-/** Shows short values and describes long ones. */
 export function describeJson(value: unknown): string {
   if (typeof value === 'string')
     return value.length <= 40 ? JSON.stringify(value) : `text of ${[...value].length} characters`;

@@ -1,8 +1,5 @@
-/**
- * The types of the values of columns: how each is read from JSON, and written to JSON. The application's own code
- * may also give the type that the entity holds, which JSON does not have: a Date, a Buffer, a bigint.
- */
-import { parseJson } from '../http/parse-json.js';
+/** How the values of columns are read from JSON, or given as a Date, Buffer or bigint by the application, and written. */
+import { parseJson } from '../http/json-body.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };
@@ -14,7 +11,6 @@ export interface ValueType {
   readText(text: string): Reading;
   /** Makes a JSON value of the entity's value, which is not `null`. */
   write(value: unknown): unknown;
-  /** Whether a search for a part of the text makes sense. */
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
   readonly comparison: Comparison | undefined;
@@ -29,7 +25,6 @@ export function readerType(read: (value: unknown) => Reading, more: Partial<Valu
   return { read, readText: read, write: unchanged, searchable: false, comparison: undefined, ...more };
 }
 
-/** Reads the values that a test accepts, as they are. */
 export function valueType(
   expected: string,
   accepts: (value: never) => boolean,
@@ -54,9 +49,8 @@ export const acceptedBy = (convert: (value: unknown) => unknown, type: ValueType
 
 const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 export const boolean = valueType('true or false', (value) => typeof value === 'boolean', {
-  readText: (text) => (Object.hasOwn(BOOLEANS, text) ? { value: BOOLEANS[text] } : { expected: 'true or false' }),
+  readText: (text) => (/^(true|false)$/.test(text) ? { value: text === 'true' } : { expected: 'true or false' }),
   comparison: 'boolean',
 });
 

@@ -1,16 +1,11 @@
 /** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
 import { STATUS_CODES } from 'node:http';
-import {
-  Catch,
-  HttpException,
-  Logger,
-  ServiceUnavailableException,
-  type ArgumentsHost,
-  type ExceptionFilter,
-  type Type,
-} from '@nestjs/common';
+import { inspect } from 'node:util';
+import { Catch, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
+import type { ArgumentsHost, ExceptionFilter, Type } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
+import { pathOf, templateOf, type HttpRequest } from './request-facts.js';
 
 export interface FieldError {
   readonly field: string;
@@ -21,17 +16,18 @@ export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly errors?: readonly FieldError[];
+  /** What else the response of an HttpException of the application holds, such as a `code`. */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /** An answer lists at most 20 errors, so that no request causes a response many times its size. */
-export const MAX_ERRORS = 20;
+const MAX_ERRORS = 20;
 
-function limitErrors(errors: readonly FieldError[]): readonly FieldError[] {
+export function limitErrors<T>(errors: readonly T[], describeRest: (message: string) => T): readonly T[] {
   if (errors.length <= MAX_ERRORS) return errors;
-  return [...errors.slice(0, MAX_ERRORS), { field: '', message: `… and ${errors.length - MAX_ERRORS} more` }];
+  return [...errors.slice(0, MAX_ERRORS), describeRest(`… and ${errors.length - MAX_ERRORS} more`)];
 }
 
-/** 503 with `Retry-After` in seconds. */
 export class ServiceUnavailable extends ServiceUnavailableException {
   constructor(
     message: string,
@@ -60,24 +56,39 @@ export class UnreadableBody extends HttpException {
   }
 }
 
-export function failureOf(exception: unknown): Failure {
+export function failureOf(exception: unknown, request: HttpRequest | undefined): Failure {
   if (exception instanceof HttpException) return { status: exception.getStatus(), ...wordsOf(exception) };
-  logger.error('A request failed unexpectedly.', exception instanceof Error ? exception.stack : undefined);
+  const cause = exception instanceof Error ? exception.stack : inspect(exception);
+  logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
   return { status: 500, message: 'Internal server error' };
 }
 
-/** What a failed request of the package's own routes is answered with. A refusal keeps its body. */
-export function failureAnswer(exception: unknown, bodyOf: (failure: Failure) => object) {
+/** `GET /api/products/:id, X-Request-Id "7f3a"` */
+function describeRequest(request: HttpRequest): string {
+  const route = `${request.method} ${templateOf(request) ?? pathOf(request)}`;
+  const id = request.headers['x-request-id'];
+  return id === undefined ? route : `${route}, X-Request-Id ${JSON.stringify(String(id).slice(0, MOST_OF_ID))}`;
+}
+
+/** A longer one would fill the log. */
+const MOST_OF_ID = 200;
+
+/** A refusal keeps its body. */
+export function failureAnswer(
+  exception: unknown,
+  request: HttpRequest | undefined,
+  bodyOf: (failure: Failure) => object,
+) {
   const headers: Record<string, string> = {};
   if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
   if (exception instanceof ServiceUnavailable) headers['Retry-After'] = String(exception.retryAfter);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
-  const failure = failureOf(exception);
+  const failure = failureOf(exception, request);
   return { status: failure.status, body: bodyOf(failure), headers };
 }
 
-/** A filter for the package's own controllers. It answers every failure, whatever filters the application has. */
+/** Answers every failure of the package's own controllers, whatever filters the application has. */
 export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
   @Catch()
   class FailureFilter implements ExceptionFilter {
@@ -85,8 +96,9 @@ export function failureFilter(bodyOf: (failure: Failure) => object): Type<Except
 
     catch(exception: unknown, host: ArgumentsHost): void {
       const { httpAdapter } = this.host;
-      const response: unknown = host.switchToHttp().getResponse();
-      const { status, body, headers } = failureAnswer(exception, bodyOf);
+      const http = host.switchToHttp();
+      const response: unknown = http.getResponse();
+      const { status, body, headers } = failureAnswer(exception, http.getRequest<HttpRequest>(), bodyOf);
       for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
       httpAdapter.reply(response, body, status);
     }
@@ -94,16 +106,22 @@ export function failureFilter(bodyOf: (failure: Failure) => object): Type<Except
   return FailureFilter;
 }
 
-function wordsOf(exception: HttpException): Pick<Failure, 'message' | 'errors'> {
+function wordsOf(exception: HttpException): Omit<Failure, 'status'> {
   if (exception instanceof UnreadableBody)
     return { message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read' };
   const body = exception.getResponse();
   if (typeof body === 'string') return { message: body };
-  const { message, errors } = body as { message?: unknown; errors?: readonly FieldError[] };
+  const { message, errors, statusCode, error, ...members } = body as Readonly<Record<string, unknown>>;
   const words = Array.isArray(message) ? message.join('; ') : message;
+  // Nest adds `statusCode` and `error` to a body that it creates.
+  const own = statusCode === undefined && error !== undefined ? { error, ...members } : members;
+  const limited = Array.isArray(errors)
+    ? limitErrors(errors as FieldError[], (rest) => ({ field: '', message: rest }))
+    : undefined;
   return {
     message: typeof words === 'string' ? words : exception.message,
-    ...(errors && { errors: limitErrors(errors) }),
+    ...(limited && { errors: limited }),
+    ...(Object.keys(own).length > 0 && { members: own }),
   };
 }
 

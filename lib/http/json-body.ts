@@ -1,9 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
 import { parse } from 'content-type';
 import type { HttpRequest } from './request-facts.js';
 
-/** RFC 7396 §4. */
 export const MERGE_PATCH = 'application/merge-patch+json';
 const JSON_TYPES = ['application/json'];
 
@@ -18,10 +16,6 @@ const NONE = 'The request body must be a JSON object, got none';
 /** A JSON object as sent; its fields are not checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked. */
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
-
 /** MySQL stores JSON up to this depth. `JSON.stringify` fails for a value that is thousands of levels deep. */
 const MOST_LEVELS = 100;
 
@@ -34,7 +28,9 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 export function jsonBodyOf(request: HttpRequest, types = JSON_TYPES): JsonObject {
   const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
-  if (type === undefined && !hasBody(headers)) throw new BadRequestException(NONE);
+  // RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked.
+  const hasBody = (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
+  if (type === undefined && !hasBody) throw new BadRequestException(NONE);
   // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
   if (type === undefined || !isOfType(type, types) || encoded)
@@ -47,18 +43,24 @@ export function jsonBodyOf(request: HttpRequest, types = JSON_TYPES): JsonObject
   return object;
 }
 
-/** @throws 400 */
 export function expectJsonObject(body: unknown): JsonObject {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as JsonObject;
   throw new BadRequestException('The request body must be a JSON object');
 }
 
-/** The parameter of a handler that receives a JSON object. */
+/** `undefined`, which JSON cannot contain, for text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export const JsonBody = createParamDecorator((_: unknown, context) =>
   jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>()),
 );
 
-/** The parameter of a handler that receives a JSON merge patch. */
 export const MergePatchBody = createParamDecorator((_: unknown, context) =>
   jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), [...JSON_TYPES, MERGE_PATCH]),
 );

@@ -18,12 +18,14 @@ interface RequestOfUser extends HttpRequest {
   [EXPAND]?: Expand;
 }
 
-/** Every valid token has it. */
 export const BASE_ROLE = 'USER';
 
 /** @param expand adds the roles that other roles include */
-export function setRoleHierarchy(request: RequestOfUser, expand: Expand): void {
-  request[EXPAND] = expand;
+export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void => void (request[EXPAND] = expand);
+
+/** The role hierarchy of an application, for callers that no guard has identified. */
+export class CallerRoles {
+  expand: Expand | undefined;
 }
 
 export const userOf = (request: RequestOfUser | undefined): Principal | undefined =>

@@ -14,15 +14,11 @@ export interface HttpRequest {
   readonly body?: unknown;
   /** Express: whether any byte of the body was read. */
   readonly readableDidRead?: boolean;
-  /** The decoded path parameters of the route. */
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Express: the route that serves the request. */
   readonly route?: { readonly path?: unknown };
-  /** Fastify: the same. */
   readonly routeOptions?: { readonly url?: string | undefined };
 }
 
-/** Sets a header, on Express and on Fastify. */
 export interface HeaderWriter {
   header(name: string, value: string): unknown;
 }
@@ -43,7 +39,6 @@ export function pathOf(request: HttpRequest): string {
 /** The path that the router compares: Express reads `/docs\x#` as `/docs/x`. Only for middleware of the whole application. */
 export const routedPathOf = (request: HttpRequest): string => request.path ?? pathOf(request);
 
-/** Everything behind the first `?`, without it. */
 export function queryOf(request: HttpRequest): string {
   const target = targetOf(request);
   const start = target.indexOf('?');

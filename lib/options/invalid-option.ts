@@ -2,15 +2,15 @@
 export class InvalidOptionError extends TypeError {
   override readonly name = 'InvalidOptionError';
 
-  /**
-   * @param path the option, such as ``AuthModule option `jwtExpirationHours` ``
-   * @param expected what the option must be: `a positive number`
-   * @param got a description made by `describe`; a secret is described, never shown
-   * @param advice what to do, as a sentence without its period
-   */
+  /** @param got made by `describe` @param advice a sentence without its period */
   constructor(path: string, expected: string, got: string, advice: string) {
     const sentence = `${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
     super(`${path} must be ${expected}, got ${got}. ${sentence.replace(/\.?$/, '.')}`);
+  }
+
+  /** Where "must be …, got …" would hide the problem. @param message the problem, and what to do */
+  static withMessage(message: string): InvalidOptionError {
+    return Object.assign(new InvalidOptionError('', '', '', ''), { message });
   }
 }
 
@@ -34,12 +34,10 @@ export function expectKnownNames(path: string, options: unknown, known: readonly
   throw new InvalidOptionError(path, `an object with only the options ${names}`, got, 'correct or remove it');
 }
 
-/** A class, as far as JavaScript can tell it from a function: it has a prototype of its own. */
+/** Only classes and functions of the old kind have a prototype of their own. */
 export function isClass(value: unknown): value is abstract new (...args: never[]) => object {
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
 }
 
-export function expectNames(path: string, names: unknown): void {
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '')) return;
-  throw new InvalidOptionError(path, 'an array of non-empty names', describe(names), 'set an array such as ["ADMIN"]');
-}
+export const areNames = (names: unknown): boolean =>
+  Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '');

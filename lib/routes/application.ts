@@ -1,4 +1,3 @@
-/** What the package knows of one application, found by what Nest injects everywhere. */
 import type { CanActivate } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { ExpressRoutes } from './express-routes.js';
@@ -7,7 +6,6 @@ import { RouteTable, type HttpAdapter } from './route-table.js';
 
 /** How declarest/testing stops its requests in front of handlers. */
 export interface Probes {
-  /** The last global guard. */
   readonly guard: CanActivate;
   /** Stops in front of handlers outside Nest's routes. Called when the access to them is decided by a middleware. */
   install(application: Application): void;
@@ -15,7 +13,6 @@ export interface Probes {
 
 let probesOfTests: Probes | undefined;
 
-/** Called when declarest/testing is imported, for the applications that are created afterwards. */
 export const useProbes = (probes: Probes): void => void (probesOfTests = probes);
 
 export class Application {
@@ -35,7 +32,6 @@ export class Application {
     return this.host.httpAdapter as HttpAdapter | undefined;
   }
 
-  /** Must be called in `configure()` of a module: before Nest binds middleware and registers routes. */
   beginRouting(): void {
     this.routeTable.beginRouting(this.modules);
   }
@@ -54,7 +50,6 @@ export class Application {
     return this.results.get(make) as T;
   }
 
-  /** The state of a feature, which all adapters of the application share. */
   stateOf<T, A extends unknown[]>(State: new (...args: A) => T, ...args: A): T {
     const state = (this.states.get(State) as T | undefined) ?? new State(...args);
     this.states.set(State, state);

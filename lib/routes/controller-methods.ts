@@ -1,5 +1,5 @@
 /** Which controller method serves a route. Nest copies the metadata of a method onto the handler of the router. */
-import type { ModulesContainer } from '@nestjs/core';
+import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { joinPaths } from './route.js';
 
 export interface ControllerClass {
@@ -7,7 +7,6 @@ export interface ControllerClass {
   readonly prototype: object;
 }
 
-/** A controller and one of its methods. */
 export interface ControllerMethod {
   readonly controller: ControllerClass;
   readonly method: object;
@@ -26,7 +25,6 @@ export function markControllerMethod(method: object): void {
   Reflect.defineMetadata(FASTIFY_ROUTE_CONFIG, { ...config, [CONTROLLER_METHOD]: method }, method);
 }
 
-/** The controller's method behind a handler of Nest's; `undefined` for any other function. */
 export const controllerMethodOf = (handler: object): object | undefined =>
   Reflect.getOwnMetadata(CONTROLLER_METHOD, handler) as object | undefined;
 
@@ -42,17 +40,11 @@ export function controllerMethods(modules: ModulesContainer): ControllerMethod[]
 
 /** A subclass's method hides the one that it overrides. */
 export function routedMethodsOf({ prototype }: ControllerClass): object[] {
-  const names = new Set<string>();
-  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(each)))
-      if (typeof value === 'function' && name !== 'constructor') names.add(name);
-  return [...names].flatMap((name) => {
-    const method = Reflect.get(prototype, name) as object;
-    return Reflect.hasMetadata('path', method) ? [method] : [];
-  });
+  const names = new MetadataScanner().getAllMethodNames(prototype);
+  const methods = names.map((name) => Reflect.get(prototype, name) as object);
+  return methods.filter((method) => Reflect.hasMetadata('path', method));
 }
 
-/** The controllers of each method; several where they inherit it. */
 export type ControllersByMethod = ReadonlyMap<object, readonly ControllerClass[]>;
 
 export function groupByMethod(methods: readonly ControllerMethod[]): ControllersByMethod {
@@ -69,11 +61,14 @@ export function controllersServing(
 ): readonly ControllerClass[] {
   const candidates = controllers.get(handler) ?? [];
   if (candidates.length < 2) return candidates;
-  const fitting = candidates.filter((controller) => endsOf(controller, handler).some((end) => path.endsWith(end)));
+  const fitting = candidates.filter((controller) =>
+    declaredPaths(controller, handler).some((end) => path.endsWith(end)),
+  );
   return fitting.length > 0 ? fitting : candidates;
 }
 
-function endsOf(controller: object, method: object): string[] {
+/** The paths of a method, without global prefix and version. */
+export function declaredPaths(controller: object, method: object): string[] {
   const pathsOf = (target: object): string[] => [Reflect.getMetadata('path', target) as string | string[]].flat();
   return pathsOf(controller).flatMap((base) => pathsOf(method).map((end) => joinPaths(base, end)));
 }

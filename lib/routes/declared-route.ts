@@ -1,18 +1,22 @@
-/** What the package declares about its own routes, as metadata of the controller's method. */
-
-import { RequestMethod } from '@nestjs/common';
+import { RequestMethod, UseGuards, type CanActivate } from '@nestjs/common';
+import { UnreadableBody } from '../http/failure.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { markControllerMethod } from './controller-methods.js';
 import type { RouteTable } from './route-table.js';
-import { addBodyGuard } from './unreadable-body.guard.js';
 
 const DECLARED_ROUTE = Symbol('declarest.route');
+/** The error of a body that the platform could not read, on the platform's request. */
+const BODY_ERROR = Symbol('declarest.bodyError');
+/** The metadata key of `@UseGuards()`. */
+const GUARDS = '__guards__';
 
 export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
   /** The path of its controller, below prefixes. */
   readonly controllerPath?: string;
+  /** The option that has an effect only for authenticated users. */
+  readonly needsUser?: string;
   /** The access of this route where no rule of the application has the very same path. */
   readonly access?: 'public' | 'authenticated';
 }
@@ -24,10 +28,36 @@ export function declareRoute(method: object, route: DeclaredRoute): void {
   if (Reflect.getMetadata('method', method) !== RequestMethod.GET) addBodyGuard(method);
 }
 
-export function declaredRoute(method: object | undefined): DeclaredRoute | undefined {
-  return method && (Reflect.getMetadata(DECLARED_ROUTE, method) as DeclaredRoute | undefined);
-}
+export const declaredRoute = (method: object | undefined): DeclaredRoute | undefined =>
+  method && (Reflect.getMetadata(DECLARED_ROUTE, method) as DeclaredRoute | undefined);
 
-/** Whether a route of the package serves a request. */
 export const isOwnRequest = (request: HttpRequest, routes: RouteTable): boolean =>
   declaredRoute(routes.find(request.method, pathOf(request))?.route.handler) !== undefined;
+
+export interface DeferredRequest extends HttpRequest {
+  body?: unknown;
+  [BODY_ERROR]?: unknown;
+}
+
+/** Keeps the error for the guard below. Other guards may read fields of the body. */
+export function keepBodyError(request: DeferredRequest, error: unknown): void {
+  request[BODY_ERROR] = error;
+  request.body = {};
+}
+
+/** Throws the error of an unreadable body, after all guards that may refuse the request. */
+const unreadableBodyGuard: CanActivate = {
+  canActivate(context) {
+    const error = context.switchToHttp().getRequest<DeferredRequest | undefined>()?.[BODY_ERROR];
+    if (error !== undefined) throw new UnreadableBody(error);
+    return true;
+  },
+};
+
+export const hasBodyGuard = (method: object): boolean =>
+  ((Reflect.getMetadata(GUARDS, method) ?? []) as readonly CanActivate[]).includes(unreadableBodyGuard);
+
+/** Must be called before Nest registers the routes. */
+export function addBodyGuard(method: object): void {
+  if (!hasBodyGuard(method)) UseGuards(unreadableBodyGuard)({}, '', { value: method });
+}

@@ -1,7 +1,4 @@
-/**
- * The routes of Express, read from the stack of its router. The only file that reads undocumented members of Express
- * (`router.stack` and its layers); it changes none of them. test/routes/route-table.spec.ts fails when they change.
- */
+/** Reads undocumented members of Express's router; test/routes/route-table.spec.ts fails when they change. */
 import { METHODS } from 'node:http';
 import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
@@ -9,19 +6,18 @@ import { controllerMethodOf } from './controller-methods.js';
 import { ANY_PATH, isRoute, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
 
-/** `stack`: of a router that is mounted. */
 type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
 type Match = { readonly path: string; readonly params?: Readonly<Record<string, unknown>> };
 type Matcher = (path: string) => Match | false;
 
 interface Layer {
+  /** With a `stack` where a router is mounted. */
   readonly handle: Handler;
   readonly route?: {
     readonly path: unknown;
     readonly methods: Readonly<Record<string, boolean>>;
     readonly stack: readonly { readonly handle: Handler }[];
   };
-  /** Whether the layer is a function for every path. */
   readonly slash?: boolean;
   /** Missing before version 2.3 of the router. */
   readonly rawPath?: unknown;
@@ -32,7 +28,6 @@ interface Express {
   readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean; readonly strict?: boolean };
 }
 
-/** A route of a layer, and the position of the layer in the stack: Express tries its layers in order. */
 interface PlacedRoute {
   readonly route: Route;
   readonly match: Matcher;
@@ -41,7 +36,6 @@ interface PlacedRoute {
 
 export class ExpressRoutes extends RouteTable {
   private read: ReturnType<ExpressRoutes['readStack']> | undefined;
-  /** Length of the stack when Nest began to bind middleware and routes. */
   private beforeNest = 0;
 
   constructor(
@@ -68,14 +62,14 @@ export class ExpressRoutes extends RouteTable {
 
   override get mountsAboveRoutes(): readonly string[] {
     const known = this.current.platform.map(({ place }) => place);
-    const isOther = (layer: Layer, place: number): boolean => !known.includes(place) && !isErrorHandler(layer);
-    const others = this.express.router.stack.slice(0, this.beforeNest).filter(isOther);
-    return others.flatMap(pathsOf).flatMap((path) => path || []);
+    return this.express.router.stack
+      .filter((layer, place) => place < this.beforeNest && !known.includes(place) && !isErrorHandler(layer))
+      .flatMap((layer) => pathsOf(layer).flatMap((path) => path || []));
   }
 
   override find(method: string, path: string): ServedRoute | undefined {
     const first = this.current.all.find((each) => serves(each, method, path));
-    return first && served(first, path);
+    return first && { route: first.route, params: (matchOf(first, path) || {}).params ?? {} };
   }
 
   override hasRoute(path: string): boolean {
@@ -83,16 +77,14 @@ export class ExpressRoutes extends RouteTable {
     return METHODS.some((method) => isRoute(matching.find(({ route }) => servesMethod(route, method))));
   }
 
-  /** A route or mount outside Nest's routes that Express tries before any controller's route. */
-  override findPlatformRoute(method: string, path: string): ServedRoute | undefined {
+  override hasPlatformRoute(method: string, path: string): boolean {
     const platform = this.current.platform.find((each) => serves(each, method, path));
-    if (!platform) return undefined;
-    const isBefore = (each: PlacedRoute): boolean => each.place < platform.place && serves(each, method, path);
     // A controller's route may pass a request of another version on to the next layer.
-    return !this.sharePaths && this.current.controllers.some(isBefore) ? undefined : served(platform, path);
+    if (!platform || this.sharePaths) return platform !== undefined;
+    return !this.current.controllers.some((each) => each.place < platform.place && serves(each, method, path));
   }
 
-  /** Whether a header or a media type selects the version, so that several versions have one path. */
+  /** A header or a media type may select one of several versions of a path. */
   private get sharePaths(): boolean {
     return (this.config?.getVersioning()?.type ?? VersioningType.URI) !== VersioningType.URI;
   }
@@ -115,9 +107,7 @@ export class ExpressRoutes extends RouteTable {
       // Between are Nest's own layers. Behind them, it mounts routers for its answer 404.
       const isPlatform = isBeforeNest || (place > lastOfNest && !this.isExcludedFromPrefix(layer));
       if (!isPlatform || controllerRoutesOf(layer).length > 0) return [];
-      const found = platformRoutesOf(layer, nestRoutes);
-      const inner = found.length === 0 && isBeforeNest ? innerRoutesOf(layer, nestRoutes) : [];
-      return [...found, ...inner].map((each) => ({ ...each, place }));
+      return platformRoutesOf(layer, nestRoutes, isBeforeNest).map((each) => ({ ...each, place }));
     });
     const all = [...controllers, ...platform].toSorted((a, b) => a.place - b.place);
     return { length: stack.length, controllers, platform, all };
@@ -130,7 +120,7 @@ export class ExpressRoutes extends RouteTable {
   }
 }
 
-/** @param isVersioned whether a route may have a version, which its layer does not contain */
+/** @param isVersioned whether the route may have a version, which its layer does not contain */
 function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
   if (!route || typeof route.path !== 'string') return [];
   const { path } = route;
@@ -147,31 +137,38 @@ function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
 type PlatformRoute = Omit<PlacedRoute, 'place'>;
 
 /**
- * Functions of the whole application, such as helmet, are ignored: they may not answer. So are functions above a
- * controller's route, which are middleware for that route.
+ * Functions of the whole application, or above a controller's route, are middleware. Where such a function is a router,
+ * its own routes count.
  */
 function platformRoutesOf(
   layer: Layer,
   nestRoutes: readonly Route[],
+  readsRouters: boolean,
   { prefix, match: outer }: Outer = ROOT,
 ): PlatformRoute[] {
-  const { route, slash, rawPath } = layer;
-  if (isErrorHandler(layer) || (!route && (slash || rawPath === '/'))) return [];
-  const templates = pathsOf(layer).map((path) =>
-    path === undefined || prefix === undefined ? ANY_PATH : `${prefix}${route ? path : mountOf(path)}`,
-  );
-  const verbs = route ? METHODS.filter((verb) => route.methods[verb.toLowerCase()] || route.methods['_all']) : METHODS;
-  const methods = verbs.length === METHODS.length ? ['ALL'] : verbs;
-  return [...new Set(templates)]
-    .flatMap((template) => methods.map((method) => makeRoute(method, template)))
-    .filter((each) => route || !isAbove(each, nestRoutes))
-    .map((each) => ({ route: each, match: within(outer, matcherOf(layer)) }));
+  const { route, slash, rawPath, handle } = layer;
+  const paths = pathsOf(layer);
+  const match = within(outer, matcherOf(layer));
+  if (!isErrorHandler(layer) && (route || !(slash || rawPath === '/'))) {
+    const templates = paths.map((path) =>
+      path === undefined || prefix === undefined ? ANY_PATH : `${prefix}${route ? path : mountOf(path)}`,
+    );
+    const verbs = METHODS.filter((verb) => !route || route.methods[verb.toLowerCase()] || route.methods['_all']);
+    const methods = verbs.length === METHODS.length ? ['ALL'] : verbs;
+    const found = [...new Set(templates)]
+      .flatMap((template) => methods.map((method) => makeRoute(method, template)))
+      .filter((each) => route || !isAbove(each, nestRoutes));
+    if (found.length > 0) return found.map((each) => ({ route: each, match }));
+  }
+  if (!readsRouters || !handle.stack) return [];
+  const [path] = paths;
+  const isKnown = prefix !== undefined && path !== undefined && paths.length === 1;
+  const mounted = { prefix: isKnown ? `${prefix}${path}` : undefined, match };
+  return handle.stack.flatMap((inner) => platformRoutesOf(inner, nestRoutes, true, mounted));
 }
 
-/** Express takes a function of four parameters for an error handler. */
 const isErrorHandler = ({ handle }: Layer): boolean => handle.length > 3;
 
-/** Whether a mount contains the path of one of the routes: then it is a middleware for that route. */
 function isAbove(mount: Route, routes: readonly Route[]): boolean {
   if (mount.path === ANY_PATH) return false;
   const levels = mount.shapes[0]?.levels ?? [];
@@ -188,18 +185,6 @@ interface Outer {
 }
 const ROOT: Outer = { prefix: '', match: () => ({ path: '' }) };
 
-/** The routes of a router that is mounted at the root or above a controller's route. */
-function innerRoutesOf(layer: Layer, nestRoutes: readonly Route[], outer: Outer = ROOT): PlatformRoute[] {
-  const [path, ...others] = pathsOf(layer);
-  const isKnown = outer.prefix !== undefined && path !== undefined && others.length === 0;
-  const prefix = isKnown ? `${outer.prefix}${path}` : undefined;
-  const mounted: Outer = { prefix, match: within(outer.match, matcherOf(layer)) };
-  return (layer.handle.stack ?? []).flatMap((inner) => {
-    const found = platformRoutesOf(inner, nestRoutes, mounted);
-    return found.length > 0 ? found : innerRoutesOf(inner, nestRoutes, mounted);
-  });
-}
-
 /** Without a slash at the end; `undefined` for a regular expression. */
 const pathsOf = ({ route, rawPath, slash }: Layer): (string | undefined)[] =>
   [slash ? '' : (rawPath ?? route?.path)]
@@ -211,7 +196,6 @@ const matcherOf =
   (path) =>
     slash ? { path: '' } : matchers.reduce<Match | false>((found, match) => found || match(path), false);
 
-/** A router matches the rest of a path, behind the path of its mount. */
 const within =
   (outer: Matcher, inner: Matcher): Matcher =>
   (path) => {
@@ -230,8 +214,3 @@ function matchOf({ match }: PlatformRoute, path: string): Match | false {
 
 const serves = (each: PlacedRoute, method: string, path: string): boolean =>
   servesMethod(each.route, method) && matchOf(each, path) !== false;
-
-const served = (found: PlacedRoute, path: string): ServedRoute => ({
-  route: found.route,
-  params: (matchOf(found, path) || {}).params ?? {},
-});

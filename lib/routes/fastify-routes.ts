@@ -1,14 +1,10 @@
-/**
- * The routes of Fastify, as its `onRoute` hook reports them. The only file that relies on how Nest and @fastify/cors
- * register routes with Fastify; test/routes/route-table.spec.ts fails when that changes.
- */
+/** Relies on how Nest and @fastify/cors register routes; test/routes/route-table.spec.ts fails when that changes. */
 import { METHODS } from 'node:http';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js';
 import { refuseCollisions } from './route-collision.js';
-import { decodePath, makeRoute, servesMethod, type Route, type ServedRoute } from './route.js';
+import { decodePath, makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
-import { withoutOptionals } from './route-shape.js';
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
@@ -42,9 +38,10 @@ export class FastifyRoutes extends RouteTable {
   override find(method: string, path: string): ServedRoute | undefined {
     const params = this.paramsOf(method, path);
     if (!params) return undefined;
+    const servesAll = ({ route }: { readonly route: Route }): number => Number(route.method === 'ALL');
     const [first] = this.templates
       .filter(({ route, template }) => servesMethod(route, method) && makes(template, params, path))
-      .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || isOfAll(a.route) - isOfAll(b.route));
+      .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || servesAll(a) - servesAll(b));
     return first && { route: first.route, params };
   }
 
@@ -99,13 +96,12 @@ const isPreflightRoute = ({ method, url }: Pick<FastifyRoute, 'method' | 'url'>)
 
 const PARAMETER = /:(?<name>\w+)(?:\([^)]*\))?|(?<wildcard>\*)$/g;
 
-/** Whether a template with these parameters is this path. */
 function makes(template: string, params: ServedRoute['params'], path: string): boolean {
   const names = [...template.matchAll(PARAMETER)].map(({ groups }) => groups?.['name'] ?? '*');
   if (names.toSorted().join('/') !== Object.keys(params).toSorted().join('/')) return false;
   const filled = template.replace(PARAMETER, (_, name: string | undefined) => String(params[name ?? '*']));
   // Fastify may read a `;` as the beginning of the query.
-  return [path, path.replace(/;.*$/s, '')].some((each) => normalize(decode(each)) === normalize(filled));
+  return [path, path.replace(/;.*$/s, '')].some((each) => normalize(decodePath(each) ?? each) === normalize(filled));
 }
 
 /** Wider than the router, which has decided already that one of the templates matches. */
@@ -114,8 +110,6 @@ const normalize = (path: string): string =>
     .toLowerCase()
     .replace(/\/{2,}/g, '/')
     .replace(/\/$/, '');
-
-const decode = (path: string): string => decodePath(path) ?? path;
 
 /** find-my-way tries, level by level, a literal, then a literal with a parameter, a parameter, and a wildcard. */
 function order(template: string): string {
@@ -126,5 +120,3 @@ function order(template: string): string {
   };
   return template.split('/').map(rank).join('');
 }
-
-const isOfAll = ({ method }: Route): number => (method === 'ALL' ? 1 : 0);

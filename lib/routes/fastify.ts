@@ -19,7 +19,6 @@ export interface FastifyRequest extends HttpRequest {
   };
 }
 
-/** The options of a route in the `onRoute` hook. */
 export interface FastifyRoute {
   readonly method: string | readonly string[];
   readonly url: string;

@@ -1,8 +1,6 @@
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute } from './declared-route.js';
-import { LevelTrie } from './level-trie.js';
-import { isSameShape, nests, overlaps, shapesOf, type RouteShape } from './route-shape.js';
-import type { Route } from './route.js';
+import { isSameShape, LevelTrie, nests, overlaps, shapesOf, type Route, type RouteShape } from './route.js';
 
 /**
  * Refuses a route of the package with the path of another route. Where the route is one of `AuthModule`, or both are the

@@ -5,7 +5,6 @@ import type { Route, ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
-/** How the platform's router compares paths. */
 export interface RouterOptions {
   readonly caseSensitive: boolean;
   readonly ignoreTrailingSlash: boolean;
@@ -21,7 +20,6 @@ export class RouteTable {
     return [];
   }
 
-  /** Routes and mounts outside Nest's routes, where no guard runs. */
   get platformRoutes(): readonly Route[] {
     return this.routes.filter(({ handler }) => handler === undefined);
   }
@@ -48,13 +46,12 @@ export class RouteTable {
     return false;
   }
 
-  /** The route that serves a request. */
   find(_method: string, _path: string): ServedRoute | undefined {
     return undefined;
   }
 
-  /** The route or mount outside Nest's routes that serves a request. Not on Fastify, whose hooks know the route. */
-  findPlatformRoute(_method: string, _path: string): ServedRoute | undefined {
-    return undefined;
+  /** Whether a route or mount outside Nest's routes serves a request. Not on Fastify, whose hooks know the route. */
+  hasPlatformRoute(_method: string, _path: string): boolean {
+    return false;
   }
 }

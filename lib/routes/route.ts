@@ -1,5 +1,4 @@
-/** A route of the application, as its router has it. */
-import { shapesOf, type RouteShape } from './route-shape.js';
+/** The routes of an application as its router has them, the paths that they serve, and values stored by such paths. */
 
 export interface Route {
   /** `GET`, `POST`, … or `ALL`. */
@@ -13,7 +12,6 @@ export interface Route {
   readonly shapes: readonly RouteShape[];
 }
 
-/** A route, and the path parameters that a concrete path gives it, decoded. */
 export interface ServedRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, unknown>>;
@@ -48,5 +46,107 @@ export function decodePath(path: string): string | undefined {
     return decodeURIComponent(path);
   } catch {
     return undefined;
+  }
+}
+
+/** One level: its literal text, or `undefined` for any text. */
+export type Level = string | undefined;
+
+/**
+ * Which paths a route serves, level by level, read from the template of either router: path-to-regexp on Express
+ * (`/files/*path`, `/a{/:b}`), find-my-way on Fastify (`/files/*`, `/a/:b?`). A shape may be wider than its route, and is
+ * never narrower, so that no rule is missed.
+ */
+export interface RouteShape {
+  readonly levels: readonly Level[];
+  /** Whether any number of further levels may follow, or none. */
+  readonly open: boolean;
+}
+
+const ANYTHING: readonly RouteShape[] = [{ levels: [], open: true }];
+const MOST_VARIANTS = 32;
+
+export function shapesOf(template: string): readonly RouteShape[] {
+  const variants = withoutOptionals(template);
+  return variants.length > MOST_VARIANTS ? ANYTHING : variants.map(shapeOf);
+}
+
+/** `/a{/:b}` → `/a` and `/a/:b`. */
+export function withoutOptionals(template: string): string[] {
+  const group = /\{([^{}]*)\}/.exec(template);
+  if (group) {
+    const [whole, inner = ''] = group;
+    const rest = (text: string): string[] => withoutOptionals(template.replace(whole, () => text));
+    return [...rest(''), ...rest(inner)];
+  }
+  if (template.endsWith('?')) return [template.slice(0, template.lastIndexOf('/')), template.slice(0, -1)];
+  return [template];
+}
+
+function shapeOf(template: string): RouteShape {
+  const levels: Level[] = [];
+  for (const segment of levelsOf(template)) {
+    if (/[*(]/.test(segment)) return { levels, open: true };
+    levels.push(/[:{}\\]/.test(segment) ? undefined : segment);
+  }
+  return { levels, open: false };
+}
+
+/** Whether both match exactly the same paths. */
+export const isSameShape = (a: RouteShape, b: RouteShape): boolean =>
+  a.open === b.open &&
+  a.levels.length === b.levels.length &&
+  a.levels.every((level, index) => level === b.levels[index]);
+
+/** Whether some path of as many levels matches both. */
+export const overlaps = (a: RouteShape, b: RouteShape): boolean =>
+  a.levels.length === b.levels.length &&
+  a.levels.every((level, index) => level === undefined || b.levels[index] === undefined || level === b.levels[index]);
+
+/** Whether one of the two matches every path of the other. */
+export const nests = (a: RouteShape, b: RouteShape): boolean => covers(a, b) || covers(b, a);
+
+const covers = (wide: RouteShape, narrow: RouteShape): boolean =>
+  wide.levels.length === narrow.levels.length &&
+  wide.levels.every((level, index) => level === undefined || level === narrow.levels[index]);
+
+interface Node<T> {
+  readonly values: T[];
+  readonly children: Map<Level, Node<T>>;
+}
+
+const newNode = <T>(): Node<T> => ({ values: [], children: new Map() });
+
+/** Values stored under the levels of a path. A level is a literal, or `undefined` for any text. */
+export class LevelTrie<T> {
+  private readonly root = newNode<T>();
+
+  add(levels: readonly Level[], value: T): void {
+    let node = this.root;
+    for (const level of levels) {
+      let child = node.children.get(level);
+      if (!child) node.children.set(level, (child = newNode()));
+      node = child;
+    }
+    node.values.push(value);
+  }
+
+  /** Every value whose levels are the beginning of these levels. @param isOpen whether further levels may follow these */
+  along(levels: readonly Level[], isOpen = false): T[] {
+    const found: T[] = [];
+    const visit = (node: Node<T>, depth: number): void => {
+      found.push(...node.values);
+      const level = levels[depth];
+      if (depth >= levels.length) {
+        if (isOpen) for (const child of node.children.values()) visit(child, depth + 1);
+      } else if (level === undefined) {
+        for (const child of node.children.values()) visit(child, depth + 1);
+      } else {
+        for (const child of [node.children.get(level), node.children.get(undefined)])
+          if (child) visit(child, depth + 1);
+      }
+    };
+    visit(this.root, 0);
+    return found;
   }
 }

@@ -2,14 +2,16 @@
  * A platform reports a body that it cannot read (400, 413, 415) before any guard runs. Here the error is kept and the request
  * continues, so that CORS headers are set and a refusal (401, 403) comes first. A guard then throws the error.
  */
+import type { HttpServer } from '@nestjs/common';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
-import { pathOf } from '../http/request-facts.js';
+import { MERGE_PATCH } from '../http/json-body.js';
+import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
-import { declaredRoute, isOwnRequest } from './declared-route.js';
+import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
+import type { DeferredRequest } from './declared-route.js';
 import type { FastifyInstance } from './fastify.js';
-import { parseMergePatches } from './merge-patch-parser.js';
-import { addBodyGuard, hasBodyGuard, keepBodyError, type DeferredRequest } from './unreadable-body.guard.js';
+import { decodePath } from './route.js';
 import type { HttpAdapter } from './route-table.js';
 
 /** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */
@@ -31,11 +33,12 @@ export function deferUnreadableBodies(application: Application): void {
  */
 export function answerUnreadableBodies(application: Application, bodyOf: (failure: Failure) => object): void {
   const { adapter, routeTable } = application;
-  if (adapter?.getType() !== 'express') return;
+  // Here, because main.ts may have registered a parser of its own before.
   application.once(parseMergePatches);
+  if (adapter?.getType() !== 'express') return;
   const answer: ErrorMiddleware = (error, request, response, next) => {
     if (!isOfBody(error) || !isOwnRequest(request, routeTable)) return next(error);
-    const { status, body } = failureAnswer(new UnreadableBody(error), bodyOf);
+    const { status, body } = failureAnswer(new UnreadableBody(error), request, bodyOf);
     adapter.reply(response, body, status);
   };
   adapter.use(answer as never);
@@ -75,7 +78,6 @@ function deferOnExpress(application: Application, adapter: HttpAdapter): void {
   adapter.use(defer as never);
 }
 
-/** Fastify calls the error handler of the route. */
 function deferOnFastify(instance: FastifyInstance): void {
   instance.addHook('onRoute', (route) => {
     const { handler } = route;
@@ -95,3 +97,33 @@ function deferOnFastify(instance: FastifyInstance): void {
 
 /** Without these headers Fastify reads no body. */
 const WITHOUT_BODY = { 'content-type': undefined, 'content-length': undefined, 'transfer-encoding': undefined };
+
+/** Parses JSON merge patches for the package's own routes. Must be called once, behind the parsers of the application. */
+function parseMergePatches({ adapter, routeTable }: Application): void {
+  if (adapter?.getType() === 'fastify') return parseOnFastify(adapter.getInstance<FastifyInstance>());
+  const type = (request: HttpRequest): boolean =>
+    request.method === 'PATCH' &&
+    (request.headers['content-type'] ?? '').toLowerCase().startsWith(MERGE_PATCH) &&
+    isOwnRequest(request, routeTable);
+  (adapter as HttpServer | undefined)?.useBodyParser?.('json', false, { type });
+}
+
+function parseOnFastify(instance: FastifyInstance): void {
+  if (instance.hasContentTypeParser(MERGE_PATCH)) return;
+  const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = instance.initialConfig;
+  const parser = instance.getDefaultJsonParser(onProtoPoisoning, onConstructorPoisoning);
+  instance.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parser);
+}
+
+/**
+ * Express answers `/api/products/%ff` itself, before any guard or filter. On the package's own routes the broken escape is
+ * read as text, which is not a valid id. Must be called before Nest registers middleware and routes.
+ */
+export function readBrokenEscapes({ adapter, routeTable }: Application): void {
+  if (adapter?.getType() !== 'express') return;
+  adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
+    if (request.url.includes('%') && decodePath(pathOf(request)) === undefined && isOwnRequest(request, routeTable))
+      request.url = request.url.replace(/^[^?#]*/, (sent) => sent.replaceAll('%', '%25'));
+    next();
+  }) as never);
+}

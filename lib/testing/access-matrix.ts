@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
 import type { Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
+import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
+import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
 import { BASE_ROLE } from '../http/principal.js';
-import { bearer, getProvider } from './client.js';
-import { addressOf } from './http-exchange.js';
-import { assertProbed, sendProbe } from './probes.js';
-import { rowRequests } from './row-requests.js';
+import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { applicationOf, useProbes, type Application } from '../routes/application.js';
+import type { FastifyInstance } from '../routes/fastify.js';
+import { isPlatformRequest } from '../routes/fastify-routes.js';
+import { ANY_PATH, levelsOf, withoutOptionals } from '../routes/route.js';
+import { addressOf, asSent, bearer, exchange, getProvider, type RequestParts } from './client.js';
 
 export interface MatrixOptions {
   /** Sent with every request, such as the header of a version. */
@@ -71,4 +77,113 @@ function declaredAccess({ kind, requirements }: Access, roles: readonly string[]
   const hasRole = (role: string): boolean => role === BASE_ROLE || roles.includes(role);
   if (requirements.some((each) => 'anyOf' in each && !each.anyOf.some(hasRole))) return 403;
   return requirements.some((each) => 'policy' in each) ? 'policy' : 'allowed';
+}
+
+const PLACEHOLDERS = ['1', 'placeholder', '00000000-0000-4000-8000-000000000000'];
+const WILDCARD_LEVELS = [1, 2, 3, 0];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'];
+
+/** One request for each row, served by the row's route where one was found. A regular expression has no known path. */
+function rowRequests({ entries, table }: CompiledAccess) {
+  return entries.flatMap((entry) => {
+    const { template } = entry;
+    const siblings = entries.filter((other) => other.template === template);
+    const parts = siblings.flatMap(({ method, part }) => (part && method === entry.method ? [part.pattern] : []));
+    const methods = methodsFor(entry.method, siblings);
+    const requests = pathsFor(template, entry.part?.pattern, parts).flatMap((path) =>
+      methods.map((method) => ({ method, path: asSent(path) })),
+    );
+    const served = requests.find(({ method, path }) => table.find(method, path)?.route.path === template);
+    if (!served && template === ANY_PATH) return [];
+    return [{ entry, method: entry.method, path: entry.path, ...(served ?? requests[0]) }];
+  });
+}
+
+function methodsFor(method: string, declared: readonly RouteEntry[]): string[] {
+  if (method === 'GET') return ['GET', 'HEAD'];
+  return method === ANY_OTHER_METHOD
+    ? METHODS.filter((each) => !declared.some((entry) => entry.method === each))
+    : [method];
+}
+
+/** Paths of a route, or of the part of it that a pattern matches. Those that match the fewest other patterns come first. */
+function pathsFor(template: string, part: Pattern | undefined, parts: readonly Pattern[]): string[] {
+  const matchingParts = (path: string): number => parts.filter((pattern) => matches(pattern, path)).length;
+  const paths = withoutOptionals(template)
+    .toReversed()
+    .flatMap((variant) =>
+      PLACEHOLDERS.flatMap((word) => WILDCARD_LEVELS.map((count) => fill(variant, part?.levels ?? [], word, count))),
+    );
+  return [...new Set(paths)]
+    .filter((path) => !part || matches(part, path))
+    .toSorted((a, b) => matchingParts(a) - matchingParts(b));
+}
+
+function matches(pattern: Pattern, path: string): boolean {
+  const levels = levelsOf(path);
+  return pattern.levels.every((level, index) => level === levels[index]) && matchesFurtherLevels(pattern, levels);
+}
+
+/** A parameter becomes the pattern's literal at its level. A wildcard becomes the other literals and `count` more levels. */
+function fill(template: string, literals: readonly string[], word: string, count: number): string {
+  const filled = levelsOf(template).flatMap((level, index) => {
+    if (level.startsWith('*')) return [...literals.slice(index), ...Array<string>(count).fill(word)];
+    return level.includes(':') ? [literals[index] ?? level.replace(/:\w+(?:\([^)]*\))?/g, word)] : [level];
+  });
+  return `/${filled.join('/')}`;
+}
+
+/** Probes pass every guard of the package and stop in front of the handler. */
+const PROBE_HEADER = 'x-declarest-probe';
+
+/** The probes that are being sent, by the value of the header, which only this process knows. */
+const probes = new Map<string, { hasReachedHandler: boolean }>();
+
+function stops({ headers }: HttpRequest): boolean {
+  const probe = probes.get(String(headers[PROBE_HEADER]));
+  if (probe) probe.hasReachedHandler = true;
+  return probe !== undefined;
+}
+
+function installOutside({ adapter, routeTable }: Application): void {
+  if (adapter?.getType() === 'fastify')
+    adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
+      if (isPlatformRequest(request) && stops(request)) adapter.reply(reply, '', 403);
+      else done();
+    });
+  else
+    adapter?.use(((request: HttpRequest, response: unknown, next: () => void) => {
+      if (routeTable.hasPlatformRoute(request.method, pathOf(request)) && stops(request))
+        adapter.reply(response, '', 403);
+      else next();
+    }) as never);
+}
+
+useProbes({
+  guard: {
+    canActivate: (context) => context.getType() !== 'http' || !stops(context.switchToHttp().getRequest<HttpRequest>()),
+  },
+  install: installOutside,
+});
+
+/** @throws InvalidOptionError where handlers would run */
+function assertProbed(app: INestApplication): void {
+  if (applicationOf(app).probes) return;
+  const [expected, advice] = ['imported before the application is created', 'Import it at the top of the test file'];
+  throw new InvalidOptionError('declarest/testing', expected, 'imported later', advice);
+}
+
+/** @returns `allowed` where the handler would have run, or else the status of the response */
+async function sendProbe(
+  app: INestApplication,
+  method: string,
+  path: string,
+  headers: RequestParts['headers'],
+): Promise<'allowed' | number> {
+  const id = randomUUID();
+  const probe = { hasReachedHandler: false };
+  probes.set(id, probe);
+  const parts = { headers: { ...headers, [PROBE_HEADER]: id } };
+  const { status } = await exchange(app, method, path, parts).finally(() => probes.delete(id));
+  return probe.hasReachedHandler ? 'allowed' : status;
 }

@@ -1,9 +1,16 @@
+/** Sends real requests to an application with `node:http`. */
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import * as http from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { Duplex, Transform } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
 import { Tokens } from '../auth/tokens.js';
-import { expectKnownNames, expectNames, InvalidOptionError } from '../options/invalid-option.js';
-import { exchange, type Answer, type RequestParts } from './http-exchange.js';
-
-export type { Answer, RequestParts } from './http-exchange.js';
+import { parseJson } from '../http/json-body.js';
+import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
+import { applicationOf, type Application } from '../routes/application.js';
 
 /** The claims of a token. A user with this id need not exist. */
 export interface TestUser {
@@ -33,7 +40,9 @@ export interface Client {
 export function as(app: INestApplication, user?: TestUser): Client {
   if (user) {
     expectKnownNames('as(app, user)', user, ['roles', 'email', 'sub']);
-    expectNames('as(app, user): roles', user.roles);
+    const [expected, advice] = ['an array of non-empty names', 'set an array such as ["ADMIN"]'];
+    if (!areNames(user.roles))
+      throw new InvalidOptionError('as(app, user): roles', expected, describe(user.roles), advice);
   }
   const request = async (method: string, path: string, parts: RequestParts = {}): Promise<Answer> =>
     exchange(app, method, path, { ...parts, headers: { ...(user && (await bearer(app, user))), ...parts.headers } });
@@ -61,4 +70,82 @@ export function getProvider<T>(app: INestApplication, type: abstract new (...arg
     const advice = 'Import AuthModule.forRoot(…) in its root module';
     throw new InvalidOptionError('declarest/testing: the application', 'one with AuthModule', 'one without', advice);
   }
+}
+
+export interface RequestParts {
+  /** Sent as JSON, with its content type. */
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** By lower-case name. Repeated headers are joined with a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The parsed body; `undefined` where it is empty or not JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape of the body
+  readonly json: any;
+}
+
+/** Escapes what is not printable ASCII, as clients do. */
+export const asSent = (path: string): string => path.replace(/[^!-~]+/g, encodeURIComponent);
+
+/** One byte for each character, without a line break. */
+const BYTES = /^[^\r\n\u{100}-\u{10ffff}]+$/u;
+
+export async function exchange(
+  app: INestApplication,
+  method: string,
+  target: string,
+  { json, headers = {} }: RequestParts = {},
+): Promise<Answer> {
+  if (!BYTES.test(target)) {
+    const [expected, advice] = ['text of single bytes without a line break', 'Escape it with encodeURIComponent'];
+    throw new InvalidOptionError(`The path of a ${method} request`, expected, describe(target), advice);
+  }
+  const { isSecure, ...to } = await addressOf(app);
+  const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
+  const content = body && { 'content-type': 'application/json', 'content-length': body.length };
+  // The certificate of an application under test is self-signed.
+  const socket = isSecure ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
+  const createConnection = (): Duplex => withTarget(socket, target);
+  const options = { ...to, method, path: PLACEHOLDER, headers: { ...content, ...headers }, createConnection };
+  const outgoing = http.request(options);
+  // An error after the response has begun is reported by the response.
+  outgoing.on('error', () => {});
+  outgoing.end(body);
+  const [response] = (await once(outgoing, 'response')) as [http.IncomingMessage];
+  const text = await readText(response);
+  const named = Object.entries(response.headersDistinct);
+  const answered = Object.fromEntries(named.map(([name, values = []]) => [name, values.join(', ')]));
+  return { status: response.statusCode ?? 0, headers: answered, text, json: parseJson(text) };
+}
+
+const PLACEHOLDER = `/${randomUUID()}`;
+
+/** A connection that sends the target, as latin1, in the place of the path: node refuses some of its bytes. */
+function withTarget(socket: Duplex, target: string): Duplex {
+  const replace = (text: string): string => text.replace(PLACEHOLDER, () => target);
+  const writable = new Transform({
+    transform: (chunk: Buffer, _, done) => done(null, Buffer.from(replace(chunk.toString('latin1')), 'latin1')),
+  });
+  writable.pipe(socket);
+  return Duplex.from({ readable: socket, writable });
+}
+
+const startListening = (_: Application, app: INestApplication): Promise<unknown> => app.listen(0, '127.0.0.1');
+
+/** The address of the application, which starts to listen on a free port of 127.0.0.1 unless it listens already. */
+export async function addressOf(app: INestApplication): Promise<{ host: string; port: number; isSecure: boolean }> {
+  const server = app.getHttpServer() as http.Server;
+  if (!server.listening) await applicationOf(app).once(startListening, app);
+  const found = server.address() as AddressInfo | string | null;
+  if (found === null || typeof found === 'string') {
+    const got = found === null ? 'one that is closed' : `one that listens on ${found}`;
+    const advice = 'Do not call listen(), or listen on a port';
+    throw new InvalidOptionError('declarest/testing: the application', 'one that listens on a port', got, advice);
+  }
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[found.address] ?? found.address;
+  return { host, port: found.port, isSecure: server instanceof TlsServer };
 }

@@ -1,4 +1,4 @@
-import { asSent } from './http-exchange.js';
+import { asSent } from './client.js';
 
 /** One way to write a path. */
 export interface Spelling {
@@ -27,7 +27,6 @@ const changeLast = (path: string, change: (level: string) => string): string =>
 const replaceLastSlash = (path: string, text: string): string => path.replace(/\/(?=[^/]*$)/, () => text);
 const withBackslashes = (path: string): string => `/${path.slice(1).replaceAll('/', '\\')}`;
 
-/** Escapes the first letter, `times` over. */
 function escapeFirst(text: string, times = 1): string {
   let escape = `%${text.charCodeAt(0).toString(16)}`;
   for (let time = 1; time < times; time++) escape = escape.replace('%', '%25');

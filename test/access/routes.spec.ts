@@ -23,7 +23,7 @@ import { parsePattern } from '../../lib/access/pattern.js';
 import { AccessRules } from '../../lib/access/access-rules.js';
 import { Authenticator } from '../../lib/access/principal.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/rule.js';
+import type { Rule } from '../../lib/access/access.js';
 import { request } from '../harness/client.js';
 import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';

@@ -2,12 +2,17 @@ import 'reflect-metadata';
 import { match } from 'path-to-regexp';
 import { compareAccess, isWithin, type RowAccess } from '../../lib/cli/access-changes.js';
 import { makeRoute } from '../../lib/routes/route.js';
-import { AUTHENTICATED, decide, DENIED } from '../../lib/access/access.js';
+import {
+  AUTHENTICATED,
+  decide,
+  DENIED,
+  refuseContradictions,
+  type Effect,
+  type Rule,
+} from '../../lib/access/access.js';
 import { type AccessRow, accessRows } from '../../lib/access/access-rows.js';
 import { parsePattern } from '../../lib/access/pattern.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Effect, Rule } from '../../lib/access/rule.js';
-import { refuseContradictions } from '../../lib/access/rules.js';
 import { seeded } from '../access/random.js';
 
 /** Random changes of rules. A longer run: `ACCESS_CHANGES=50000 ACCESS_SEED=7`. */

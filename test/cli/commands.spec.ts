@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AccessRow } from 'declarest';
 import { runAccess } from '../../lib/cli/commands.js';
 import { formatTable } from '../../lib/cli/access-output.js';
-import { readSnapshot, writeSnapshot } from '../../lib/cli/access-snapshot.js';
+import { readSnapshot, writeSnapshot } from '../../lib/cli/access-output.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'declarest-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -74,7 +74,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'data/app.db', autoLoadEntities: true }),
-    CrudModule.forFeature({ entity: Note, endpoint: '/notes', enableSearch: true, searchableFields: ['text'], searchIndex: true, idempotency: true }),
+    CrudModule.forFeature({ entity: Note, endpoint: '/notes', enableSearch: true, searchableFields: ['text'], searchIndex: true, enableIdempotency: true }),
   ],
 })
 export class AppModule {}

@@ -25,7 +25,7 @@ import {
   cors,
   CrudController,
   CrudModule,
-  CrudOverride,
+  OverrideNote,
   InvalidOptionError,
   type ListQuery,
   routesOf,
@@ -471,7 +471,7 @@ class PlainWidgets extends CrudController({
 /** With two overridden operations, one of them not routed, and a route of its own. */
 class OverriddenWidgets extends CrudController({ ...OPTIONS, enablePagination: true }) {
   @Get()
-  @CrudOverride('sorted')
+  @OverrideNote('sorted')
   override findAll(query: ListQuery) {
     return super.findAll(query);
   }

@@ -71,7 +71,7 @@ const everywhere = {
   enableExists: true,
   enableCount: true,
   enableBatch: true,
-  idempotency: true,
+  enableIdempotency: true,
 } as const;
 
 const authors: CrudOptions<Author> = {
@@ -83,7 +83,7 @@ const authors: CrudOptions<Author> = {
   filterableFields: ['id', 'name', 'email', 'articles.title', 'articles.cost'],
   sortableFields: ['name', 'email'],
   includableRelations: ['articles', 'articles.tags'],
-  fields: { email: { read: ['ADMIN'] } },
+  fieldPermissions: { email: { read: ['ADMIN'] } },
   deletedRoles: ['ADMIN'],
 };
 const tags: CrudOptions<Tag> = {
@@ -124,7 +124,7 @@ const articles: CrudOptions<Article> = {
   includableRelations: ['author', 'tags', 'comments', 'author.articles', 'tags.articles'],
   maxIncluded: 3,
   linkableRelations: ['tags'],
-  fields: { cost: { read: ['ADMIN'], write: ['ADMIN'] }, slug: { write: 'once' } },
+  fieldPermissions: { cost: { read: ['ADMIN'], write: ['ADMIN'] }, slug: { write: 'once' } },
 };
 const comments: CrudOptions<Comment> = {
   ...everywhere,
@@ -137,7 +137,7 @@ const comments: CrudOptions<Comment> = {
   filterableFields: ['id', 'text', 'note', 'writerId', 'article.title', 'article.author.name', 'article.cost'],
   sortableFields: ['text', 'note'],
   includableRelations: ['article', 'article.tags'],
-  fields: { note: { read: 'never', write: 'never' } },
+  fieldPermissions: { note: { read: 'never', write: 'never' } },
 };
 
 export const newspaper = () => CrudModule.forFeature(authors, tags, articles, comments);

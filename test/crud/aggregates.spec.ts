@@ -297,8 +297,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('[7.7] has no such endpoints unless they are declared', async () => {
-    for (const name of ['count', 'aggregate'])
-      expect(wrongFields(await service.get(`/api/shelves/${name}`))).toEqual(['id']);
+    for (const [name, option] of [
+      ['count', 'enableCount'],
+      ['aggregate', 'aggregatableFields'],
+    ])
+      expect((await service.get(`/api/shelves/${name}`)).json).toEqual(
+        failure(`/${name} of Shelf is not enabled: set ${option}`),
+      );
   });
 
   it.each([['secret'], ['nothing']])('[7.7] refuses to boot with %s among aggregatableFields', async (name) => {

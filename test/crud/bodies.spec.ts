@@ -237,7 +237,7 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
           includableRelations: ['items', 'parent', 'items.items'],
           enableBatch: true,
           deletedRoles: ['USER'],
-          idempotency: true,
+          enableIdempotency: true,
         },
       ],
     });

@@ -402,7 +402,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       entities: [Loose],
       resources: [{ entity: Loose, endpoint: '/api/loose', requireIfMatch: true }],
     });
-    expect(message).toContain('`requireIfMatch` of Loose must be an option of an entity with a @VersionColumn()');
+    expect(message).toContain('`requireIfMatch` needs a @VersionColumn() on Loose. Declare the column');
   });
 });
 

@@ -88,6 +88,31 @@ class Label {
   }
 }
 
+/** `insert: false` leaves the required column to the database, which has no default for it. */
+@Entity()
+class Stamp {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 50 })
+  text!: string;
+
+  @Column({ name: 'issued_by', length: 50, insert: false })
+  issuedBy!: string;
+}
+
+@Entity()
+class SecretStamp {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 50 })
+  text!: string;
+
+  @Column({ length: 50, insert: false, update: false, select: false })
+  secret!: string;
+}
+
 const pen = { name: 'Pen', size: 1, price: 2.5, extra: null, description: null };
 const noCategory = { categoryId: null, secondId: null, mainId: null };
 const paging = { enablePagination: true } as const;
@@ -96,6 +121,8 @@ const resources = () => [
   { entity: Category, endpoint: '/api/categories', ...paging },
   { entity: Document, endpoint: '/api/documents', ...paging },
   { entity: Label, endpoint: '/api/labels', ...paging },
+  { entity: Stamp, endpoint: '/api/stamps', ...paging },
+  { entity: SecretStamp, endpoint: '/api/secret-stamps', ...paging },
 ];
 
 const DATA_PATHS: DataPath[] = ['compiled', 'repository'];
@@ -211,6 +238,32 @@ describe.each(cases)('on %s, %s', (database, path) => {
       ];
       for (const answer of answers) expect([text, wrongFields(answer)]).toEqual([text, ['id']]);
     }
+  });
+
+  it('[4.3] names the column that the database requires, to those who know it', async () => {
+    const required = await service.post('/api/stamps', { text: 'a' });
+    expect([required.status, required.json]).toEqual([
+      400,
+      { ...failure('Stamp is not valid'), errors: [{ field: 'issuedBy', message: 'is required' }] },
+    ]);
+    const hidden = await service.post('/api/secret-stamps', { text: 'a' });
+    const message = 'SecretStamp is not valid: the database does not accept one of its values';
+    expect([hidden.status, hidden.json]).toEqual([400, failure(message)]);
+  });
+
+  it('[4.3] returns 404 naming the option at the path of an operation that is not enabled', async () => {
+    const options = { count: 'set enableCount', export: 'set enableExport', search: 'set enableSearch' };
+    for (const [path, advice] of Object.entries(options))
+      for (const [endpoint, name] of [
+        ['categories', 'Category'],
+        ['labels', 'Label'],
+      ]) {
+        const { status, json } = await service.get(`/api/${endpoint}/${path}`);
+        expect([status, json]).toEqual([404, failure(`/${path} of ${name} is not enabled: ${advice}`)]);
+      }
+    await service.post('/api/labels', { text: 'count' });
+    expect((await service.get('/api/labels/count')).json.data).toEqual({ id: 'count', text: 'count' });
+    await service.del('/api/labels/count');
   });
 
   it('[4.3] returns 404 or 400 for a text id that no record has', async () => {
@@ -340,10 +393,12 @@ describe.each(PLATFORMS)('an internal failure on %s', (platform) => {
   it('[4.3] returns 500 without a detail for what an override throws, and logs the reason', async () => {
     const service = await startCrud(platform, { resources: [Throwing] });
     for (const id of Object.keys(thrown)) {
-      const { status, json } = await service.get(`/api/throwing/${id}`);
+      const { status, json } = await service.send('GET', `/api/throwing/${id}`, { headers: { 'x-request-id': 'r-7' } });
       expect([status, json]).toEqual([500, failure('Internal server error')]);
     }
-    expect(linesOf(service.logs, 'error').join('\n')).toContain('hunter2');
+    const log = linesOf(service.logs, 'error').join('\n');
+    expect(log).toContain('hunter2');
+    expect(log.split('A request failed unexpectedly: GET /api/throwing/:id, X-Request-Id "r-7".')).toHaveLength(5);
     await service.close();
   });
 

@@ -35,7 +35,7 @@ class Order {
 /** What an override waits for, and what it does. */
 const override = { calls: 0, wait: Promise.resolve(), fails: false };
 
-class CustomController extends CrudController({ entity: Order, endpoint: '/custom', idempotency: true }) {
+class CustomController extends CrudController({ entity: Order, endpoint: '/custom', enableIdempotency: true }) {
   @Post()
   override async create(body: JsonObject) {
     override.calls += 1;
@@ -46,14 +46,14 @@ class CustomController extends CrudController({ entity: Order, endpoint: '/custo
   }
 }
 
-class OtherController extends CrudController({ entity: Order, endpoint: '/other', idempotency: true }) {}
+class OtherController extends CrudController({ entity: Order, endpoint: '/other', enableIdempotency: true }) {}
 
 /** Serves the generated route by a method of another name, and writes three times, first to another resource. */
 @Injectable()
 class RenamedController extends CrudController({
   entity: Order,
   endpoint: '/renamed',
-  idempotency: true,
+  enableIdempotency: true,
   operations: ['findAll', 'findById'],
 }) {
   constructor(private readonly moduleRef: ModuleRef) {
@@ -106,10 +106,17 @@ async function start(platform: Platform, parts: CrudParts = {}): Promise<Service
   const service = await startCrud(platform, {
     entities: [Order, IdempotencyKey],
     resources: [
-      { entity: Order, endpoint: '/orders', idempotency: true, enableBatch: true },
-      { entity: Order, endpoint: '/scoped', idempotency: true, scope: only },
-      { entity: Order, endpoint: '/queried', idempotency: true, scope: queried },
-      { entity: Order, endpoint: '/shops/:shopId/orders', idempotency: true },
+      { entity: Order, endpoint: '/orders', enableIdempotency: true, enableBatch: true },
+      { entity: Order, endpoint: '/scoped', enableIdempotency: true, scope: only },
+      { entity: Order, endpoint: '/queried', enableIdempotency: true, scope: queried },
+      { entity: Order, endpoint: '/shops/:shopId/orders', enableIdempotency: true },
+      {
+        entity: Order,
+        endpoint: '/hiding',
+        enableIdempotency: true,
+        enableBatch: true,
+        fieldPermissions: { note: { read: ['CLERK'] }, version: { read: ['CLERK'] } },
+      },
       { entity: Order, endpoint: '/off' },
       CustomController,
       OtherController,
@@ -201,6 +208,24 @@ describe.each(WHERE)('on $database, $platform, $path', ({ platform, ...parts }) 
       expect([other.status, other.json, isReplay(other)]).toEqual([422, OTHER, false]);
     }
     expect(await added()).toBe(1);
+  });
+
+  it('[8.6] [9.3] leaves out of a replay what the caller may no longer read', async () => {
+    const clerk = makeToken({ payload: claims({ sub: '1', roles: ['CLERK'] }) });
+    for (const [path, body] of [
+      ['/hiding', { note: 'internal' }],
+      ['/hiding/batch', { items: [{ note: 'internal' }] }],
+    ] as const) {
+      const first = await send(clerk, 'hiding', body, path);
+      const same = await send(clerk, 'hiding', body, path);
+      const later = await send(ann, 'hiding', body, path);
+      expect([first.status, isReplay(same), isReplay(later), later.status]).toEqual([201, true, true, 201]);
+      expect(bytesOf(same)).toEqual(bytesOf(first));
+      const [record] = [first.json.data as object | object[]].flat();
+      const { note, version, ...rest } = record as Record<string, unknown>;
+      expect([note, version, [later.json.data as object].flat()]).toEqual(['internal', 1, [rest]]);
+      expect(later.headers['etag']).not.toBe('"1"');
+    }
   });
 
   it('[8.6] writes again for another key, user or path, and without a key', async () => {
@@ -430,12 +455,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('[8.6] refuses to boot without the entity IdempotencyKey in the data source', async () => {
     const resource = { entity: Order, endpoint: '/orders' };
-    const parts = { entities: [Order], resources: [{ ...resource, idempotency: true }] };
+    const parts = { entities: [Order], resources: [{ ...resource, enableIdempotency: true }] };
     expect((await crudError(platform, parts)).message).toBe(
-      'CRUD option `idempotency` of Order must be used with the entity IdempotencyKey in the data source, got a data source that does not know it. Add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…).',
+      'CRUD option `enableIdempotency` of Order must be used with the entity IdempotencyKey in the data source, got a data source that does not know it. Add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…).',
     );
-    const wrong = { ...parts, resources: () => [{ ...resource, idempotency: 'yes' as never }] };
-    expect((await crudError(platform, wrong)).message).toContain('`idempotency` of Order must be true or false');
+    const wrong = { ...parts, resources: () => [{ ...resource, enableIdempotency: 'yes' as never }] };
+    expect((await crudError(platform, wrong)).message).toContain('`enableIdempotency` of Order must be true or false');
     const loaded = await startCrud(platform, { resources: parts.resources });
     expect(loaded.dataSource.hasMetadata(IdempotencyKey)).toBe(true);
     await loaded.close();

@@ -267,7 +267,7 @@ describe('endpoints with scopes, filters and includes', () => {
     filterableFields: ['name', 'email', 'books.title'],
     sortableFields: ['name', 'email'],
     includableRelations: ['books'],
-    fields: { email: { read: ['ADMIN'] } },
+    fieldPermissions: { email: { read: ['ADMIN'] } },
   };
   const tags: CrudOptions<Tag> = {
     entity: Tag,
@@ -577,7 +577,7 @@ describe('validation, overridden operations and batches', () => {
     enableBatch: true,
     includableRelations: ['team'],
     filterableFields: ['name', 'team.name'],
-    fields: { teamId: { read: 'never' } },
+    fieldPermissions: { teamId: { read: 'never' } },
   } as const satisfies CrudOptions<Member>;
 
   class MembersController extends CrudController(options) {

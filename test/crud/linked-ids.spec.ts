@@ -72,6 +72,7 @@ const RESOURCES = [
   {
     entity: Article,
     endpoint: '/articles',
+    enableExport: true,
     maxListSize: 500,
     linkableRelations: ['tags', 'marks'],
     includableRelations: ['tags'],
@@ -129,6 +130,17 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
     expect((await twins.get('/articles')).json.data).toEqual([put.json.data]);
     expect((await twins.get('/articles/1?fields=tagsIds')).json.data).toEqual({ tagsIds: [2, 3] });
     expect((await twins.get('/articles?fields=title')).json.data).toEqual([{ title: 'a' }]);
+  });
+
+  it('[7.8] are exported as lists have them', async () => {
+    for (const body of [{ title: 'a', tagsIds: [3, 1], marksIds: [MARKS[1]] }, { title: 'b' }])
+      await twins.post('/articles', body);
+    const { data } = (await twins.get('/articles')).json;
+    const exported = async (query: string): Promise<string> =>
+      (await twins.compiled.get(`/articles/export?${query}`)).text;
+    const lines = (data as object[]).map((record) => `${JSON.stringify(record)}\n`);
+    expect(await exported('format=ndjson')).toBe(lines.join(''));
+    expect(await exported('format=csv&fields=title,tagsIds')).toBe('title,tagsIds\r\na,1 3\r\nb,\r\n');
   });
 
   it('become empty where PUT leaves them out, and what a GET returned can be sent back', async () => {

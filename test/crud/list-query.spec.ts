@@ -103,6 +103,12 @@ describe('[4.4] unknown and repeated parameters', () => {
     ]);
   });
 
+  it('refuses a number, which only code can give', () => {
+    expect(errorsOf(() => parseListQuery({ page: 1 } as never, parameters(true), 'findAll'))).toEqual([
+      { field: 'page', message: 'must be a string' },
+    ]);
+  });
+
   it('knows no page of an unpaged list', () => {
     expect(errorsOf(() => parseListQuery(queryOf('page=1'), parameters(false), 'findAll'))).toEqual([
       { field: 'page', message: 'unknown parameter; known ones are fields' },

@@ -24,7 +24,7 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import {
   CrudController,
   CrudModule,
-  CrudOverride,
+  OverrideNote,
   type Envelope,
   type JsonObject,
   type ListQuery,
@@ -52,7 +52,7 @@ const everything = { ...base, enableSearch: true, enableExists: true, searchable
 
 class InStock extends CrudController({ ...base, enablePagination: true }) {
   @Get()
-  @CrudOverride('Only what is in stock')
+  @OverrideNote('Only what is in stock')
   override async findAll(query: ListQuery) {
     const page: Envelope<Product[]> = await super.findAll(query);
     return { ...page, data: page.data.filter(({ stock }) => stock > 0) };
@@ -376,7 +376,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       providers: [Asked],
     });
     await service.post('/api/products', { name: 'a' });
-    expect((await service.get('/api/products/1?x')).json.message).toBe('/api/products/1?x');
+    expect((await service.get('/api/products/1?fields=name')).json.message).toBe('/api/products/1?fields=name');
     expect((await service.get('/api/products/search?name=a')).json.data).toHaveLength(1);
     expect((await service.get('/api/products/9')).json).toEqual(failure('Product with id 9 not found'));
     expect(instances).toBe(4);
@@ -455,14 +455,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 });
 
-describe('[1] CrudOverride', () => {
+describe('[1] OverrideNote', () => {
   class Described extends CrudController(base) {
     @Get()
-    @CrudOverride('Only what is in stock')
+    @OverrideNote('Only what is in stock')
     override async findAll(query: ListQuery) {
       return super.findAll(query);
     }
-    @CrudOverride()
+    @OverrideNote()
     @Get(':id')
     override async findById(id: string) {
       return super.findById(id);

@@ -1,9 +1,10 @@
 /** PATCH on each database, through both data paths. */
 import { IsEmail, ValidateIf } from 'class-validator';
+import { CrudController, type HookContext, type HookValues } from 'declarest';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { failure, startCrud, success, wrongFields, type CrudService } from './service.js';
+import { failure, startCrud, success, wrongFields, type CrudParts, type CrudService } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
 @Entity()
@@ -235,6 +236,65 @@ describe.each(DATABASES)('on %s', (database) => {
   );
 });
 
+describe.each(DATABASES)('[8.1] a patch that is merged, on %s', (database) => {
+  const Member = memberOf(database);
+  const start = async (more: Partial<CrudParts>): Promise<CrudService> => {
+    const service = await startCrud('express', { database, entities: [Member, Team], ...more });
+    await service.dataSource.getRepository(Member).insert({ name: 'Ann', settings: {} });
+    return service;
+  };
+
+  it('is 409 where another request changes the record before each of its attempts', async () => {
+    const validate = async (value: unknown) => {
+      await service.dataSource.getRepository(Member).increment({ id: 1 }, 'rank', 1);
+      return { value: value as object };
+    };
+    const schema = { update: { '~standard': { version: 1 as const, vendor: 'test', validate } } };
+    const service = await start({ resources: [{ entity: Member, endpoint: '/members', validationSchema: schema }] });
+    const { status, json } = await service.send('PATCH', '/members/1', { json: { name: 'Bea' } });
+    expect([status, json]).toEqual([409, failure('Member was changed by other requests: repeat the change')]);
+    expect(await service.dataSource.getRepository(Member).findOneBy({ id: 1 })).toMatchObject({ name: 'Ann' });
+    await service.close();
+  });
+
+  it('keeps what another transaction wrote since its own began, also where a hook sends it', async () => {
+    class Members extends CrudController({ entity: Member, endpoint: '/members' }) {}
+    class Teams extends CrudController({ entity: Team, endpoint: '/teams' }) {
+      override async beforeUpdate(_: number, { name }: HookValues<Team>, { manager }: HookContext): Promise<void> {
+        // On MariaDB, the first read decides what later ones see.
+        await manager.findOneBy(Member, { id: 1 });
+        await service.app.get(Members).patch('1', { settings: { [name!]: true } });
+      }
+    }
+    const service = await start({ resources: [Members, Teams] });
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await service.dataSource.getRepository(Team).insert(names.map(() => ({ name: 'new' })));
+    const answers = await Promise.all(names.map((name, index) => service.put(`/teams/${index + 1}`, { name })));
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+    const { settings } = (await service.get('/members/1')).json.data;
+    expect(settings).toEqual({ a: true, b: true, c: true, d: true, e: true });
+    await service.close();
+  });
+
+  it('answers an unknown record before a wrong body, also where a hook sends the batch', async () => {
+    class Members extends CrudController({ entity: Member, endpoint: '/members' }) {}
+    class Teams extends CrudController({ entity: Team, endpoint: '/teams' }) {
+      override async beforeCreate(): Promise<void> {
+        await service.app.get(Members).patchMany({
+          items: [
+            { id: 1, rank: 'x' },
+            { id: 9, name: 'y' },
+          ],
+        });
+      }
+    }
+    const service = await start({ resources: [Members, Teams] });
+    const { status, json } = await service.post('/teams', { name: 'Red' });
+    expect([status, json]).toEqual([404, failure('Member with id 9 not found')]);
+    await service.close();
+  });
+});
+
 it('[8.1] [9.3] null clears the fields of an embedded object that the caller knows', async () => {
   const service = await startCrud('express', {
     entities: [Place],
@@ -242,7 +302,7 @@ it('[8.1] [9.3] null clears the fields of an embedded object that the caller kno
       {
         entity: Place,
         endpoint: '/api/places',
-        fields: { 'note.pages': { read: ['ADMIN'], write: ['ADMIN'] } },
+        fieldPermissions: { 'note.pages': { read: ['ADMIN'], write: ['ADMIN'] } },
       },
     ],
   });

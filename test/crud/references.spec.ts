@@ -5,7 +5,7 @@ import { Column, type DataSource, DeleteDateColumn, Entity, ManyToOne, PrimaryGe
 import { authModule } from '../access/ruled-app.js';
 import { DATABASES } from '../harness/databases.js';
 import type { Platform } from '../harness/platforms.js';
-import { type CrudParts, type CrudService, failure, naming, startCrud } from './service.js';
+import { type CrudParts, type CrudService, failure, startCrud } from './service.js';
 
 @Entity()
 class Author {
@@ -108,7 +108,7 @@ describe.each(WHERE)('on $database and $platform, $path', (where) => {
 
   it('[9.4] a reference that the caller cannot read is not told by sending it unchanged', async () => {
     const fields = { authorId: { read: ['ADMIN'] } } as const;
-    const { of } = await start([{ ...books, fields }, authors], where);
+    const { of } = await start([{ ...books, fieldPermissions: fields }, authors], where);
     const { patch } = of(user);
     expect(await patch('/books/1', { authorId: OTHERS })).toMatchObject(refusal('update') as object);
     expect(await patch('/books/1', { authorId: MISSING })).toMatchObject(refusal('update') as object);
@@ -191,7 +191,11 @@ it('[9.5] of several resources on the author, one that shows the record is enoug
     refusal('create') as object,
   );
   class Team extends CrudController<Author>(authors) {}
-  const named = await start([{ ...books, includableRelations: [{ relation: 'author', as: Team }] }, Team, others]);
+  const named = await start([
+    { ...books, includableRelations: [{ relation: 'author', controller: Team }] },
+    Team,
+    others,
+  ]);
   expect(await named.of(user).post('/books', { title: 'two', authorId: OTHERS })).toMatchObject(
     refusal('create') as object,
   );
@@ -205,6 +209,6 @@ it('[9.4] the owner that the server sets is not looked up', async () => {
     json: { data: { authorId: 1 } },
   });
   expect((await of(user).post('/books', { title: 'two', authorId: 1 })).json).toMatchObject({
-    errors: [{ field: 'authorId', message: naming('leave it out') }],
+    errors: [{ field: 'authorId', message: 'you may not write this field' }],
   });
 });

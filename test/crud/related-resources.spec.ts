@@ -62,7 +62,7 @@ const authors: CrudOptions<Author> = {
   maxListSize: 500,
   includableRelations: ['books'],
   scope: ({ user: caller }: ScopeContext) => ({ team: Number(caller?.id ?? 0) }),
-  fields: { email: { read: ['EDITOR'] } },
+  fieldPermissions: { email: { read: ['EDITOR'] } },
 };
 
 const running: CrudService[] = [];
@@ -128,12 +128,39 @@ describe.each(PATHS)('on $database, $path', (where) => {
   });
 
   it('[9.3] who may not read the column of a relation cannot include it or filter by it', async () => {
-    const { of } = await start([books({ fields: { authorId: { read: ['EDITOR'] } } }), authors], where);
+    const { of } = await start([books({ fieldPermissions: { authorId: { read: ['EDITOR'] } } }), authors], where);
     expect(wrongFields(await of(user).get('/books?include=author'))).toEqual(['include']);
     expect(wrongFields(await of(user).get('/books?filter[author.name]=Ann'))).toEqual(['filter[author.name]']);
     expect(data(await of(editor).get('/books/2?include=author&fields[author]=name'))).toMatchObject({
       author: { name: 'Bob' },
     });
+  });
+
+  it('[9.3] below an included relation, neither can be done with a relation whose column the caller may not read', async () => {
+    const resources = [
+      books({ fieldPermissions: { genreId: { read: ['EDITOR'] } } as never }),
+      { ...authors, includableRelations: ['books.genre' as never], filterableFields: ['books.genre.label' as never] },
+    ];
+    const { of } = await start(resources, where);
+    expect(wrongFields(await of(user).get('/authors?include=books.genre'))).toEqual(['include']);
+    const filtered = await of(user).get('/authors?filter[books.genre.label]=Poems');
+    expect(wrongFields(filtered)).toEqual(['filter[books.genre.label]']);
+    const editorOfTeam1 = { ...user, roles: ['EDITOR'] };
+    expect(data(await of(editorOfTeam1).get('/authors?include=books.genre&fields=name'))).toMatchObject([
+      { name: 'Ann', books: [{ genre: { label: 'Poems' } }, { genre: null }] },
+    ]);
+  });
+
+  it('[9.3] nor can it be told from the other side of the relation', async () => {
+    const hiding = books({ fieldPermissions: { authorId: { read: ['EDITOR'] } } });
+    const from = { ...authors, filterableFields: ['name', 'books.title' as never] };
+    const { of } = await start([hiding, from], where);
+    expect(wrongFields(await of(user).get('/authors?include=books'))).toEqual(['include']);
+    expect(wrongFields(await of(user).get('/authors?filter[books.title]=one'))).toEqual(['filter[books.title]']);
+    const editorOfTeam1 = { ...user, roles: ['EDITOR'] };
+    expect(data(await of(editorOfTeam1).get('/authors?filter[books.title]=one&include=books'))).toMatchObject([
+      { name: 'Ann', books: [{ title: 'one' }, { title: 'three' }] },
+    ]);
   });
 
   it('[7.4] an entity without a resource shows every readable column, whatever its key is', async () => {
@@ -150,7 +177,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     class Everyone extends CrudController<Author>({ entity: Author, endpoint: '/everyone', maxListSize: 500 }) {}
     class Team extends CrudController<Author>(authors) {}
     const named = (controller: typeof Everyone): CrudOptions<Book> =>
-      books({ includableRelations: [{ relation: 'author', as: controller }] });
+      books({ includableRelations: [{ relation: 'author', controller: controller }] });
     const { of } = await start([named(Everyone), Everyone, Team], where);
     expect(data(await of(user).get('/books/2?include=author'))).toMatchObject({ author: { email: 'b@x' } });
     expect(titles(await of(user).get('/books?filter[author.name]=Bob'))).toEqual(['two']);
@@ -195,17 +222,17 @@ describe('[7.4] [9.5] the service refuses to boot', () => {
     [
       'where several resources serve the entity of an include',
       { includableRelations: ['author'], filterableFields: [] },
-      'CRUD option `includableRelations` of Book must be relations to entities with one resource, got "author", for Author has several. Name the one that applies: includableRelations: [{ relation: "author", as: … }].',
+      'CRUD option `includableRelations` of Book must be relations to entities with one resource, got "author", for Author has several. Name the one that applies: includableRelations: [{ relation: "author", controller: … }].',
     ],
     [
       'where several resources serve the entity of a filter',
       { includableRelations: [], filterableFields: ['author.name'] },
-      'CRUD option `filterableFields` of Book must be relations to entities with one resource, got "author", for Author has several. Name the one that applies: includableRelations: [{ relation: "author", as: … }].',
+      'CRUD option `filterableFields` of Book must be relations to entities with one resource, got "author", for Author has several. Name the one that applies: includableRelations: [{ relation: "author", controller: … }].',
     ],
     [
       'where the named controller is not registered',
-      { includableRelations: [{ relation: 'author', as: Nowhere }], filterableFields: [] },
-      'CRUD option `includableRelations` of Book must be relations through registered controllers of Author, got `Nowhere`. Name one of them in `as`.',
+      { includableRelations: [{ relation: 'author', controller: Nowhere }], filterableFields: [] },
+      'CRUD option `includableRelations` of Book must be relations through registered controllers of Author, got `Nowhere`. Name one of them in `controller`.',
     ],
     [
       'where an entity has no such relation',

@@ -321,7 +321,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
 
   it('[7.3] [9.3] what a caller may not read is an unknown name everywhere', async () => {
     const { of, service, exported } = await start(
-      { fields: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' },
+      { fieldPermissions: { notes: { read: ['EDITOR'] } }, defaultSort: '-notes,title' },
       where,
     );
     const { get, post, put } = of(ann);
@@ -366,7 +366,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.3] what a caller may not write is 400, unless it is unchanged', async () => {
     const { of } = await start(
       {
-        fields: {
+        fieldPermissions: {
           notes: { write: ['EDITOR'] },
           slug: { write: 'once' },
           rank: { write: 'never' },
@@ -399,7 +399,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
   });
 
   it('[9.3] a conflict names no field that the caller does not know', async () => {
-    const { of } = await start({ fields: { slug: { read: ['EDITOR'], write: ['EDITOR'] } } }, where);
+    const { of } = await start({ fieldPermissions: { slug: { read: ['EDITOR'], write: ['EDITOR'] } } }, where);
     const taken = { title: 'x', slug: 's2' };
     expect((await of(editor).post('/docs', taken)).json).toEqual(
       failure('Doc cannot be created: slug is already taken'),
@@ -602,7 +602,11 @@ it.each(DATABASES)('[8.7] [9.3] values are the same however they are written, on
     database,
     entities: [Sale],
     resources: [
-      { entity: Sale, endpoint: '/prices/:price/sales', fields: { fee: { write: 'once' }, at: { write: 'once' } } },
+      {
+        entity: Sale,
+        endpoint: '/prices/:price/sales',
+        fieldPermissions: { fee: { write: 'once' }, at: { write: 'once' } },
+      },
     ],
   });
   running.push(service);
@@ -641,6 +645,11 @@ describe('wrong declarations', () => {
       { scope: useScope(Nowhere) },
       'must be useScope(…) of a provider of the application, got `Nowhere`',
     ],
+    [
+      '[8.7] [9.3] a path by a field that somebody may not read',
+      { endpoint: '/teams/:teamId/docs', fieldPermissions: { teamId: { read: ['ADMIN'] } } as never },
+      'CRUD option `endpoint` of Doc must be a path with parameters that every caller may read, got :teamId. Leave `read` of teamId out of fieldPermissions.',
+    ],
     ['[9.2] an owner that the entity lacks', { owner: anything('authorId') }, '`owner` of Doc must be fields among'],
     [
       '[9.2] an owner with an unknown detail',
@@ -649,13 +658,13 @@ describe('wrong declarations', () => {
     ],
     [
       '[9.3] permissions of a field that the entity lacks',
-      { fields: anything({ colour: {} }) },
-      '`fields` of Doc must be fields among',
+      { fieldPermissions: anything({ colour: {} }) },
+      '`fieldPermissions` of Doc must be fields among',
     ],
     [
       '[9.3] a permission that is neither a word nor roles',
-      { fields: anything({ title: { read: 'once' } }) },
-      '`fields.title` of Doc must be { read, write }, each "never" or an array of roles, and "once" for write, got {"read":"once"}',
+      { fieldPermissions: anything({ title: { read: 'once' } }) },
+      '`fieldPermissions.title` of Doc must be { read, write }, each "never" or an array of at least one role, and "once" for write, got {"read":"once"}',
     ],
     [
       '[8.7] a parameter that the entity lacks',
@@ -675,9 +684,13 @@ describe('wrong declarations', () => {
     // @ts-expect-error -- no such field
     CrudController({ entity: Doc, endpoint: '/docs', owner: 'ownerID' });
     // @ts-expect-error -- no such field
-    CrudController({ entity: Doc, endpoint: '/docs', fields: { colour: { read: 'never' } } });
+    CrudController({ entity: Doc, endpoint: '/docs', fieldPermissions: { colour: { read: 'never' } } });
     // @ts-expect-error -- no such field
     CrudController({ entity: Doc, endpoint: '/docs', scope: () => ({ colour: 'red' }) });
+    // As messages and pages say it, whatever type the ids of users have.
+    CrudController({ entity: Doc, endpoint: '/docs', scope: ({ user }) => ({ ownerId: user?.id ?? 0 }) });
+    CrudController({ entity: Doc, endpoint: '/docs', scope: ({ user }) => ({ teamId: user?.id ?? 0 }) });
+    CrudController({ entity: Doc, endpoint: '/docs', scope: ({ user }) => ({ slug: user?.id ?? '' }) });
     // @ts-expect-error -- no such field
     expect(() => CrudModule.forFeature({ entity: Doc, endpoint: '/docs', owner: 'ownerID' })).not.toThrow();
   });

@@ -81,9 +81,9 @@ describe('a schema', () => {
     service = await startCrud('fastify', {
       entities: [Offer],
       resources: [
-        { entity: Offer, endpoint: '/api/watched', schema: { create: watching, update: watching } },
-        { entity: Offer, endpoint: '/api/created', schema: { create } },
-        { entity: Offer, endpoint: '/api/offers', schema: { create, update } },
+        { entity: Offer, endpoint: '/api/watched', validationSchema: { create: watching, update: watching } },
+        { entity: Offer, endpoint: '/api/created', validationSchema: { create } },
+        { entity: Offer, endpoint: '/api/offers', validationSchema: { create, update } },
       ],
     });
   });
@@ -181,9 +181,11 @@ describe('a schema', () => {
     ['no Standard Schema', { create: { parse: () => true } }],
   ])('[8.8] refuses to boot with %s', async (_what, schema) => {
     const { message } = await crudError('fastify', {
-      resources: [{ entity: Offer, endpoint: '/api/offers', schema: schema as object }],
+      resources: [{ entity: Offer, endpoint: '/api/offers', validationSchema: schema as object }],
     });
-    expect(message).toMatch(/^CRUD option `schema` of Offer must be \{create, update\} with Standard Schemas, got /);
+    expect(message).toMatch(
+      /^CRUD option `validationSchema` of Offer must be \{create, update\} with Standard Schemas, got /,
+    );
   });
 });
 
@@ -203,8 +205,8 @@ describe('schemas beside permissions', () => {
     const strict = z.strictObject({ title: z.string().min(2), discount: z.number().nullish() });
     await start({
       owner: 'price',
-      fields: { currency: { write: 'never' }, tags: { write: 'never' }, until: { write: 'never' } },
-      schema: { create: strict, update: strict },
+      fieldPermissions: { currency: { write: 'never' }, tags: { write: 'never' }, until: { write: 'never' } },
+      validationSchema: { create: strict, update: strict },
     });
     expect((await user().post('/api/offers', { title: 'Lamp' })).status).toBe(201);
     const { data } = (await user().get('/api/offers/1')).json as { data: object };
@@ -216,8 +218,11 @@ describe('schemas beside permissions', () => {
   it('[8.8] [9.3] a schema says nothing of fields that the caller does not know', async () => {
     const whole = z.object({ title: z.string(), price: z.number(), currency: z.string().default('CHF') });
     await start({
-      fields: { price: { read: ['EDITOR'], write: ['EDITOR'] }, currency: { read: ['EDITOR'], write: ['EDITOR'] } },
-      schema: { create: whole.partial({ price: true }), update: whole },
+      fieldPermissions: {
+        price: { read: ['EDITOR'], write: ['EDITOR'] },
+        currency: { read: ['EDITOR'], write: ['EDITOR'] },
+      },
+      validationSchema: { create: whole.partial({ price: true }), update: whole },
     });
     const editor = as(service.app, { sub: 2, roles: ['EDITOR'] });
     expect((await editor.post('/api/offers', { title: 'a', price: 3 })).json).toMatchObject({
@@ -234,7 +239,7 @@ describe('schemas beside permissions', () => {
 
   it('[8.7] [8.8] a schema sees what the path fixes, where it is sent', async () => {
     const whole = z.object({ title: z.string(), price: z.number() });
-    await start({ endpoint: '/prices/:price/offers', schema: { create: whole, update: whole } });
+    await start({ endpoint: '/prices/:price/offers', validationSchema: { create: whole, update: whole } });
     expect((await user().post('/prices/5/offers', { title: 'a', price: 5 })).status).toBe(201);
     expect((await user().put('/prices/5/offers/1', { title: 'b', price: 5 })).json).toMatchObject({
       data: { price: 5 },
@@ -245,7 +250,7 @@ describe('schemas beside permissions', () => {
 
   it('[8.8] takes schemas of valibot', async () => {
     const title = v.object({ title: v.pipe(v.string(), v.trim(), v.minLength(2)) });
-    await start({ schema: { create: title, update: title } });
+    await start({ validationSchema: { create: title, update: title } });
     expect((await user().post('/api/offers', { title: ' ab ', price: 1 })).json).toMatchObject({
       data: { title: 'ab' },
     });
@@ -261,7 +266,7 @@ describe.each(DATABASES)('on %s', (database) => {
         database,
         path,
         entities: [Offer],
-        resources: [{ entity: Offer, endpoint: '/api/offers', schema: { create, update } }],
+        resources: [{ entity: Offer, endpoint: '/api/offers', validationSchema: { create, update } }],
       });
       for (let id = 1; id <= 10; id += 1) {
         await service.post('/api/offers', offer);

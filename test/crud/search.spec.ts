@@ -3,7 +3,7 @@ import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { compileSchema } from '../../lib/cli/compile-application.js';
-import { prepareSearchIndex } from '../../lib/crud/nest/search-indexes.js';
+import { prepareSearchIndex } from '../../lib/crud/nest/startup.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
@@ -378,7 +378,7 @@ describe('with an index', () => {
         resources: [{ entity: Article, endpoint: '/api/articles', searchIndex: true }],
       });
       expect(message).toMatch(
-        /^CRUD option `searchIndex` of Article must be used together with enableSearch, got no search\. /,
+        /^CRUD option `searchIndex` of Article must be used together with enableSearch, got no enableSearch\. /,
       );
     });
 

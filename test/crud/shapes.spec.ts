@@ -174,10 +174,66 @@ class Essay extends Content {
 }
 
 @Entity()
+class Album {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Photo, { nullable: true })
+  cover!: Photo | null;
+
+  @ManyToMany(() => Photo)
+  @JoinTable()
+  photos!: Photo[];
+}
+
+@Entity()
 class OnlyId {
   @PrimaryGeneratedColumn()
   id!: number;
 }
+
+describe.each(DATABASES)('records of a class that shares its table, on %s', (database) => {
+  let service: CrudService;
+  let [photo, essay]: number[] = [];
+
+  beforeAll(async () => {
+    service = await startCrud('express', {
+      database,
+      entities: [Content, Photo, Essay, Album],
+      resources: [
+        {
+          entity: Album,
+          endpoint: '/albums',
+          filterableFields: ['cover.title', 'photos.title'],
+          includableRelations: ['cover', 'photos'],
+          linkableRelations: ['photos'],
+        },
+      ],
+    });
+    const insert = async (entity: typeof Photo | typeof Essay): Promise<number> =>
+      (await service.dataSource.getRepository<Content>(entity).save({ title: 'same' })).id;
+    photo = await insert(Photo);
+    essay = await insert(Essay);
+  });
+  afterAll(() => service.close());
+
+  it('[4.6] [8.3] references and links to a record of another class are 409', async () => {
+    expect((await service.post('/albums', { coverId: essay })).status).toBe(409);
+    expect((await service.post('/albums', { photosIds: [essay] })).status).toBe(409);
+    expect((await service.post('/albums', { coverId: photo, photosIds: [photo] })).status).toBe(201);
+  });
+
+  it('[7.1] filters and includes through a relation see no record of another class', async () => {
+    const albums = service.dataSource.getRepository(Album);
+    const { id } = await albums.save({ cover: { id: essay! }, photos: [{ id: essay! }] });
+    for (const name of ['cover.title', 'photos.title']) {
+      const found = (await service.get(`/albums?filter[${name}]=same`)).json.data as { id: number }[];
+      expect(found.map((each) => each.id)).not.toContain(id);
+    }
+    const { data } = (await service.get(`/albums/${id}?include=cover,photos`)).json;
+    expect(data).toMatchObject({ cover: null, photos: [] });
+  });
+});
 
 describe.each(DATABASES)('on %s', (database) => {
   const defaults = defaultsOf(database);

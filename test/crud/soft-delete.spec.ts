@@ -304,7 +304,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       resources: [{ entity: Plain, endpoint: '/api/plain', ...options }],
     });
     expect(message).toBe(
-      `CRUD option \`${option}\` of Plain must be an option of an entity with a @DeleteDateColumn(), got one without. Declare the column or remove the option.`,
+      `CRUD option \`${option}\` needs a @DeleteDateColumn() on Plain. Declare the column or remove the option.`,
     );
   });
 });

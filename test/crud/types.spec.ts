@@ -160,7 +160,7 @@ it('[7.4] [8.3] types the relations of options by the entity', () => {
   class Authors extends CrudController({ entity: Author, endpoint: '/authors' }) {}
   const article = { entity: Article, endpoint: '/a' } as const;
   types(() => CrudController({ ...article, includableRelations: ['author', 'editor', 'author.articles.author'] }));
-  types(() => CrudController({ ...article, includableRelations: [{ relation: 'author', as: Authors }] }));
+  types(() => CrudController({ ...article, includableRelations: [{ relation: 'author', controller: Authors }] }));
   types(() => CrudModule.forFeature({ ...article, includableRelations: ['author.articles'] }));
   // @ts-expect-error a misspelt relation
   types(() => CrudController({ ...article, includableRelations: ['autor'] }));

@@ -4,10 +4,12 @@ import {
   Body,
   type CallHandler,
   Catch,
+  ConflictException,
   Controller,
   type ExceptionFilter,
   type ExecutionContext,
   Get,
+  GoneException,
   HttpException,
   type INestApplication,
   Injectable,
@@ -16,9 +18,10 @@ import {
   Post,
   type Provider,
   Query,
+  UseFilters,
   UseInterceptors,
 } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import {
   ApiExcludeEndpoint,
   ApiOperation,
@@ -29,7 +32,7 @@ import {
 } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import { CrudController, type JsonObject, type ListQuery } from 'declarest';
-import { type Observable, of, tap } from 'rxjs';
+import { catchError, type Observable, of, tap } from 'rxjs';
 import { Column, Entity, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
@@ -173,6 +176,71 @@ describe.each(PLATFORMS)('%s', (platform) => {
       expect(paths['/api/people/{id}']!.put!.operationId).toBe('PeopleController update');
     });
   });
+});
+
+describe('exceptions of the application', () => {
+  class SoldOut extends Error {}
+
+  @Entity()
+  class Ticket {
+    @PrimaryGeneratedColumn()
+    id!: number;
+
+    @Column({ length: 20 })
+    seat!: string;
+  }
+
+  class TicketsController extends CrudController({ entity: Ticket, endpoint: '/api/tickets', enableBatch: true }) {
+    override beforeCreate({ seat }: Partial<Ticket>): void {
+      if (seat === 'gone') throw new SoldOut();
+      if (seat === 'held') throw new ConflictException({ message: 'The seat is held', code: 'HELD' });
+    }
+  }
+
+  @Catch(SoldOut)
+  class SoldOutFilter implements ExceptionFilter {
+    constructor(private readonly host: HttpAdapterHost) {}
+
+    catch(_: SoldOut, host: ArgumentsHost): void {
+      this.host.httpAdapter.reply(host.switchToHttp().getResponse(), { soldOut: true }, 410);
+    }
+  }
+
+  @UseFilters(SoldOutFilter)
+  class FilteredController extends TicketsController {}
+
+  const translate: NestInterceptor = {
+    intercept: (_, next) =>
+      next.handle().pipe(
+        catchError((error: unknown) => {
+          throw error instanceof SoldOut ? new GoneException({ message: 'Sold out', code: 'SOLD_OUT' }) : error;
+        }),
+      ),
+  };
+
+  it.each(PLATFORMS)('[4.3] reach a filter of the subclass, which others do not, on %s', async (platform) => {
+    const service = await startCrud(platform, { entities: [Ticket], resources: [FilteredController] });
+    const answer = await service.post('/api/tickets', { seat: 'gone' });
+    expect([answer.status, answer.json]).toEqual([410, { soldOut: true }]);
+    expect((await service.get('/api/tickets/7')).json).toEqual(failure('Ticket with id 7 not found'));
+    await service.close();
+  });
+
+  it.each(PLATFORMS)(
+    '[4.3] are translated by a global interceptor, and keep their members, on %s',
+    async (platform) => {
+      const providers = [{ provide: APP_INTERCEPTOR, useValue: translate }];
+      const service = await startCrud(platform, { entities: [Ticket], resources: [TicketsController], providers });
+      const gone = await service.post('/api/tickets', { seat: 'gone' });
+      expect([gone.status, gone.json]).toEqual([410, { ...failure('Sold out'), code: 'SOLD_OUT' }]);
+      const held = await service.post('/api/tickets', { seat: 'held' });
+      expect([held.status, held.json]).toEqual([409, { ...failure('The seat is held'), code: 'HELD' }]);
+      const items = { items: [{ seat: 'held' }, { seat: '1' }] };
+      const batch = await service.post('/api/tickets/batch?atomic=false', items);
+      expect(batch.json.data[0]).toEqual({ status: 409, message: 'The seat is held', code: 'HELD' });
+      await service.close();
+    },
+  );
 });
 
 describe('exception filters', () => {

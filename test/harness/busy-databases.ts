@@ -124,16 +124,16 @@ export async function startProxy(database: DatabaseName): Promise<DatabaseProxy>
   return { start: () => listen(own), stop, remove };
 }
 
-/** Ends every other connection to the database, as an administrator does. */
+/** Ends every other connection to the database, as an administrator does, and waits until the server has ended them. */
 export async function endOtherConnections(admin: QueryRunner): Promise<void> {
   if (admin.connection.options.type === 'postgres') {
     await admin.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     return;
   }
-  const rows = (await admin.query(
-    'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
-  )) as { id: number }[];
-  for (const { id } of rows) await admin.query(`KILL ${id}`);
+  const others = (): Promise<{ id: number }[]> =>
+    admin.query('SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()');
+  for (const { id } of await others()) await admin.query(`KILL ${id}`);
+  while ((await others()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -118,7 +118,7 @@ afterAll(async () => {
   await Promise.all([...open].map((close) => close()));
 });
 
-function adapterFor(platform: Platform): ExpressAdapter | FastifyAdapter {
+export function adapterFor(platform: Platform): ExpressAdapter | FastifyAdapter {
   if (platform === 'fastify') return new FastifyAdapter({ forceCloseConnections: true });
   // CI runs some suites again on the package's own adapter.
   return process.env['TEST_EXPRESS_ADAPTER'] === 'own' ? new OwnExpressAdapter() : new ExpressAdapter();

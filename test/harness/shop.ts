@@ -18,7 +18,7 @@ import {
   CrudController,
   CrudModule,
   type CrudOptions,
-  CrudOverride,
+  OverrideNote,
   type CrudResource,
   CurrentUser,
   type GeneratedControllerClass,
@@ -236,10 +236,15 @@ function productsController({ products, overridden = true }: ShopParts): Generat
 
   class ProductsController extends Generated {
     @Get()
-    @CrudOverride('Only what is in stock')
+    @OverrideNote('Only what is in stock')
     override async findAll(query: ListQuery) {
       const page = await super.findAll(query);
       return { ...page, data: page.data.filter(({ stock }) => stock > 0) };
+    }
+
+    @Get('search')
+    override search(query: ListQuery) {
+      return super.search(query);
     }
   }
   return ProductsController;

@@ -33,7 +33,7 @@ describe('the description of a failure', () => {
       400,
       'name is empty; price is negative',
     ],
-    ['an object without a message', new HttpException({ code: 5 }, 422), 422, 'Http Exception'],
+    ['an object without a message', new HttpException({}, 422), 422, 'Http Exception'],
     [
       'malformed JSON',
       unreadable(400, 'Unexpected token } in "hunter2"'),
@@ -50,14 +50,22 @@ describe('the description of a failure', () => {
       'The request body is larger than this server accepts',
     ],
   ])('[4.3] %s has a status and a sentence', (_, exception, status, message) => {
-    expect(failureOf(exception)).toEqual({ status, message });
+    expect(failureOf(exception, undefined)).toEqual({ status, message });
     expect(logged).toEqual([]);
+  });
+
+  it('[4.3] the members of a response of the application are kept, and those that Nest adds are not', () => {
+    const own = new HttpException({ message: 'Sold out', code: 'SOLD_OUT', error: { sku: 7 } }, 422);
+    const members = { code: 'SOLD_OUT', error: { sku: 7 } };
+    expect(failureOf(own, undefined)).toEqual({ status: 422, message: 'Sold out', members });
+    const ofNest = new ForbiddenException('Not today');
+    expect(failureOf(ofNest, undefined)).toEqual({ status: 403, message: 'Not today' });
   });
 
   it('[4.3] every wrong field is named', () => {
     const errors = [{ field: 'name', message: 'expected a text' }];
     const exception = new BadRequestException({ message: 'Invalid product', errors });
-    expect(failureOf(exception)).toEqual({ status: 400, message: 'Invalid product', errors });
+    expect(failureOf(exception, undefined)).toEqual({ status: 400, message: 'Invalid product', errors });
   });
 
   it.each<[string, unknown]>([
@@ -73,7 +81,7 @@ describe('the description of a failure', () => {
     ['undefined', undefined],
     ['null', null],
   ])('[4.3] %s reveals no detail', (_, exception) => {
-    expect(failureOf(exception)).toEqual({ status: 500, message: 'Internal server error' });
+    expect(failureOf(exception, undefined)).toEqual({ status: 500, message: 'Internal server error' });
     expect(logged).toHaveLength(1);
   });
 

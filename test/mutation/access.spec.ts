@@ -110,7 +110,7 @@ describe('policies', () => {
   const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
   const request = { method: 'GET', headers: {} };
   const refusedBy = (name: string): Refusal => ({ reason: 'forbidden', missing: [name], byPolicy: true });
-  const ask = (...requirements: Requirement[]) => checkPolicies(requirements, principal, request);
+  const ask = (...requirements: Requirement[]) => checkPolicies(requirements, principal, request, () => undefined);
   const answering = (name: string, answer: unknown): Requirement => ({
     policy: policyOf(name, () => answer as boolean),
   });

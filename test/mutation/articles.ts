@@ -22,6 +22,7 @@ import { compileResource, describeResource, type Resource } from '../../lib/crud
 import type { FindProvider } from '../../lib/crud/plan/row-rules.js';
 import type { Relation as RelationMetadata } from '../../lib/crud/sql/condition.js';
 import { beginCall, callOf, type Call } from '../../lib/crud/store/call.js';
+import { Connections } from '../../lib/database/connections.js';
 import { Database } from '../../lib/crud/store/database.js';
 
 @Entity()
@@ -135,7 +136,7 @@ export function planOf(
   findProvider: FindProvider = () => undefined,
   others: ReadonlyMap<unknown, object> = new Map(),
 ): Plan<Article> {
-  const database = new Database(dataSource);
+  const database = new Database(dataSource, new Connections(dataSource));
   const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options });
   const resource = compileResource(resolved, database, findProvider);
   const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan => {
@@ -164,4 +165,4 @@ const leaf = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
 
 /** A call of a request; without one, that of code outside of requests. */
 export const callFor = (request?: object): Call =>
-  request ? callOf({ request: request as never, answers: new Map() }) : beginCall();
+  request ? callOf({ request: request as never, handler: {}, answers: new Map() }) : beginCall();

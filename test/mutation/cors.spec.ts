@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { cors, corsHeaders } from '../../lib/cors/cors.middleware.js';
-import { checkOrigin } from '../../lib/cors/origin.js';
+import { checkOrigin } from '../../lib/cors/cors.middleware.js';
 import { routesOf, takeReturnedPaths, uncoveredPaths } from '../../lib/cors/routes-of.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { RouteTable } from '../../lib/routes/route-table.js';

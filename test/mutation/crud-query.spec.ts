@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Relation, type SortKey } from '../../lib/crud/sql/condition.js';
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
-import { isDeletedChoice, readFlag } from '../../lib/crud/query/parameters.js';
+import { isDeletedChoice, QueryParameters } from '../../lib/crud/query/parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
 import {
   conditionParameters,
@@ -353,7 +353,7 @@ describe('[8.4] deleted records', () => {
 
   it('a flag has the fallback where it is not sent', () => {
     const flag = (fallback: boolean, value?: string) =>
-      readFlag('atomic', fallback, new Map(value === undefined ? [] : [['atomic', value]]), new QueryErrors());
+      new QueryParameters(value === undefined ? {} : { atomic: value }, ['atomic']).flag('atomic', fallback);
     expect([flag(true), flag(true, 'false'), flag(false), flag(false, 'true')]).toEqual([true, false, false, true]);
   });
 });

@@ -1,4 +1,4 @@
-import { shapesOf } from '../../lib/routes/route-shape.js';
+import { shapesOf } from '../../lib/routes/route.js';
 import {
   byBreadth,
   exactly,

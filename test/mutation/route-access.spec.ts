@@ -2,12 +2,17 @@ import 'reflect-metadata';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { declareRoute } from '../../lib/routes/declared-route.js';
 import type { Route } from '../../lib/routes/route.js';
-import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, describeAccess } from '../../lib/access/access.js';
+import {
+  AUTHENTICATED as ANY_TOKEN,
+  DENIED as NOBODY,
+  describeAccess,
+  describeRule,
+  type Access,
+  type Rule,
+} from '../../lib/access/access.js';
 import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
 import { accessRows, formatAccessRows } from '../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/rule.js';
-import { describeRule } from '../../lib/access/rules.js';
 import { AUTHENTICATED, DENIED, handling, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
 const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };

@@ -3,7 +3,7 @@ import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/access/
 import type { CompiledAccess } from '../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/rule.js';
+import type { Rule } from '../../lib/access/access.js';
 import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
@@ -25,6 +25,7 @@ function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRul
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
   const compiled = {
     policy: { rules },
+    table: { controllerRoutes: read(routes) },
     inside,
     outsideRoutes: beside,
     entries: [...inside.entries, ...beside.entries],
@@ -144,8 +145,8 @@ describe('warnings about rules', () => {
         ],
       },
       [
-        'Shop.roles("A", "POST /a") restricts POST /a but not POST /a/batch. Restrict the batch too, or declare a rule of its own for it.',
-        'Shop.roles("A", "PATCH /a/:id") restricts PATCH /a/:id but not PATCH /a/batch. Restrict the batch too, or declare a rule of its own for it.',
+        'Shop.roles("A", "POST /a") restricts POST /a but not POST /a/batch. Restrict "POST /a/batch" too, or declare a rule of its own for it.',
+        'Shop.roles("A", "PATCH /a/:id") restricts PATCH /a/:id but not PATCH /a/batch. Restrict "PATCH /a/batch" too, or declare a rule of its own for it.',
       ],
     ],
     [
@@ -155,7 +156,7 @@ describe('warnings about rules', () => {
         rules: [rule('/**', AUTHENTICATED), rule('PATCH /a/:aId/b/:id', roles('A'))],
       },
       [
-        'Shop.roles("A", "PATCH /a/:aId/b/:id") restricts PATCH /a/:aId/b/:id but not PATCH /a/:aId/b/batch. Restrict the batch too, or declare a rule of its own for it.',
+        'Shop.roles("A", "PATCH /a/:aId/b/:id") restricts PATCH /a/:aId/b/:id but not PATCH /a/:aId/b/batch. Restrict "PATCH /a/*/b/batch" too, or declare a rule of its own for it.',
       ],
     ],
     [

@@ -1,14 +1,19 @@
-import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, type Refusal } from '../../lib/access/access.js';
 import {
   asEnforced,
   assertNotOpened,
+  AUTHENTICATED as ANY_TOKEN,
   broadestFirst,
   decidingRule,
+  DENIED as NOBODY,
   describeRule,
   fold,
   refuseContradictions,
-} from '../../lib/access/rules.js';
-import { type Effect, restricts, type Rule } from '../../lib/access/rule.js';
+  restricts,
+  type Access,
+  type Effect,
+  type Refusal,
+  type Rule,
+} from '../../lib/access/access.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, rule } from './declared.js';
 
 describe('effects of rules', () => {

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
-import { BearerAuthenticator } from '../../lib/auth/bearer-authenticator.js';
+import { BearerAuthenticator } from '../../lib/auth/tokens.js';
 import { readClaims, Tokens } from '../../lib/auth/tokens.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/auth.options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';

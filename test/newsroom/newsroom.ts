@@ -20,7 +20,7 @@ const articles: CrudOptions<Article> = {
   deletedRoles: ['EDITOR'],
   scope: ({ user }) => user?.roles.includes('EDITOR') || [{ status: 'published' }, { owner: { id: +(user?.id ?? 0) } }],
   owner: { field: 'ownerId', except: ['EDITOR'] },
-  fields: {
+  fieldPermissions: {
     slug: { write: 'once' },
     status: { write: ['EDITOR'] },
     editorNotes: { read: ['EDITOR'], write: ['EDITOR'] },

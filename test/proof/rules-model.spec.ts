@@ -5,12 +5,18 @@
 import { authController } from '../../lib/auth/auth.controller.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute } from '../../lib/routes/route.js';
-import { type Access, ACCESS_BY_NAME, checkPolicies, decide } from '../../lib/access/access.js';
+import {
+  ACCESS_BY_NAME,
+  asEnforced,
+  checkPolicies,
+  decide,
+  refuseContradictions,
+  type Access,
+  type Rule,
+} from '../../lib/access/access.js';
 import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
 import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/rule.js';
-import { asEnforced, refuseContradictions } from '../../lib/access/rules.js';
 import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
 import { type Random, seeded } from '../access/random.js';
 import { handling } from '../mutation/declared.js';
@@ -128,7 +134,9 @@ class Compiled {
 
 async function withPolicies({ requirements }: Access, satisfies: readonly string[]): Promise<Answer> {
   const principal = { id: 1, email: satisfies.join(), roles: [] };
-  return (await checkPolicies(requirements, principal, { method: 'GET', headers: {} })) ? 403 : 'allowed';
+  return (await checkPolicies(requirements, principal, { method: 'GET', headers: {} }, () => undefined))
+    ? 403
+    : 'allowed';
 }
 
 const handlers = new Map<unknown, ControllerMethod>();

@@ -1,4 +1,4 @@
-import { isSameShape, overlaps, type RouteShape, shapesOf } from '../../lib/routes/route-shape.js';
+import { isSameShape, overlaps, type RouteShape, shapesOf } from '../../lib/routes/route.js';
 
 const ANY = undefined;
 const closed = (...levels: (string | undefined)[]): RouteShape => ({ levels, open: false });

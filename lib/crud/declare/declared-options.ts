@@ -7,6 +7,16 @@ export function declareOptions(controller: object, options: ResolvedCrudOptions)
   Reflect.defineMetadata(OPTIONS, options, controller);
 }
 
+const CLASSES = Symbol('declarest.crudClasses');
+
+/** Notes that an application has called `CrudController()`, whose class it may register or extend. */
+export function declareClass(controller: object, entity: object): void {
+  Reflect.defineMetadata(CLASSES, [...declaredClasses(entity), controller], entity);
+}
+
+export const declaredClasses = (entity: object): readonly object[] =>
+  (Reflect.getOwnMetadata(CLASSES, entity) ?? []) as readonly object[];
+
 /** The options of a generated controller or a subclass of one; `undefined` for any other class. */
 export function optionsOf(controller: object): ResolvedCrudOptions | undefined {
   return Reflect.getMetadata(OPTIONS, controller) as ResolvedCrudOptions | undefined;

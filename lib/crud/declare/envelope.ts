@@ -19,8 +19,11 @@ export interface Envelope<T> {
 export interface ListMetadata {
   /** Of a paged list. */
   readonly pagination?: Pagination;
-  /** Of an unpaged list with `maxListSize`: whether there were more records. */
-  readonly truncated?: boolean;
+  /**
+   * The included relations of which `maxIncluded` left some records out. Otherwise, of an unpaged list with
+   * `maxListSize`: whether there were more records.
+   */
+  readonly truncated?: boolean | readonly string[];
 }
 
 /** Numbered pages have `page`, cursor pages have `next` and `hasNext`. */
@@ -56,8 +59,8 @@ export function envelope<T>(message: string, data: T, metadata?: ListMetadata): 
   return { success: true, message, data: data as CrudData<T>, timestamp: localNow(), ...(metadata && { metadata }) };
 }
 
-export function failureEnvelope({ message, errors }: Failure): FailureEnvelope {
-  return { success: false, message, timestamp: localNow(), ...(errors && { errors }) };
+export function failureEnvelope({ message, errors, members }: Failure): FailureEnvelope {
+  return { ...members, success: false, message, timestamp: localNow(), ...(errors && { errors }) };
 }
 
 /** `toISOString` formats UTC: the offset is added first, and the "Z" is removed. */

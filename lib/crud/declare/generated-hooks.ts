@@ -22,10 +22,12 @@ export type HookValues<T> = { readonly [K in keyof CrudRecord<T>]?: CrudRecord<T
   readonly [K in ManyRelationName<T> as `${K}Ids`]?: readonly (string | number)[];
 };
 
-/** Nothing keeps the values as they are. */
+type Changes<V> = { readonly [K in keyof V]?: V[K] | undefined };
+
+/** Without a result, the values stay as they are. */
 // A method without a `return` has the type `void`.
 // oxlint-disable-next-line typescript/no-invalid-void-type
-type HookResult<V> = V | void | Promise<V | void>;
+type HookResult<V> = Changes<V> | void | Promise<Changes<V> | void>;
 
 /**
  * Methods that run around the writes of a generated controller, also where an override calls `super`, and once for each
@@ -37,11 +39,9 @@ export interface GeneratedHooks<T extends object> {
    * Runs before POST writes a record, in the transaction of the write.
    *
    * @param values the checked values of the body, with those that the server sets
-   * @returns the values to write, which are checked too; nothing keeps them. It may set fields that clients cannot write
-   * @example
-   * override beforeCreate(values: HookValues<Article>) {
-   *   return { ...values, slug: slugOf(values.title ?? '') };
-   * }
+   * @returns values that are merged over these, and checked; `undefined` for one counts as not sent. It may set fields
+   *   that clients cannot write
+   * @example override beforeCreate(values: HookValues<Article>) { return { slug: slugOf(values.title) }; }
    */
   beforeCreate?(values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
 
@@ -49,7 +49,7 @@ export interface GeneratedHooks<T extends object> {
    * Runs before PUT or PATCH changes a record, in the transaction of the write. The record is locked.
    *
    * @param values the values that the write sets: all for PUT, those that the body has for PATCH
-   * @returns the values to set, which are checked too; nothing keeps them. What it leaves out is left out of the body
+   * @returns values that are merged over these, and checked; `undefined` for one counts as not sent
    * @example
    * override async beforeUpdate(id: number, values: HookValues<Article>, { manager }: HookContext) {
    *   await manager.insert(Revision, { articleId: id, title: values.title });
@@ -71,10 +71,7 @@ export interface GeneratedHooks<T extends object> {
    * Runs after the commit of a POST, before the response.
    *
    * @param record as the response has it
-   * @example
-   * override async afterCreate(record: CrudRecord<Article>) {
-   *   await this.mailer.announce(record.title);
-   * }
+   * @example override async afterCreate(record: CrudRecord<Article>) { await this.mailer.announce(record.title); }
    */
   afterCreate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
 
@@ -82,20 +79,26 @@ export interface GeneratedHooks<T extends object> {
    * Runs after the commit of a PUT or PATCH, before the response.
    *
    * @param record as the response has it
-   * @example
-   * override async afterUpdate(record: CrudRecord<Article>) {
-   *   await this.cache.remove(record.id);
-   * }
+   * @example override async afterUpdate(record: CrudRecord<Article>) { await this.cache.remove(record.id); }
    */
   afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
 
   /**
    * Runs after the commit of a DELETE, before the response.
    *
-   * @example
-   * override async afterDelete(id: number) {
-   *   await this.cache.remove(id);
-   * }
+   * @example override async afterDelete(id: number) { await this.cache.remove(id); }
    */
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 }
+
+/** Every hook by its name. */
+const HOOKS = {
+  beforeCreate: true,
+  beforeUpdate: true,
+  beforeDelete: true,
+  afterCreate: true,
+  afterUpdate: true,
+  afterDelete: true,
+} satisfies Record<keyof GeneratedHooks<object>, true>;
+
+export const HOOK_NAMES: readonly string[] = Object.keys(HOOKS);

@@ -12,7 +12,7 @@ export interface RelationThrough<P extends string = string> {
   /** The registered controller of the related entity. */
   // A resource of any entity.
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly as: Type<GeneratedController<any>>;
+  readonly controller: Type<GeneratedController<any>>;
 }
 
 /** What clients can ask of lists. */
@@ -22,15 +22,14 @@ export interface ListOptions<T extends object> {
    * `'both'` by number unless a client sends `pagination=cursor` or `after`.
    *
    * @default false
-   * @example CrudController({ entity: Article, endpoint: '/api/articles', enablePagination: 'both' })
+   * @example enablePagination: 'both'
    */
   enablePagination?: Paging;
   /**
    * `GET {endpoint}/search?<field>=<text>`; needs `searchableFields`.
    *
    * @default false
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'] })
+   * @example enableSearch: true, searchableFields: ['title']
    */
   enableSearch?: boolean;
   /**
@@ -38,38 +37,35 @@ export interface ListOptions<T extends object> {
    * startup where `synchronize` is on; else `npx declarest schema <app module>` prints the statements for a migration.
    *
    * @default false
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title'], searchIndex: true })
+   * @example enableSearch: true, searchableFields: ['title'], searchIndex: true
    */
   searchIndex?: boolean;
   /**
    * `GET {endpoint}/count?filter[…]=…` answers how many records there are.
    *
    * @default false
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableCount: true, filterableFields: ['status'] })
+   * @example enableCount: true, filterableFields: ['status']
    */
   enableCount?: boolean;
   /**
    * `GET {endpoint}/export?format=csv` answers the list as a file, `csv` or `ndjson`.
    *
    * @default false
-   * @example CrudController({ entity: Article, endpoint: '/api/articles', enableExport: true })
+   * @example enableExport: true
    */
   enableExport?: boolean;
   /**
    * Fields that `GET {endpoint}/aggregate?sum=price&groupBy=categoryId` can name.
    *
    * @default [] there is no such endpoint
-   * @example CrudController({ entity: Order, endpoint: '/api/orders', aggregatableFields: ['total', 'customerId'] })
+   * @example aggregatableFields: ['total', 'customerId']
    */
   aggregatableFields?: readonly FieldName<NoInfer<T>>[];
   /**
    * Fields of the entity that can be searched: readable text or number columns.
    *
    * @default []
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', enableSearch: true, searchableFields: ['title', 'slug'] })
+   * @example enableSearch: true, searchableFields: ['title', 'slug']
    */
   searchableFields?: readonly FieldName<NoInfer<T>>[];
   /**
@@ -77,45 +73,42 @@ export interface ListOptions<T extends object> {
    * that can be compared. A path such as `author.name` names a column of a related entity.
    *
    * @default [] `filter` is an unknown parameter
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', filterableFields: ['status', 'author.name'] })
+   * @example filterableFields: ['status', 'author.name']
    */
   filterableFields?: true | readonly FilterableName<NoInfer<T>>[];
   /**
    * Fields that lists and searches can be sorted by: `?sort=-publishedAt,title`.
    *
    * @default [] `sort` is an unknown parameter
-   * @example CrudController({ entity: Article, endpoint: '/api/articles', sortableFields: ['publishedAt', 'title'] })
+   * @example sortableFields: ['publishedAt', 'title']
    */
   sortableFields?: readonly FieldName<NoInfer<T>>[];
   /**
    * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
    *
    * @default the order of the primary key
-   * @example CrudController({ entity: Article, endpoint: '/api/articles', defaultSort: '-publishedAt' })
+   * @example defaultSort: '-publishedAt'
    */
   defaultSort?: SortText<NoInfer<T>>;
   /**
    * Relations that `include` may name: `?include=author,comments.author`, up to three deep.
    *
    * @default [] `include` is an unknown parameter
-   * @example
-   * CrudController({ entity: Article, endpoint: '/api/articles', includableRelations: ['author', 'comments.author'] })
+   * @example includableRelations: ['author', 'comments.author']
    */
   includableRelations?: readonly (RelationPath<NoInfer<T>> | RelationThrough<RelationPath<NoInfer<T>>>)[];
   /**
    * The maximum number of records in an included to-many relation of one record.
    *
    * @default 100
-   * @example
-   * CrudController({ entity: Author, endpoint: '/api/authors', includableRelations: ['articles'], maxIncluded: 10 })
+   * @example includableRelations: ['articles'], maxIncluded: 10
    */
   maxIncluded?: number;
   /**
    * The maximum length of an unpaged list. `metadata.truncated` says whether there were more records.
    *
    * @default none
-   * @example CrudController({ entity: Country, endpoint: '/api/countries', maxListSize: 500 })
+   * @example maxListSize: 500
    */
   maxListSize?: number;
 }

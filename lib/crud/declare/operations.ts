@@ -1,6 +1,6 @@
 /**
- * The operations that a controller may have. Each is the name of a method, which a subclass can override. Routes, enabling
- * options and the checks of overrides derive from this table. A new operation is a new row.
+ * The operations that a controller may have. Each is the name of a method, which a subclass can override. Whatever differs
+ * between operations, apart from what they do, is a column of this table.
  */
 import { HttpStatus, RequestMethod } from '@nestjs/common';
 
@@ -17,6 +17,10 @@ interface Row {
   readonly status?: HttpStatus;
   /** Whether it may be sent with an `Idempotency-Key`. */
   readonly isRepeatable?: true;
+  /** Where `If-Match` counts: it names the version of one record. No version names a batch, which only `*` matches. */
+  readonly ifMatch?: 'version' | 'any';
+  /** Of a GET: whether it reads the request itself, or only an entity with a version makes it answer more than a body. */
+  readonly needsRequest?: 'always' | 'with a version';
 }
 
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
@@ -25,9 +29,9 @@ export const OPERATIONS = {
   exists: { verb: GET, path: 'exists/:id', parameters: ['id'], enabledBy: 'enableExists' },
   count: { verb: GET, path: 'count', parameters: ['query'], enabledBy: 'enableCount' },
   aggregate: { verb: GET, path: 'aggregate', parameters: ['query'], enabledBy: 'aggregatableFields' },
-  export: { verb: GET, path: 'export', parameters: ['query'], enabledBy: 'enableExport' },
+  export: { verb: GET, path: 'export', parameters: ['query'], enabledBy: 'enableExport', needsRequest: 'always' },
   findAll: { verb: GET, path: '/', parameters: ['query'] },
-  findById: { verb: GET, path: ':id', parameters: ['id', 'query'] },
+  findById: { verb: GET, path: ':id', parameters: ['id', 'query'], needsRequest: 'with a version' },
   createMany: {
     verb: POST,
     path: 'batch',
@@ -35,19 +39,13 @@ export const OPERATIONS = {
     enabledBy: 'enableBatch',
     isRepeatable: true,
   },
-  patchMany: { verb: PATCH, path: 'batch', parameters: ['body', 'query'], enabledBy: 'enableBatch' },
-  deleteMany: { verb: DELETE, path: 'batch', parameters: ['query'], enabledBy: 'enableBatch' },
+  patchMany: { verb: PATCH, path: 'batch', parameters: ['body', 'query'], enabledBy: 'enableBatch', ifMatch: 'any' },
+  deleteMany: { verb: DELETE, path: 'batch', parameters: ['query'], enabledBy: 'enableBatch', ifMatch: 'any' },
   create: { verb: POST, path: '/', parameters: ['body'], isRepeatable: true },
-  update: { verb: PUT, path: ':id', parameters: ['id', 'body'] },
-  patch: { verb: PATCH, path: ':id', parameters: ['id', 'patch'] },
-  delete: { verb: DELETE, path: ':id', parameters: ['id', 'query'] },
-  restore: {
-    verb: POST,
-    path: ':id/restore',
-    parameters: ['id'],
-    enabledBy: 'enableRestore',
-    status: HttpStatus.OK,
-  },
+  update: { verb: PUT, path: ':id', parameters: ['id', 'body'], ifMatch: 'version' },
+  patch: { verb: PATCH, path: ':id', parameters: ['id', 'patch'], ifMatch: 'version' },
+  delete: { verb: DELETE, path: ':id', parameters: ['id', 'query'], ifMatch: 'version' },
+  restore: { verb: POST, path: ':id/restore', parameters: ['id'], enabledBy: 'enableRestore', status: HttpStatus.OK },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export type Operation = Row;
@@ -55,13 +53,24 @@ export type OperationName = keyof typeof OPERATIONS;
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 type EnablingOption = Extract<(typeof OPERATIONS)[OperationName], { enabledBy: string }>['enabledBy'];
+export const enablingOption = (name: OperationName): EnablingOption | undefined =>
+  (OPERATIONS[name] as Row & { readonly enabledBy?: EnablingOption }).enabledBy;
+
+export const ENABLING_OPTIONS: readonly EnablingOption[] = [
+  ...new Set(OPERATION_NAMES.flatMap((name) => enablingOption(name) ?? [])),
+];
+
+/** The same value for each option that enables operations. */
+export const forEnablingOptions = <V>(value: V) =>
+  Object.fromEntries(ENABLING_OPTIONS.map((name) => [name, value])) as Record<EnablingOption, V>;
+
 export interface EnablingOptions extends Readonly<Record<EnablingOption, boolean | readonly string[]>> {
   readonly operations?: readonly OperationName[] | undefined;
 }
 
 /** The option that an operation needs and that is not set. */
 export function missingOption(name: OperationName, options: EnablingOptions): EnablingOption | undefined {
-  const { enabledBy } = OPERATIONS[name] as Row & { readonly enabledBy?: EnablingOption };
+  const enabledBy = enablingOption(name);
   const value = enabledBy === undefined || options[enabledBy];
   return value === true || (typeof value === 'object' && value.length > 0) ? undefined : enabledBy;
 }

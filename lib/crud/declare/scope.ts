@@ -1,8 +1,9 @@
 /** The option `scope`: which records the caller of an operation may see and write. */
 import type { Type } from '@nestjs/common';
-import type { FindOptionsWhere } from 'typeorm';
+import type { FindOperator, FindOptionsWhere } from 'typeorm';
 import type { Principal } from '../../http/principal.js';
 import type { OperationName } from './operations.js';
+import type { CrudRecord } from './record-types.js';
 
 /** What a scope decides by. */
 export interface ScopeContext {
@@ -11,11 +12,19 @@ export interface ScopeContext {
   readonly operation: OperationName;
 }
 
+/** The id of a user is `string | number`, whichever the column has. */
+type OrId<V> = NonNullable<V> extends string | number ? Principal['id'] : never;
+
+/** TypeORM's `FindOptionsWhere`, and foreign keys by the names that clients use: `{ authorId: user.id }`. */
+export type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] | OrId<T[K]> } & {
+  readonly [K in Exclude<keyof CrudRecord<T>, keyof T>]?: Principal['id'] | FindOperator<unknown>;
+};
+
 /**
- * The records of a scope: those that match a condition, all (`true`) or none (`false`). The condition is TypeORM's
- * `FindOptionsWhere`; several in an array are alternatives.
+ * The records of a scope: those that match a condition, all (`true`) or none (`false`). Several conditions in an array
+ * are alternatives.
  */
-export type ScopeResult<T> = FindOptionsWhere<T> | readonly FindOptionsWhere<T>[] | boolean;
+export type ScopeResult<T> = ScopeWhere<T> | readonly ScopeWhere<T>[] | boolean;
 
 export type ScopeFunction<T> = (context: ScopeContext) => ScopeResult<T> | Promise<ScopeResult<T>>;
 

@@ -30,15 +30,8 @@ export interface RecordSchemas {
   readonly update?: StandardSchema;
 }
 
-const NAMES: readonly string[] = ['create', 'update'];
-
-export const areRecordSchemas = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.entries(value).every(([name, schema]) => NAMES.includes(name) && (schema === undefined || isSchema(schema)));
-
 /** A schema may be a function, as those of arktype are. */
-function isSchema(value: unknown): boolean {
+export function isSchema(value: unknown): boolean {
   const { '~standard': standard } = (value ?? {}) as Partial<StandardSchema>;
   return standard?.version === 1 && typeof standard.validate === 'function';
 }

@@ -30,8 +30,7 @@ export class IdempotencyKey extends BaseEntity {
   expiresAt!: number;
 
   /**
-   * Sets a column type that depends on the database: `text` of MySQL ends at 64 kB. TypeORM calls it between building the
-   * metadata and creating the tables.
+   * `text` of MySQL ends at 64 kB. TypeORM calls it between building the metadata and creating the tables.
    *
    * @internal
    */

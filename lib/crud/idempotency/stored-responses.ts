@@ -2,7 +2,7 @@
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
-import { beginCall, withConnection, type AnswerFacts, type TransactionSteps } from '../store/call.js';
+import { factsOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
 import { IdempotencyKey } from './idempotency-key.js';
 
@@ -11,27 +11,24 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_DELETED = 10;
 
 /** A request with an `Idempotency-Key`. */
-export interface KeyedRequest {
+export interface KeyedRequest extends Pick<RequestState, 'answers'> {
   readonly id: string;
   readonly fingerprint: string;
-  /** The status of its response so far. */
-  status(): number;
-  factsOf(answer: unknown): AnswerFacts | undefined;
+  readonly response: { readonly statusCode: number };
+  /** Set when the transaction of the write is committed. */
+  stored?: StoredAnswer;
 }
 
-export type StoredAnswer = Pick<IdempotencyKey, 'status' | 'body' | 'etag'>;
+type StoredAnswer = Pick<IdempotencyKey, 'status' | 'body' | 'etag'>;
 
 /** A request in another process has inserted the key. Its handler may be running still. */
 export class KeyTaken extends ConflictException {}
 
 /**
  * Makes the row of a request a part of the transaction of its write. It is inserted first: a concurrent request with the
- * same key waits for it, and fails before it writes anything.
- *
- * @param onStored called after the commit
- * @throws KeyTaken
+ * same key waits for it, and fails with `KeyTaken` before it writes anything.
  */
-export const idempotencySteps = (request: KeyedRequest, onStored: (stored: StoredAnswer) => void): TransactionSteps => {
+export const idempotencySteps = (request: KeyedRequest): TransactionSteps => {
   const { id, fingerprint } = request;
   let stored: StoredAnswer;
   return {
@@ -45,14 +42,14 @@ export const idempotencySteps = (request: KeyedRequest, onStored: (stored: Store
       stored = storedAnswerOf(request, answer);
       await manager.update(IdempotencyKey, { id }, stored);
     },
-    afterCommit: () => onStored(stored),
+    afterCommit: () => void (request.stored = stored),
   };
 };
 
 const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer => ({
-  status: request.status(),
+  status: request.response.statusCode,
   body: JSON.stringify(answer) ?? null,
-  etag: request.factsOf(answer)?.etag ?? null,
+  etag: factsOf(request, answer)?.etag ?? null,
 });
 
 /** `undefined` where there is none, or where it has expired. @throws 503 */
@@ -64,21 +61,12 @@ export const findStoredAnswer = (database: Database, id: string): Promise<Idempo
     return undefined;
   });
 
-/**
- * Stores the final answer of the handler, where an override answers something else than the operation.
- *
- * @param stored by the operation
- */
-export async function finishStoredAnswer(
-  database: Database,
-  request: KeyedRequest,
-  stored: StoredAnswer,
-  answer: unknown,
-): Promise<void> {
+/** Stores the final answer of the handler, where an override answers something else than the operation. */
+export async function finishStoredAnswer(database: Database, request: KeyedRequest, answer: unknown): Promise<void> {
   try {
     const final = storedAnswerOf(request, answer);
     await onPrimary(database, async (manager) => {
-      if (JSON.stringify(final) !== JSON.stringify(stored))
+      if (JSON.stringify(final) !== JSON.stringify(request.stored))
         await manager.update(IdempotencyKey, { id: request.id }, final);
       await deleteExpired(manager);
     });
@@ -99,7 +87,7 @@ async function deleteExpired(manager: EntityManager): Promise<void> {
 
 /** A replica might not have the row yet. */
 function onPrimary<R>(database: Database, work: (manager: EntityManager) => Promise<R>): Promise<R> {
-  return withConnection(beginCall(), database, async () => {
+  return database.connections.statement(async () => {
     const runner = database.dataSource.createQueryRunner('master');
     try {
       return await work(runner.manager);

@@ -1,15 +1,21 @@
 /** The generated resources of one application, with everything that is kept for them. */
 import type { Abstract, Type } from '@nestjs/common';
-import { ModulesContainer, type ModuleRef } from '@nestjs/core';
+import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, EntityMetadata, Repository } from 'typeorm';
+import { DataSources } from '../../database/connections.js';
+import { guardOf } from '../../entities/entity-guard.js';
+import type { Field } from '../../entities/entity-schema.js';
+import type { HttpRequest } from '../../http/request-facts.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
-import { optionsOf } from '../declare/declared-options.js';
 import { applicationOf } from '../../routes/application.js';
+import { optionsOf } from '../declare/declared-options.js';
+import { refuseOption } from '../declare/refuse-option.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import { permissionsOf } from '../rows/field-permissions.js';
 import type { Relation } from '../sql/condition.js';
 import { assertReadable } from '../store/compilability.js';
 import { Database } from '../store/database.js';
@@ -20,6 +26,9 @@ type Container = Pick<ModuleRef, 'get'>;
 /** What Nest injects into generated controllers, as properties, so that a subclass's constructor is its own. */
 export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
+
+/** Those that run in a transaction. */
+const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
 /** A resource, and the repository of its controller; `undefined` where it differs between requests. */
 interface Registered {
@@ -56,24 +65,33 @@ export class CrudApplication {
   }
 
   /** @throws InvalidOptionError where the options do not fit the data source */
-  planFor<T extends object>(
-    options: ResolvedCrudOptions<T>,
-    dataSource: DataSource,
-    repository: Repository<T>,
-  ): Plan<T> {
+  planFor(options: ResolvedCrudOptions, dataSource: DataSource, repository: Repository<object>): Plan {
     const own = this.plans.get(repository) ?? new Map<object, Plan>();
     this.plans.set(repository, own);
-    const known = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
-    own.set(options, known);
-    return known as Plan<T>;
+    const plan = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
+    own.set(options, plan);
+    return plan;
   }
 
   /** @throws InvalidOptionError for repositories and relations that generated operations cannot read through */
   check(): void {
+    this.checkPools();
     for (const { resource, repository } of this.registrations) {
       if (repository) assertReadable(repository, resource.options.entity);
       for (const [path, [relation, option]] of followedRelations(resource.list))
         this.relatedResource(resource, path, relation, option);
+    }
+  }
+
+  /** @throws InvalidOptionError where hooks or scopes could wait for a second connection of a pool that has one */
+  private checkPools(): void {
+    for (const controller of this.controllers) {
+      const options = optionsOf(controller) as ResolvedCrudOptions;
+      const hook = HOOKS.find((name) => name in (controller.prototype as object));
+      const user = options.scope ? 'the option `scope`' : hook && `the hook ${hook}`;
+      if (!user || !this.databaseOf(options).connections.isPoolOfOne) continue;
+      const expected = `a pool of at least 2 connections, because ${controller.name} has ${user}`;
+      throw new InvalidOptionError('The data source', expected, 'a pool of one', 'raise `poolSize`');
     }
   }
 
@@ -83,20 +101,27 @@ export class CrudApplication {
     return this.databaseFor(assertKnown(options, dataSource));
   }
 
+  /** The fields of a resource that clients may read, without those that the caller may. */
+  hiddenFields(options: ResolvedCrudOptions, request: HttpRequest): readonly Field[] {
+    const { schema, fieldPermissions } = this.resourceOf(options, this.databaseOf(options).dataSource);
+    const { canRead } = permissionsOf(fieldPermissions, request);
+    return schema.fields.filter((field) => field.readable && !canRead(field));
+  }
+
   private get registrations(): readonly Registered[] {
     const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
     return (this.registered ??= [...declared].map((options) => {
       const { dataSource } = this.databaseOf(options);
-      return {
-        resource: this.resourceOf(options, dataSource),
-        repository: this.repositoryOf(options, dataSource),
-      };
+      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options, dataSource) };
     }));
   }
 
+  private get modules() {
+    return [...applicationOf(this.container).modules.values()];
+  }
+
   private get wrappers() {
-    const modules = this.container.get(ModulesContainer, { strict: false });
-    return [...modules.values()].flatMap(({ controllers }) => [...controllers.values()]);
+    return this.modules.flatMap(({ controllers }) => [...controllers.values()]);
   }
 
   private find<P>(token: string | Type<P>): P | undefined {
@@ -116,26 +141,25 @@ export class CrudApplication {
       return injected ?? dataSource.getRepository(options.entity);
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
-    const modules = this.container.get(ModulesContainer, { strict: false });
-    const isProvided = [...modules.values()].some(({ providers }) => providers.has(token));
+    const isProvided = this.modules.some(({ providers }) => providers.has(token));
     return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
   }
 
-  private resourceOf<T extends object>(options: ResolvedCrudOptions<T>, dataSource: DataSource): Resource<T> {
+  private resourceOf(options: ResolvedCrudOptions, dataSource: DataSource): Resource<object> {
     const known = this.resources.get(options);
-    if (known) return known as Resource<T>;
-    const resource = compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider));
+    const resource = known ?? compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider));
     this.resources.set(options, resource);
     return resource;
   }
 
   private databaseFor(dataSource: DataSource): Database {
-    const database = this.databases.get(dataSource) ?? new Database(dataSource);
+    const connections = applicationOf(this.container).stateOf(DataSources).connectionsOf(dataSource);
+    const database = this.databases.get(dataSource) ?? new Database(dataSource, connections);
     this.databases.set(dataSource, database);
     return database;
   }
 
-  private compile<T extends object>(resource: Resource<T>, repository: Repository<T>): Plan {
+  private compile(resource: Resource<object>, repository: Repository<object>): Plan {
     const related: RelatedPlans = {
       relations: () => {
         const plans = new Map<string, Plan>();
@@ -152,27 +176,23 @@ export class CrudApplication {
         return candidates.map((each) => this.planOf(each));
       },
     };
-    return compilePlan(resource, repository, related, () => this.isStarted) as unknown as Plan;
+    return compilePlan(resource, repository, related, () => this.isStarted);
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {
     const { dataSource } = database;
-    return this.planFor(options, dataSource, repository ?? dataSource.getRepository<object>(options.entity));
+    return this.planFor(options, dataSource, repository ?? dataSource.getRepository(options.entity));
   }
 
   /** Of an entity without a resource: every readable column, and no scope. */
   private planOfEntity({ inverseEntityMetadata: metadata }: Relation, database: Database): Plan {
+    const known = this.plansOfEntities.get(metadata);
+    if (known) return known;
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
-    const known =
-      this.plansOfEntities.get(metadata) ??
-      compilePlan(
-        { ...describeResource(options, database) },
-        database.dataSource.getRepository(options.entity),
-        { relations: () => new Map<string, Plan>(), referenced: () => [] },
-        () => this.isStarted,
-      );
-    this.plansOfEntities.set(metadata, known);
-    return known;
+    const repository = database.dataSource.getRepository(options.entity);
+    const plan = this.compile(describeResource(options, database), repository);
+    this.plansOfEntities.set(metadata, plan);
+    return plan;
   }
 
   /** The resources that serve the related entity, or the one that the declaration names. */
@@ -181,7 +201,9 @@ export class CrudApplication {
     path: string,
     { inverseEntityMetadata: { target } }: Relation,
   ) {
-    const through = includedRelations(options).find(({ relation, as }) => as && relation === path)?.as;
+    const through = includedRelations(options).find(
+      ({ relation, controller }) => controller && relation === path,
+    )?.controller;
     const candidates = this.registrations.filter(
       ({ resource }) =>
         resource.options.entity === target &&
@@ -199,20 +221,22 @@ export class CrudApplication {
     option: RelationOption,
   ): Registered | undefined {
     const { name } = relation.inverseEntityMetadata;
-    const refuse = (expected: string, got: string, advice: string): never => {
-      throw new InvalidOptionError(
-        `CRUD option \`${option}\` of ${resource.options.entity.name}`,
-        expected,
-        got,
-        advice,
-      );
-    };
+    const refuse = (expected: string, got: string, advice: string): never =>
+      refuseOption(resource.options, option, expected, got, advice);
     const { through, candidates } = this.candidatesFor(resource, path, relation);
     const [first, ...others] = candidates;
     if (through && !first)
-      refuse(`relations through registered controllers of ${name}`, describe(through), 'name one of them in `as`');
+      refuse(
+        `relations through registered controllers of ${name}`,
+        describe(through),
+        'name one of them in `controller`',
+      );
+    if (!first && guardOf(relation.inverseEntityMetadata.target)) {
+      const advice = `declare a resource of ${name}, which says what a caller may read of it, or leave the relation out`;
+      refuse(`relations to entities with a resource, as ${name} holds accounts`, `"${path}"`, advice);
+    }
     if (others.length > 0) {
-      const advice = `name the one that applies: includableRelations: [{ relation: "${path}", as: … }]`;
+      const advice = `name the one that applies: includableRelations: [{ relation: "${path}", controller: … }]`;
       refuse('relations to entities with one resource', `"${path}", for ${name} has several`, advice);
     }
     if (first && !first.repository)

@@ -6,7 +6,7 @@ import { HttpStatus, type CallHandler, type ExecutionContext, type NestIntercept
 import { map, Observable } from 'rxjs';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/request-facts.js';
 import { matchesWeakly } from '../rows/record-version.js';
-import { callOf, runWithin, type AnswerFacts, type RequestState } from '../store/call.js';
+import { callOf, factsOf, runWithin, type AnswerFacts, type RequestState } from '../store/call.js';
 
 export interface Response extends HeaderWriter {
   readonly statusCode: number;
@@ -20,12 +20,8 @@ export const handleWithin = (state: RequestState, next: CallHandler): Observable
 const interceptor = (isCreation: boolean): NestInterceptor => ({
   intercept(context, next) {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const state: RequestState = { request, answers: new Map() };
-    const finish = (answer: unknown): unknown => {
-      if (isCreation) setLocation(context, answer);
-      const facts = state.answers.get((answer as { readonly data?: unknown } | null | undefined)?.data);
-      return facts ? applyFacts(context, facts, answer) : answer;
-    };
+    const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
+    const finish = (answer: unknown): unknown => finishResponse(context, isCreation, factsOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));
   },
 });
@@ -34,8 +30,16 @@ export const contextInterceptor = interceptor(false);
 /** For routes that create records. */
 export const locationInterceptor = interceptor(true);
 
-/** Sets the status of the answer and its `ETag`, and answers `If-None-Match` with 304. @returns the body */
-export function applyFacts(context: ExecutionContext, { status, etag }: AnswerFacts, answer: unknown): unknown {
+/** Sets status, `Location` and `ETag`, and answers `If-None-Match` with 304. @returns the body */
+export function finishResponse(
+  context: ExecutionContext,
+  isCreation: boolean,
+  facts: AnswerFacts | undefined,
+  answer: unknown,
+): unknown {
+  if (isCreation) setLocation(context, answer);
+  if (!facts) return answer;
+  const { status, etag } = facts;
   const http = context.switchToHttp();
   const response = http.getResponse<Response>();
   if (status !== undefined) response.status(status);
@@ -50,7 +54,7 @@ export function applyFacts(context: ExecutionContext, { status, etag }: AnswerFa
 }
 
 /** Sets `Location` (RFC 9110 §15.3.2) where the answer is 201 with a record that has an `id`. */
-export function setLocation(context: ExecutionContext, answer: unknown): void {
+function setLocation(context: ExecutionContext, answer: unknown): void {
   const id = (answer as { readonly data?: { readonly id?: unknown } | null } | null | undefined)?.data?.id;
   const http = context.switchToHttp();
   const response = http.getResponse<Response>();

@@ -5,19 +5,19 @@ import {
   ConflictException,
   Inject,
   Injectable,
-  RequestMethod,
   UnprocessableEntityException,
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
-  type Type,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
+import type { Field } from '../../entities/entity-schema.js';
 import { jsonBodyOf } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
 import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/request-facts.js';
-import { OPERATIONS, type Operation } from '../declare/operations.js';
+import { optionsOf } from '../declare/declared-options.js';
+import { OPERATION_NAMES, OPERATIONS } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import {
@@ -26,83 +26,76 @@ import {
   idempotencySteps,
   KeyTaken,
   type KeyedRequest,
-  type StoredAnswer,
 } from '../idempotency/stored-responses.js';
-import type { AnswerFacts, RequestState } from '../store/call.js';
+import { factsOf, type IdempotencyOf } from '../store/call.js';
 import {
   contextInterceptor,
-  applyFacts,
+  finishResponse,
   handleWithin,
   locationInterceptor,
-  setLocation,
   type Response,
 } from './crud.interceptor.js';
+import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
-import { isCreation, pathsOf } from './routes.js';
+import { isCreation, serves } from './routes.js';
 
-/** The interceptor of a resource with `idempotency`. */
-export function idempotencyInterceptor(options: ResolvedCrudOptions): Type<NestInterceptor> {
-  @Injectable()
-  class IdempotencyInterceptor implements NestInterceptor {
-    /** In this process. A request in another process waits in the database for the transaction of the first one. */
-    private readonly running = new Set<string>();
+const REPEATABLE = OPERATION_NAMES.filter((name) => 'isRepeatable' in OPERATIONS[name]);
 
-    constructor(@Inject(ModuleRef) private readonly moduleRef: ModuleRef) {}
+/** The interceptor of resources with `enableIdempotency`. */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  /** In this process. A request in another process waits in the database for the transaction of the first one. */
+  private readonly running = new Set<string>();
 
-    intercept(context: ExecutionContext, next: CallHandler): ReturnType<NestInterceptor['intercept']> {
-      const handler = context.getHandler();
-      const request = context.switchToHttp().getRequest<HttpRequest>();
-      const key = isRepeatable(handler) ? keyOf(request) : undefined;
-      if (key !== undefined) return from(this.answerOnce(key, request, context, next));
-      return (isCreation(handler) ? locationInterceptor : contextInterceptor).intercept(context, next);
-    }
+  constructor(@Inject(ModuleRef) private readonly moduleRef: ModuleRef) {}
 
-    private async answerOnce(key: string, request: HttpRequest, context: ExecutionContext, next: CallHandler) {
-      const response = context.switchToHttp().getResponse<Response>();
-      const database = crudApplicationOf(this.moduleRef).databaseOf(options);
-      const answers = new Map<unknown, AnswerFacts>();
-      const keyed: KeyedRequest = {
-        id: hashOf([userIdOf(request), pathOf(request), key]),
-        fingerprint: hashOf([queryOf(request), jsonBodyOf(request)]),
-        status: () => response.statusCode,
-        factsOf: (answer) => answers.get((answer as { readonly data?: unknown } | undefined)?.data),
-      };
-      const { id } = keyed;
-      if (this.running.has(id)) throw stillRunning(response);
-      this.running.add(id);
-      try {
-        const known = await findStoredAnswer(database, id);
-        if (known) return replay(known, keyed, context);
-        let stored: StoredAnswer | undefined;
-        const steps = idempotencySteps(keyed, (answer) => (stored = answer));
-        // An override may write several times, and to other resources.
-        const idempotency: RequestState['idempotency'] = (written) =>
-          written === options && !stored ? steps : undefined;
-        const handled = handleWithin({ request, answers, idempotency }, next);
-        const answer: unknown = await lastValueFrom(handled, { defaultValue: undefined });
-        if (stored) await finishStoredAnswer(database, keyed, stored, answer);
-        if (isCreation(context.getHandler())) setLocation(context, answer);
-        return applyFacts(context, keyed.factsOf(answer) ?? {}, answer);
-      } catch (error) {
-        throw error instanceof KeyTaken ? stillRunning(response) : error;
-      } finally {
-        this.running.delete(id);
+  intercept(context: ExecutionContext, next: CallHandler): ReturnType<NestInterceptor['intercept']> {
+    const handler = context.getHandler();
+    const creates = isCreation(handler);
+    const key = REPEATABLE.some((name) => serves(handler, name))
+      ? keyOf(context.switchToHttp().getRequest<HttpRequest>())
+      : undefined;
+    if (key !== undefined) return from(this.answerOnce(key, context, next, creates));
+    return (creates ? locationInterceptor : contextInterceptor).intercept(context, next);
+  }
+
+  private async answerOnce(key: string, context: ExecutionContext, next: CallHandler, creates: boolean) {
+    const http = context.switchToHttp();
+    const [request, response] = [http.getRequest<HttpRequest>(), http.getResponse<Response>()];
+    const options = optionsOf(context.getClass()) as ResolvedCrudOptions;
+    const crud = crudApplicationOf(this.moduleRef);
+    const database = crud.databaseOf(options);
+    const id = hashOf([userIdOf(request), pathOf(request), key]);
+    const fingerprint = hashOf([queryOf(request), jsonBodyOf(request)]);
+    const keyed: KeyedRequest = { id, fingerprint, response, answers: new Map() };
+    if (this.running.has(id)) throw stillRunning(response);
+    this.running.add(id);
+    try {
+      const known = await findStoredAnswer(database, id);
+      if (known) {
+        const { etag, answer } = replay(known, fingerprint, response);
+        const hidden = crud.hiddenFields(options, request);
+        hideFields(answer, hidden);
+        const facts = etag === null || hidden.some(({ column }) => column.isVersion) ? undefined : { etag };
+        return finishResponse(context, creates, facts, answer);
       }
+      const steps = idempotencySteps(keyed);
+      // An override may write several times, and to other resources.
+      const idempotency: IdempotencyOf = (written) => (written === options && !keyed.stored ? steps : undefined);
+      const handled = handleWithin(
+        { request, handler: context.getHandler(), answers: keyed.answers, idempotency },
+        next,
+      );
+      const answer: unknown = await lastValueFrom(handled, { defaultValue: undefined });
+      if (keyed.stored) await finishStoredAnswer(database, keyed, answer);
+      return finishResponse(context, creates, factsOf(keyed, answer), answer);
+    } catch (error) {
+      throw error instanceof KeyTaken ? stillRunning(response) : error;
+    } finally {
+      this.running.delete(id);
     }
   }
-  return IdempotencyInterceptor;
 }
-
-const routeKey = (verb: RequestMethod, path: string): string => `${verb} ${path.replaceAll(/^\/|\/$/g, '')}`;
-const repeatable = Object.values<Operation>(OPERATIONS).filter(({ isRepeatable: isMarked }) => isMarked);
-const repeatableKeys = new Set(repeatable.map(({ verb, path }) => routeKey(verb, path)));
-
-/** Whether a handler, also one of a subclass, serves a route that may be repeated. */
-function isRepeatable(handler: object): boolean {
-  const verb = Reflect.getMetadata('method', handler) as RequestMethod;
-  return pathsOf(handler).some((path) => repeatableKeys.has(routeKey(verb, path)));
-}
-
 /** @throws 400 */
 function keyOf(request: HttpRequest): string | undefined {
   const [key, ...others] = headerValues(request, 'idempotency-key');
@@ -133,16 +126,24 @@ function stillRunning(response: Response): Error {
   return new ConflictException('A request with this Idempotency-Key is still running: repeat it after a second');
 }
 
+/** Leaves out of a stored answer what the caller may no longer read. */
+function hideFields(answer: unknown, hidden: readonly Field[]): void {
+  const data = (answer as { readonly data?: unknown } | undefined)?.data;
+  for (const record of [data].flat() as unknown[])
+    for (const { path } of hidden) {
+      const holder = valueAt(path.slice(0, -1), record) as Record<string, unknown> | null | undefined;
+      if (typeof holder === 'object' && holder !== null) delete holder[path.at(-1) ?? ''];
+    }
+}
+
 /** @throws 422 for another request */
-function replay(row: IdempotencyKey, { fingerprint }: KeyedRequest, context: ExecutionContext): unknown {
-  if (row.request !== fingerprint)
+function replay({ request, status, body, etag }: IdempotencyKey, fingerprint: string, response: Response) {
+  if (request !== fingerprint)
     throw new UnprocessableEntityException(
       'Idempotency-Key was sent with another body before: repeat that one, or send a new key',
     );
-  const response = context.switchToHttp().getResponse<Response>();
-  const answer: unknown = row.body === null ? undefined : JSON.parse(row.body);
-  if (row.status !== null) response.status(row.status);
+  const answer: unknown = body === null ? undefined : JSON.parse(body);
+  if (status !== null) response.status(status);
   response.header('Idempotency-Replayed', 'true');
-  if (isCreation(context.getHandler())) setLocation(context, answer);
-  return applyFacts(context, row.etag === null ? {} : { etag: row.etag }, answer);
+  return { answer, etag };
 }

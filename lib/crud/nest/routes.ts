@@ -1,14 +1,15 @@
 /** Gives the methods of generated controllers their routes, parameters and interceptors. */
-import { HttpCode, Param, RequestMapping, UseInterceptors, type Abstract, type Type } from '@nestjs/common';
+import { HttpCode, Param, RequestMapping, RequestMethod, UseInterceptors, type Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { overlaps, shapesOf } from '../../routes/route-shape.js';
+import { overlaps, shapesOf } from '../../routes/route.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { isGenerated, OPERATION_NAMES, OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { RawQuery } from '../query/raw-query.js';
+import type { CrudControllerClass } from './crud-application.js';
 import { contextInterceptor, locationInterceptor } from './crud.interceptor.js';
 
 export type Method = (...args: unknown[]) => unknown;
@@ -32,12 +33,8 @@ export function describeParameters(prototype: object): void {
     const parameters = OPERATIONS[name].parameters.map((each) => PARAMETERS[each]);
     for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
     // What TypeScript emits for a decorated method: pipes read the types of its parameters there.
-    Reflect.defineMetadata(
-      'design:paramtypes',
-      parameters.map(([, type]) => type),
-      prototype,
-      name,
-    );
+    const types = parameters.map(([, type]) => type);
+    Reflect.defineMetadata('design:paramtypes', types, prototype, name);
   }
 }
 
@@ -51,64 +48,81 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
   }
 }
 
+/** As Nest's decorators write them. */
+const HTTP_CODE = '__httpCode__';
+const ROUTE_ARGUMENTS = '__routeArguments__';
 const PREPARED = Symbol('declarest.prepared');
 
 /** Before Nest registers the routes of a generated controller, or of a subclass of one. @throws InvalidOptionError */
-export function prepareController(controller: Abstract<object>): void {
+export function prepareController(controller: CrudControllerClass): void {
   const options = optionsOf(controller);
   if (!options || Reflect.hasOwnMetadata(PREPARED, controller)) return;
   Reflect.defineMetadata(PREPARED, true, controller);
   if (!isGeneratedClass(controller)) {
     assertInjectable(controller);
-    restoreEndpoint(controller, options);
+    // `@Controller()` without a path, for a version for example, would move the subclass to `/`.
+    if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', options.endpoint, controller);
   }
   const generated = prototypesOf(controller).at(-1) as object;
   for (const [name, method] of routedMethods(controller)) {
     const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
-    declareRoute(method, { declaredBy, controllerPath: options.endpoint });
+    const needsUser = options.enableIdempotency && `enableIdempotency of ${options.entity.name}`;
+    declareRoute(method, { declaredBy, controllerPath: options.endpoint, ...(needsUser && { needsUser }) });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
     Reflect.defineMetadata(PREPARED, true, method);
+    // An idempotent resource has an interceptor of its own.
+    if (options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);
-    decorate(method, options, isOwn ? (name as OperationName) : undefined);
+    if (!isOwn && name in OPERATIONS) completeOverride(controller, name as OperationName, method);
+    const interceptor = isCreation(method) ? locationInterceptor : contextInterceptor;
+    // A method of a subclass may call any operation.
+    if (!isOwn || needsContext(name as OperationName, options)) UseInterceptors(interceptor)({}, '', { value: method });
   }
 }
 
-/** @param operation of a method that is generated; a method of a subclass may call any operation */
-function decorate(method: Method, options: ResolvedCrudOptions, operation: OperationName | undefined): void {
-  const descriptor = { value: method };
-  // An idempotent resource has an interceptor of its own.
-  if (options.idempotency) return;
-  if (isCreation(method)) UseInterceptors(locationInterceptor)({}, '', descriptor);
-  else if (!operation || needsContext(operation, options)) UseInterceptors(contextInterceptor)({}, '', descriptor);
+/** What an override of an operation need not repeat: the status, and the name of the parameter in its own path. */
+function completeOverride(controller: CrudControllerClass, name: OperationName, method: Method): void {
+  const { status, parameters }: Operation = OPERATIONS[name];
+  if (status && !Reflect.hasMetadata(HTTP_CODE, method)) HttpCode(status)({}, name, { value: method });
+  const [parameter] = pathsOf(method).flatMap((path) => /:(\w+)/.exec(path)?.[1] ?? []);
+  const index = parameters.indexOf('id');
+  const isDecorated = Reflect.hasOwnMetadata(ROUTE_ARGUMENTS, controller, name);
+  if (index >= 0 && parameter !== undefined && parameter !== 'id' && !isDecorated)
+    Param(parameter)(controller.prototype as object, name, index);
 }
 
-/** Whether a method serves `POST {endpoint}` itself, whatever its name. */
-export const isCreation = (method: object): boolean =>
-  Reflect.getMetadata('method', method) === OPERATIONS.create.verb &&
-  pathsOf(method).some((path) => /^\/?$/.test(path));
+/** The positions of the parameters that have a decorator, inherited ones included. */
+export function decoratedParameters(controller: CrudControllerClass, name: string): ReadonlySet<number> {
+  const decorated = (Reflect.getMetadata(ROUTE_ARGUMENTS, controller, name) ?? {}) as Record<string, { index: number }>;
+  return new Set(Object.values(decorated).map(({ index }) => index));
+}
 
-/** Options that do not depend on the caller. Where any other one is set, operations have to find their request. */
-const INDEPENDENT: ReadonlySet<string> = new Set(
-  (
-    'aggregatableFields dataSource defaultSort enableBatch enableCount enableExists enableExport enablePagination ' +
-    'enableRestore enableSearch entity maxBatchSize maxIncluded maxListSize operations requireIfMatch schema searchIndex ' +
-    'searchableFields sortableFields'
-  ).split(' '),
-);
+/** Whether a method serves the route of an operation, whatever its own name and that of its parameter. */
+export function serves(method: object, operation: OperationName): boolean {
+  const { verb, path } = OPERATIONS[operation];
+  if (Reflect.getMetadata('method', method) !== verb) return false;
+  const withoutNames = (each: string): string => each.replaceAll(/^\/|\/$/g, '').replaceAll(/:\w+/g, ':');
+  return pathsOf(method).some((each) => withoutNames(each) === withoutNames(path));
+}
+
+export const isCreation = (method: object): boolean => serves(method, 'create');
 
 /** Whether an operation depends on more of the request than its parameters, or answers more than its body. */
 function needsContext(name: OperationName, options: ResolvedCrudOptions): boolean {
-  const { verb } = OPERATIONS[name];
-  if (verb !== OPERATIONS.findAll.verb || name === 'export') return true;
-  if (name === 'findById' && hasVersion(options.entity)) return true;
-  const { endpoint, filterableFields, ...others } = options;
-  const filtersRelations = filterableFields !== true && filterableFields.some((field) => field.includes('.'));
-  const dependsOnCaller = Object.entries(others).some(([option, value]) => !INDEPENDENT.has(option) && isSet(value));
-  return endpoint.includes(':') || filtersRelations || dependsOnCaller;
+  const { verb, needsRequest }: Operation = OPERATIONS[name];
+  if (verb !== RequestMethod.GET || needsRequest === 'always') return true;
+  if (needsRequest === 'with a version' && hasVersion(options.entity)) return true;
+  const { scope, owner, fieldPermissions, endpoint, filterableFields } = options;
+  const { deletedRoles, includableRelations, linkableRelations } = options;
+  return (
+    [scope, owner].some((option) => option !== undefined) ||
+    [Object.keys(fieldPermissions), deletedRoles, includableRelations, linkableRelations].some(
+      ({ length }) => length > 0,
+    ) ||
+    (filterableFields !== true && filterableFields.some((field) => field.includes('.'))) ||
+    endpoint.includes(':')
+  );
 }
-
-const isSet = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false;
 
 /** Whether an entity may have a `@VersionColumn`: its classes, or an embedded object. */
 const hasVersion = (entity: Type): boolean => {
@@ -122,24 +136,22 @@ const hasVersion = (entity: Type): boolean => {
 };
 
 /** From the class itself up to the generated one, which is the last. */
-export function prototypesOf(controller: Abstract<object>): object[] {
-  const parent = Object.getPrototypeOf(controller) as Abstract<object>;
+export function prototypesOf(controller: CrudControllerClass): object[] {
+  const parent = Object.getPrototypeOf(controller) as CrudControllerClass;
   return [controller.prototype as object, ...(isGeneratedClass(controller) ? [] : prototypesOf(parent))];
 }
 
 /** The methods with a route by their names, those of the subclass first. */
-function routedMethods(controller: Abstract<object>): ReadonlyMap<string, Method> {
+function routedMethods(controller: CrudControllerClass): ReadonlyMap<string, Method> {
   const methods = new Map<string, unknown>();
-  const descriptors = prototypesOf(controller).flatMap((each) =>
-    Object.entries(Object.getOwnPropertyDescriptors(each)),
-  );
-  for (const [name, { value }] of descriptors)
-    if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
+  for (const prototype of prototypesOf(controller))
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
+      if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
   return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1])));
 }
 
 /** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */
-function assertInjectable(controller: Abstract<object>): void {
+function assertInjectable(controller: CrudControllerClass): void {
   const hasTypes = ['design:paramtypes', 'self:paramtypes'].some((key) => Reflect.hasOwnMetadata(key, controller));
   if (controller.length > 0 && !hasTypes)
     throw new InvalidOptionError(
@@ -150,13 +162,8 @@ function assertInjectable(controller: Abstract<object>): void {
     );
 }
 
-/** `@Controller()` without a path, for a version for example, would move the subclass to `/`. */
-function restoreEndpoint(controller: Abstract<object>, { endpoint }: ResolvedCrudOptions): void {
-  if (Reflect.getMetadata('path', controller) === '/') Reflect.defineMetadata('path', endpoint, controller);
-}
-
 /** The methods whose route is hidden by an earlier one with a parameter, as `:id` hides `search`. */
-export function hiddenMethods(controller: Abstract<object>): string[] {
+export function hiddenMethods(controller: CrudControllerClass): string[] {
   if (isGeneratedClass(controller)) return [];
   const methods = [...routedMethods(controller)];
   return methods.flatMap(([name, method], index) =>
@@ -175,14 +182,12 @@ const shapesOfMethod = (method: Method) => pathsOf(method).flatMap((path) => sha
  * The prototype of the instances of a controller. Express matches routes in the order in which Nest finds the methods, a
  * subclass's first. Where a fixed path would be hidden, the prototype lists the methods in another order.
  */
-export function prototypeInOrder(controller: Abstract<object>): object {
-  if (hiddenMethods(controller).length === 0) return controller.prototype as object;
+export function prototypeInOrder(controller: CrudControllerClass): object {
+  const prototype = controller.prototype as object;
+  if (hiddenMethods(controller).length === 0) return prototype;
   const sorted = [...routedMethods(controller)].toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
-  const properties = sorted.map(([name, value]) => [name, { value, writable: true, configurable: true }]);
-  return Object.create(
-    controller.prototype as object,
-    Object.fromEntries(properties) as PropertyDescriptorMap,
-  ) as object;
+  const properties = sorted.map(([name, value]) => [name, { value, writable: true, configurable: true }] as const);
+  return Object.create(prototype, Object.fromEntries(properties)) as object;
 }
 
 const RANKS = [/^\/?[^:*/]/, /^\/?:/, /^\/?\*/];

@@ -3,18 +3,27 @@ import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
-import { readBrokenEscapes } from '../../routes/broken-escapes.js';
 import { declaredRoute } from '../../routes/declared-route.js';
-import { parseMergePatches } from '../../routes/merge-patch-parser.js';
+import { StartupFacts } from '../../routes/startup-facts.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
-import { answerUnreadableBodies, deferUnreadableBodies } from '../../routes/unreadable-body.js';
+import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
+import { optionsOf } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
+import { overrideDescription } from '../declare/override-note.js';
+import { refuseOption } from '../declare/refuse-option.js';
+import { rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
+import type { Resource } from '../plan/resource.js';
 import { describePaths } from '../store/compilability.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
+import {
+  bypassWarnings,
+  findDeclarationWarnings,
+  overridesOf,
+  refuseRoutedHooks,
+  type Override,
+} from './declaration-warnings.js';
 import { hiddenMethods, pathsOf } from './routes.js';
-import { prepareSearchIndex } from './search-indexes.js';
-import { describeOverrides, findOverrideWarnings, findUnpaginatedWarning } from './startup-checks.js';
 
 const logger = new Logger('CrudModule');
 
@@ -40,9 +49,12 @@ export const checkDeclarations = (moduleRef: ModuleRef): Promise<void> =>
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
-  // Here, because main.ts may have registered a parser of its own before.
-  if (application.adapter?.getType() === 'fastify') application.once(parseMergePatches);
+  crud.controllers.forEach(refuseRoutedHooks);
+  for (const each of crud.controllers)
+    await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readCharacterSets();
   crud.check();
+  const roles = application.stateOf(StartupFacts).optionRoles;
+  for (const { options } of crud.all) rolesOf(options).forEach((role) => roles.add(role));
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
 
@@ -51,21 +63,53 @@ export const schemaStatements = (moduleRef: Pick<ModuleRef, 'get'>): string[] =>
   ...new Set(crudApplicationOf(moduleRef).all.flatMap(({ searchIndex }) => searchIndex?.statements ?? [])),
 ];
 
-/** Reports once for each application. @throws InvalidOptionError for routes that collide or have a further parameter */
-export const reportControllers = (moduleRef: ModuleRef): void =>
-  applicationOf(moduleRef).once(report, crudApplicationOf(moduleRef));
+/** @throws InvalidOptionError where the index of a search is missing, or cannot be created */
+export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
+  const { dataSource } = database;
+  if (!options.searchIndex) return;
+  if (!searchIndex) {
+    const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
+    logger.warn(`${option} has no effect on ${dataSource.options.type}: searches read the whole table.`);
+  } else if (dataSource.options.synchronize === true) {
+    try {
+      for (const statement of searchIndex.statements) await dataSource.query(statement);
+    } catch (cause) {
+      const got = cause instanceof Error ? JSON.stringify(cause.message) : 'an error';
+      const advice = 'let an administrator run CREATE EXTENSION pg_trgm on PostgreSQL; SQLite needs FTS5';
+      refuseOption(options, 'searchIndex', 'used where the database can create the index', got, advice);
+    }
+  } else {
+    const found = (await dataSource.query(searchIndex.lookup)) as readonly unknown[];
+    if (found.length >= searchIndex.names.length) return;
+    const advice = 'run `npx declarest schema <app module>` and put its statements into a migration';
+    refuseOption(options, 'searchIndex', 'used with its index in the database', 'none', advice);
+  }
+}
 
-function report({ routeTable, adapter }: Application, crud: CrudApplication): void {
+/** Runs once for each application. @throws InvalidOptionError for routes that collide or have a further parameter */
+export const finishStartup = (moduleRef: ModuleRef): void =>
+  applicationOf(moduleRef).once(finish, crudApplicationOf(moduleRef));
+
+function finish(application: Application, crud: CrudApplication): void {
+  const { routeTable, adapter } = application;
   const { routes, routerOptions } = routeTable;
   refuseCollisions(routes, routerOptions.caseSensitive);
   for (const route of routes) refuseParameters(route);
   crud.isStarted = true;
   const { controllers, requestScoped } = crud;
   if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
-  for (const line of controllers.flatMap(describeOverrides)) logger.log(line);
-  for (const line of controllers.flatMap(findOverrideWarnings)) logger.warn(line);
-  const unpaginated = findUnpaginatedWarning(controllers);
-  if (unpaginated !== undefined) logger.warn(unpaginated);
+  controllers.flatMap(overridesOf).forEach(logDescription);
+  const bypassed = controllers.flatMap(bypassWarnings);
+  if (application.stateOf(StartupFacts).isStrict && bypassed.length > 0) {
+    const expected = 'complete, because the AuthModule option `strict` is set';
+    throw new InvalidOptionError(
+      'The overrides of generated operations',
+      expected,
+      'open operations',
+      `Correct them: ${bypassed.join(' ')}`,
+    );
+  }
+  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all)]) logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
 }
@@ -88,4 +132,10 @@ function refuseParameters({ path, handler }: Route): void {
   if (parametersIn(path) <= own + parametersIn(declared.controllerPath)) return;
   const advice = 'Declare the parameter in `endpoint`, where it names a field: others do not restrict the records';
   throw new InvalidOptionError(declared.declaredBy, 'served without further parameters', describe(path), advice);
+}
+
+/** `ProductsController.findAll is overridden: Only what is in stock` */
+function logDescription({ path, method }: Override): void {
+  const description = overrideDescription(method);
+  if (description !== undefined) logger.log(`${path} is overridden${description === '' ? '' : `: ${description}`}`);
 }

@@ -1,5 +1,5 @@
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { QueryErrors } from '../query/query-errors.js';
@@ -14,11 +14,11 @@ const MAX_GROUPS = 1_000;
 /** @throws 400 naming every wrong parameter */
 export async function aggregate(plan: Plan, call: Call, query: ListQuery): Promise<Envelope<unknown>> {
   const { name } = plan.schema;
-  const view = await viewOf(plan, call, 'aggregate', deletedIn(plan, call, query));
+  const { view } = await beginTask(plan, call, 'aggregate', deletedIn(plan, call, query));
   const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
   const condition = and(view.visible, await restrict(plan, call, asked.condition));
   const { reader } = plan.store;
-  const rows = await run(plan, call, () => reader.aggregate(call, condition, asked.aggregation, MAX_GROUPS + 1));
+  const rows = await run(plan, () => reader.aggregate(call, condition, asked.aggregation, MAX_GROUPS + 1));
   if (rows.length <= MAX_GROUPS) return envelope(`${name} aggregate`, rows);
   const errors = new QueryErrors();
   errors.add('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);

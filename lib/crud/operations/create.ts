@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../http/json-body.js';
 import { envelope, type BatchResult, type Envelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
 import type { Call } from '../store/call.js';
@@ -17,9 +17,9 @@ export async function create<T extends object>(
   body: JsonObject,
   hooks: GeneratedHooks<T>,
 ): Promise<Envelope<unknown>> {
-  const view = await viewOf(plan, call, 'create');
-  const answer = ([created]: readonly T[]) => answerRecord(call, view, `${plan.schema.name} created`, created as T);
-  return createRecords(plan, call, view, { bodies: [body], nameOf: unnamed, hooks, answer });
+  const task = await beginTask(plan, call, 'create');
+  const answer = ([created]: readonly T[]) => answerRecord(task, `${plan.schema.name} created`, created as T);
+  return createRecords(task, { bodies: [body], nameOf: unnamed, hooks, answer });
 }
 
 /** @throws 400 naming every wrong field, 401, 403, 409 */
@@ -34,13 +34,13 @@ export async function createMany<T extends object>(
   const answer = (created: readonly T[] | BatchResult[]) => envelope(`${plan.schema.name} batch created`, created);
   if (isAtomic) {
     const bodies = await checkItems(items, inBatch, readItem);
-    const view = await viewOf(plan, call, 'createMany');
-    return createRecords(plan, call, view, { bodies, nameOf: inBatch, hooks, answer });
+    const task = await beginTask(plan, call, 'createMany');
+    return createRecords(task, { bodies, nameOf: inBatch, hooks, answer });
   }
   const results = await writeSeparately(plan, call, items, 201, async (item) => {
     const bodies = [readItem(item)];
-    const view = await viewOf(plan, call, 'createMany');
-    return createRecords(plan, call, view, { bodies, nameOf: unnamed, hooks, answer: ([created]) => created });
+    const task = await beginTask(plan, call, 'createMany');
+    return createRecords(task, { bodies, nameOf: unnamed, hooks, answer: ([created]) => created });
   });
   return answer(results);
 }

@@ -1,11 +1,17 @@
 /** Records as lines of CSV (RFC 4180). */
 import type { Field } from '../../entities/entity-schema.js';
+import type { RecordRequest } from '../query/record-request.js';
 import { valueAt } from '../store/entity-values.js';
 
-export const csvHeader = (fields: readonly Field[]): string => lineOf(fields.map(({ name }) => quoted(name)));
+export const csvHeader = ({ fields, linked }: RecordRequest): string =>
+  lineOf([...fields, ...linked].map(({ name }) => quoted(name)));
 
-export const csvLine = (record: object, fields: readonly Field[]): string =>
-  lineOf(fields.map((field) => cellOf(valueAt(field.path, record), field)));
+/** Ids of linked records are separated by spaces. */
+export const csvLine = (record: object, { fields, linked }: RecordRequest): string =>
+  lineOf([
+    ...fields.map((field) => cellOf(valueAt(field.path, record), field)),
+    ...linked.map(({ name }) => (valueAt([name], record) as readonly unknown[]).join(' ')),
+  ]);
 
 const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 

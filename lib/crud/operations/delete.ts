@@ -1,11 +1,11 @@
 /** `delete` and `deleteMany`. */
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
-import { targetIn, targetOf } from '../read/records.js';
+import { readId, targetOf } from '../read/records.js';
 import type { Call } from '../store/call.js';
 import { deleteRecords } from '../write/delete-records.js';
 import { writeSeparately } from '../write/items.js';
@@ -19,8 +19,10 @@ export async function remove<T extends object>(
   hooks: GeneratedHooks<T>,
 ): Promise<Envelope<unknown>> {
   const purges = parseDeleteQuery(query, plan.variantFor(call.request).choosesDeleted);
-  const target = await targetOf(plan, call, id, 'delete', purges ? 'with' : 'without');
-  await deleteRecords(plan, call, { targets: [target], purges, hooks, isBatch: false });
+  const key = readId(plan, id, 'delete');
+  const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
+  const target = targetOf(task, { key, id });
+  await deleteRecords(task, { targets: [target], purges, hooks, isBatch: false });
   return envelope(`${plan.schema.name} deleted`, null);
 }
 
@@ -39,9 +41,9 @@ export async function deleteMany<T extends object>(
   const { targets, isAtomic, purges } = parseBatchDeletion(query, schema.id, limits);
   const removeAll = async (each: readonly BatchTarget[]): Promise<null> => {
     refuseDuplicates(each, schema.id, () => 'ids');
-    const view = await viewOf(plan, call, 'deleteMany', purges ? 'with' : 'without');
-    const removed = each.map((target) => targetIn(plan, call, view, target, 'deleteMany'));
-    await deleteRecords(plan, call, { targets: removed, purges, hooks, isBatch: true });
+    const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
+    const removed = each.map((target) => targetOf(task, target));
+    await deleteRecords(task, { targets: removed, purges, hooks, isBatch: true });
     return null;
   };
   const deleted = isAtomic

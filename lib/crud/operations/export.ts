@@ -1,12 +1,12 @@
 /** `export`: the list as a file. It is read in batches, so that neither memory nor a connection is held for all of it. */
 import { Readable } from 'node:stream';
 import { Logger, StreamableFile } from '@nestjs/common';
-import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { parseExportQuery, type ExportFormat } from '../query/export-query.js';
-import { restrict } from '../read/related-records.js';
+import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
+import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
+import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -14,12 +14,19 @@ import type { PositionedRecord } from '../store/record-access.js';
 import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
 
-const BATCH = 1_000;
+/** Batches are sized by their bytes: records may be long. */
+const BATCH_BYTES = 256 * 1024;
+const FIRST_BATCH = 10;
+const MAX_BATCH = 1_000;
+
+/** How many records the next batch has. It grows step by step, because the next ones may be longer. */
+const nextSize = (bytes: number, records: number): number =>
+  Math.max(1, Math.min(MAX_BATCH, 4 * records, Math.floor((BATCH_BYTES / Math.max(1, bytes)) * records)));
 
 interface FileFormat {
   readonly type: string;
-  header(fields: readonly Field[]): string;
-  line(record: object, fields: readonly Field[]): string;
+  header(request: RecordRequest): string;
+  line(record: object, request: RecordRequest): string;
 }
 
 const FORMATS: Readonly<Record<ExportFormat, FileFormat>> = {
@@ -39,19 +46,33 @@ export async function exportList<T extends object>(
   call: Call,
   query: ListQuery,
 ): Promise<StreamableFile> {
-  const view = await viewOf(plan, call, 'export', deletedIn(plan, call, query));
-  const { format, condition: asked, sort, fields } = parseExportQuery(query, view.list);
+  const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
+  const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
+  const fields = selectedFields(request, plan.schema.id);
   const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };
   const { reader } = plan.store;
-  const read = (last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> =>
-    run(plan, call, () => reader.findAfter(call, selection, BATCH, last?.position));
+  const read = async (size: number, last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> => {
+    const batch = await run(plan, () => reader.findAfter(call, selection, size, last?.position));
+    if (hasRelations(request)) {
+      const records = batch.map(({ record }) => record);
+      await addRelations(plan, call, records, request);
+    }
+    return batch;
+  };
   const { header, line, type } = FORMATS[format];
 
   async function* write(first: PositionedRecord<T>[]): AsyncGenerator<string> {
-    yield header(fields);
+    yield header(request);
     try {
-      for (let batch = first; batch.length > 0; batch = batch.length < BATCH ? [] : await read(batch.at(-1)))
-        yield batch.map(({ record }) => line(record, fields)).join('');
+      let batch = first;
+      for (let size = FIRST_BATCH; batch.length > 0;) {
+        const text = batch.map(({ record }) => line(record, request)).join('');
+        const [last, isLast] = [batch.at(-1), batch.length < size];
+        size = nextSize(text.length, batch.length);
+        batch = [];
+        yield text;
+        if (!isLast) batch = await read(size, last);
+      }
     } catch (error) {
       logger.error('An export failed, its connection is ended.', error instanceof Error ? error.stack : undefined);
       throw error;
@@ -60,7 +81,7 @@ export async function exportList<T extends object>(
 
   // What fails before the first byte is answered as any failure. Platforms answer HEAD with GET's handler.
   const isHead = call.request?.method === 'HEAD';
-  const stream = Readable.from(isHead ? [] : write(await read()), { objectMode: false });
+  const stream = Readable.from(isHead ? [] : write(await read(FIRST_BATCH)), { objectMode: false });
   const name = plan.options.endpoint.split('/').at(-1) ?? '';
   const disposition = `attachment; filename="${name}.${format}"`;
   return new StreamableFile(stream, { type, disposition }).setErrorHandler((_, response) => endConnection(response));

@@ -1,6 +1,6 @@
 /** `findAll` and `search`. */
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
@@ -22,13 +22,13 @@ export async function list<T extends object>(
   operation: 'findAll' | 'search',
 ): Promise<Envelope<unknown>> {
   const { id, name } = plan.schema;
-  const view = await viewOf(plan, call, operation, deletedIn(plan, call, query));
+  const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
-  const { records, metadata } = await run(plan, call, () => readList(plan, call, request, selection));
-  if (hasRelations(request)) await addRelations(plan, call, records, request);
-  return envelope(`${name} ${MESSAGES[operation]}`, records, metadata);
+  const { records, metadata } = await run(plan, () => readList(plan, call, request, selection));
+  const truncated = hasRelations(request) ? await addRelations(plan, call, records, request) : undefined;
+  return envelope(`${name} ${MESSAGES[operation]}`, records, truncated ? { ...metadata, ...truncated } : metadata);
 }
 
 async function readList<T extends object>(

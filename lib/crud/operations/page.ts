@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
 import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
-import { and, compare, isEverything, type Condition } from '../sql/condition.js';
+import { and, compare, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import type { Position } from '../sql/keyset.js';
 import type { Call } from '../store/call.js';
@@ -24,7 +24,7 @@ export async function readNumberedPage<T extends object>(
 ): Promise<RecordList<T>> {
   const range = { limit: page.size, offset: (page.page - 1) * page.size };
   const { condition } = selection;
-  const figure = count === 'estimated' && isEverything(condition) ? await reader.estimate(call) : undefined;
+  const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
   const isCounted = figure === undefined && count !== 'none';
   const exact = isCounted ? await reader.count(call, condition) : undefined;
   const records = await reader.find(call, { ...selection, range });

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../http/json-body.js';
 import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import { viewOf } from '../plan/caller-view.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
-import { targetIn } from '../read/records.js';
+import { targetOf } from '../read/records.js';
 import type { Call } from '../store/call.js';
 import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
@@ -23,10 +23,10 @@ export async function patchMany<T extends object>(
   const patch = async (each: readonly unknown[], nameOf: NameItem): Promise<T[]> => {
     const patches = await checkItems(each, nameOf, (item) => readPatch(item, id));
     refuseDuplicates(patches, id, (index) => `${nameOf(index)}.id`);
-    const view = await viewOf(plan, call, 'patchMany');
-    const targets = patches.map((patched) => targetIn(plan, call, view, patched, 'patchMany'));
-    const sent = patches.map((patched) => readBody(plan, patched.body, 'patch', view));
-    return updateRecords(plan, call, view, { targets, sent, nameOf, hooks, isBatch: true });
+    const task = await beginTask(plan, call, 'patchMany');
+    const targets = patches.map((patched) => targetOf(task, patched));
+    const sent = patches.map(({ body: patch }) => readBody(task, patch, 'patch'));
+    return updateRecords(task, { targets, sent, nameOf, hooks, isBatch: true });
   };
   const updated = isAtomic
     ? await patch(items, inBatch)

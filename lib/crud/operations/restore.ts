@@ -1,8 +1,9 @@
 import { AccessRefused } from '../../http/refusal.js';
 import type { Envelope } from '../declare/envelope.js';
+import { beginTask, type Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
-import { assertChangeable, changeable, exists, findExisting, targetOf, withId } from '../read/records.js';
+import { assertChangeable, changeable, exists, findExisting, readId, targetOf, withId } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted } from '../read/statements.js';
 import { and, compare } from '../sql/condition.js';
@@ -12,23 +13,25 @@ import { answerRecord } from './answer.js';
 /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
 export async function restore<T extends object>(plan: Plan<T>, call: Call, id: string): Promise<Envelope<unknown>> {
   const { deletion, store } = plan;
-  const target = await targetOf(plan, call, id, 'restore', 'with');
-  const { key, view } = target;
-  await evaluateScopes(plan, call, [], { operation: 'update', view });
-  const apply = async (within: Call): Promise<boolean> => {
+  const key = readId(plan, id, 'restore');
+  const task = await beginTask(plan, call, 'restore', 'with');
+  const { view } = task;
+  const target = targetOf(task, { key, id });
+  await evaluateScopes(task, [], 'update');
+  const apply = async (within: Task<T>): Promise<boolean> => {
     if (!deletion) return false;
-    const hidden = and(changeable(plan, target), compare(deletion, 'isNotNull'));
-    const write = { operation: 'update' } as const;
-    const isRestored = await run(plan, within, () => store.writers.restore.restore(within, key, hidden), write);
-    const isVisible = !isRestored || !view.isScoped || (await exists(plan, within, withId(plan, view, key)));
+    const hidden = and(changeable(within, target), compare(deletion, 'isNotNull'));
+    const restored = (): Promise<boolean> => store.writers.restore.restore(within.call, key, hidden);
+    const isRestored = await run(plan, restored, { operation: 'update' });
+    const isVisible = !isRestored || !view.isScoped || (await exists(within, withId(within, key)));
     if (!isVisible) throw new AccessRefused();
     return isRestored;
   };
   const isSingleStatement = !view.isScoped && !store.listened.has('restore');
-  const isRestored = await (isSingleStatement ? apply(call) : transacted(plan, call, apply));
-  if (!isRestored) await assertChangeable(plan, call, target);
+  const isRestored = await (isSingleStatement ? apply(task) : transacted(task, apply));
+  if (!isRestored) await assertChangeable(task, target);
   const all = everything(view.list);
   const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
-  const record = await findExisting(plan, call, view, target, { request });
-  return answerRecord(call, view, `${plan.schema.name} restored`, record);
+  const record = await findExisting(task, target, { request });
+  return answerRecord(task, `${plan.schema.name} restored`, record);
 }

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../http/json-body.js';
 import type { Envelope } from '../declare/envelope.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { targetOf } from '../read/records.js';
+import { readId, targetOf } from '../read/records.js';
 import type { Call } from '../store/call.js';
 import { readBody } from '../write/bodies.js';
 import { unnamed } from '../write/items.js';
@@ -22,15 +23,10 @@ export async function update<T extends object>(
   body: JsonObject,
   hooks: GeneratedHooks<T>,
 ): Promise<Envelope<unknown>> {
-  const target = await targetOf(plan, call, id, operation);
-  const { view } = target;
-  const sent = [readBody(plan, body, operation, view)];
-  const [updated] = await updateRecords(plan, call, view, {
-    targets: [target],
-    sent,
-    nameOf: unnamed,
-    hooks,
-    isBatch: false,
-  });
-  return answerRecord(call, view, `${plan.schema.name} updated`, updated as T);
+  const key = readId(plan, id, operation);
+  const task = await beginTask(plan, call, operation);
+  const targets = [targetOf(task, { key, id })];
+  const sent = [readBody(task, body, operation)];
+  const [updated] = await updateRecords(task, { targets, sent, nameOf: unnamed, hooks, isBatch: false });
+  return answerRecord(task, `${plan.schema.name} updated`, updated as T);
 }

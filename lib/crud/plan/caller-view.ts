@@ -1,4 +1,4 @@
-/** Adds to a variant what varies with the caller: the parts that a resource declares. */
+/** Begins the task of an operation: adds to a variant what varies with the caller, the parts that a resource declares. */
 import { userOf } from '../../http/principal.js';
 import type { OperationName } from '../declare/operations.js';
 import type { Deleted } from '../query/parameters.js';
@@ -19,6 +19,14 @@ import type { Plan } from './plan.js';
 import type { PartName } from './resource.js';
 import type { CallerView, Variant } from './variant.js';
 
+/** An operation of a resource, in a call. */
+export interface Task<T extends object = object> {
+  readonly plan: Plan<T>;
+  readonly call: Call;
+  readonly operation: OperationName;
+  readonly view: CallerView;
+}
+
 /** What one part adds. */
 interface Addition {
   readonly conditions?: readonly Condition[];
@@ -30,27 +38,28 @@ interface Addition {
 interface Part {
   /** Whether it belongs to the endpoint: records in relations of other resources have no path. */
   readonly isOfEndpoint: boolean;
-  add(plan: Plan, call: Call, operation: OperationName, variant: Variant): Addition | Promise<Addition>;
+  add(task: Task, variant: Variant): Addition | Promise<Addition>;
 }
 
 const PARTS: Readonly<Record<PartName, Part>> = {
   path: {
     isOfEndpoint: true,
-    add({ schema, pathParameters }, { request }) {
+    add({ plan: { schema, pathParameters }, call: { request } }) {
       const fixed = pathValues(schema.name, pathParameters, request);
       return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
     },
   },
   scope: {
     isOfEndpoint: false,
-    async add({ scope, metadata, database }, { request }, operation) {
-      const condition = conditionOfWhere(await scope?.({ user: userOf(request), operation }), metadata, database);
+    async add({ plan: { scope, metadata, database }, call, operation }) {
+      const where = await scope?.({ user: userOf(call.request), operation });
+      const condition = conditionOfWhere(where, metadata, database);
       return { conditions: [condition], isScoped: !isEverything(condition) };
     },
   },
   owner: {
     isOfEndpoint: false,
-    add({ owner }, { request }, _, { isOwnerBound }) {
+    add({ plan: { owner }, call: { request } }, { isOwnerBound }) {
       if (!owner || !isOwnerBound) return {};
       const preconditions = [ownerPrecondition(owner, request)];
       return { preconditions, conditions: owner.reads ? [isOwn(owner, request)] : [] };
@@ -59,7 +68,7 @@ const PARTS: Readonly<Record<PartName, Part>> = {
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
   parents: {
     isOfEndpoint: true,
-    async add(plan, call) {
+    async add({ plan, call }) {
       const parents: Condition[] = [];
       for (const { reference: relation } of plan.pathParameters.values()) {
         if (!relation) continue;
@@ -72,35 +81,36 @@ const PARTS: Readonly<Record<PartName, Part>> = {
 };
 
 /**
- * The view of the caller of an operation.
+ * Promises nothing where a resource declares no parts.
  *
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
-export function viewOf(
-  plan: Plan,
+export function beginTask<T extends object>(
+  plan: Plan<T>,
   call: Call,
   operation: OperationName,
   deleted: Deleted = 'without',
-): CallerView | Promise<CallerView> {
+): Task<T> | Promise<Task<T>> {
   const variant = plan.variantFor(call.request);
-  const view = variant.views[deleted];
-  return plan.parts.length === 0 ? view : withParts(plan.parts, view, [plan, call, operation, variant]);
+  const task = { plan, call, operation, view: variant.views[deleted] };
+  return plan.parts.length === 0 ? task : withParts(plan.parts, task, variant);
 }
 
-async function withParts(
+async function withParts<T extends object>(
   parts: readonly PartName[],
-  view: CallerView,
-  context: Parameters<Part['add']>,
-): Promise<CallerView> {
+  task: Task<T>,
+  variant: Variant,
+): Promise<Task<T>> {
   const additions: Addition[] = [];
-  for (const name of parts) additions.push(await PARTS[name].add(...context));
-  return {
-    ...view,
-    visible: and(...additions.flatMap(({ conditions = [] }) => conditions), view.visible),
+  for (const name of parts) additions.push(await PARTS[name].add(task, variant));
+  const view = {
+    ...task.view,
+    visible: and(...additions.flatMap(({ conditions = [] }) => conditions), task.view.visible),
     isScoped: additions.some(({ isScoped }) => isScoped),
     preconditions: additions.flatMap(({ preconditions = [] }) => preconditions),
-    fixed: additions.find(({ fixed }) => fixed)?.fixed ?? view.fixed,
+    fixed: additions.find(({ fixed }) => fixed)?.fixed ?? task.view.fixed,
   };
+  return { ...task, view };
 }
 
 /** What the caller may see of a resource's records in relations of other resources. Evaluated once for a call. */
@@ -109,9 +119,9 @@ export async function relatedVisible(plan: Plan, call: Call): Promise<Condition>
   const known = call.visible.get(plan);
   if (known) return known;
   const parts = plan.parts.filter((name) => !PARTS[name].isOfEndpoint);
-  const { visible } = await withParts(parts, variant.views.without, [plan, call, 'findAll', variant]);
-  call.visible.set(plan, visible);
-  return visible;
+  const { view } = await withParts(parts, { plan, call, operation: 'findAll', view: variant.views.without }, variant);
+  call.visible.set(plan, view.visible);
+  return view.visible;
 }
 
 /** What the caller may see of the records that a relation refers to, through any of their resources. */

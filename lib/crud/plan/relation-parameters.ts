@@ -6,6 +6,7 @@ import type { RelationThrough } from '../declare/list-options.js';
 import type { Relation } from '../sql/condition.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable, LinkedIds } from '../query/record-request.js';
+import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { refuseOption } from '../declare/refuse-option.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Database } from '../store/database.js';
@@ -94,14 +95,14 @@ function assertRelatable(
   relation: Relation,
   database: Database,
 ): void {
-  const { inverseEntityMetadata, entityMetadata, isOwning, joinColumns } = relation;
+  const { inverseEntityMetadata, entityMetadata } = relation;
   const [id, ...others] = inverseEntityMetadata.primaryColumns;
   if (typeof inverseEntityMetadata.target !== 'function' || !id || others.length > 0 || id.embeddedMetadata) {
     const expected = 'relations to entity classes with a single primary key';
     refuseOption(options, option, expected, describe(path), 'leave the relation out');
   }
-  const { fields } = database.describe(entityMetadata);
-  const hidden = isOwning && fields.find(({ column, readable }) => !readable && column === joinColumns[0]);
+  const schemas = [database.describe(entityMetadata), database.describe(inverseEntityMetadata)] as const;
+  const hidden = foreignKeyFields(relation, ...schemas).find(({ readable }) => !readable);
   if (hidden) {
     const expected = `relations whose columns clients can read, and not ${hidden.name}`;
     refuseOption(options, option, expected, describe(path), 'leave the relation out');

@@ -2,7 +2,10 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
+import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
+import { isGenerated } from '../declare/operations.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
 import { refuseOption } from '../declare/refuse-option.js';
 import { EXPECTED_KEY, KEY_ADVICE, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
@@ -65,6 +68,7 @@ export function compileResource<T extends object>(
   const { dataSource } = database;
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
+  assertCreatable(options);
   assertColumns(options, metadata);
   assertKeysAreStored(options, dataSource);
   return describeResource(options, database, findProvider);
@@ -107,9 +111,14 @@ export function describeResource<T extends object>(
     aggregatable: aggregatableFields(options, schema),
     pathParameters: compilePathParameters(options, schema),
     scope: compileScope(options, findProvider),
-    owner: compileOwner(options, schema),
+    owner: compileOwner(options, schema, userIdIn(database)),
     fieldPermissions: compileFieldPermissions(options, schema),
   });
+}
+
+function userIdIn(database: Database): Field | undefined {
+  const users = database.dataSource.entityMetadatas.find(({ target }) => guardOf(target));
+  return users && database.describe(users).id;
 }
 
 /** @param dataSource `undefined` where the application has none of that name */
@@ -129,8 +138,8 @@ export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource
   }
   if (dataSource.hasMetadata(entity)) return dataSource;
   const advice =
-    'add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
-  return refuseOption(options, 'entity', 'an entity known to the data source', 'one that it does not know', advice);
+    'Add it to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…) or TypeOrmModule.forFeature([…])';
+  throw InvalidOptionError.withMessage(`${entity.name} is not registered with the data source. ${advice}.`);
 }
 
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
@@ -163,12 +172,20 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   }
 }
 
+/** Records of some classes, such as users, are not created by generated operations. */
+function assertCreatable(options: ResolvedCrudOptions): void {
+  const guard = guardOf(options.entity);
+  const created = (['create', 'createMany'] as const).find((name) => isGenerated(name, options));
+  if (guard && created)
+    refuseOption(options, 'operations', 'a list without create and createMany', `one with ${created}`, guard.creation);
+}
+
 function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSource): void {
-  if (!options.idempotency || dataSource.hasMetadata(IdempotencyKey)) return;
+  if (!options.enableIdempotency || dataSource.hasMetadata(IdempotencyKey)) return;
   const advice =
     'add IdempotencyKey of declarest to `entities`, or set `autoLoadEntities` and import CrudModule.forFeature(…)';
   const expected = 'used with the entity IdempotencyKey in the data source';
-  refuseOption(options, 'idempotency', expected, 'a data source that does not know it', advice);
+  refuseOption(options, 'enableIdempotency', expected, 'a data source that does not know it', advice);
 }
 
 type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
@@ -181,13 +198,9 @@ function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, version
     ['deletedRoles', deletedRoles.length > 0, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
     ['requireIfMatch', requireIfMatch, versionColumn !== undefined, '@VersionColumn()'],
   ];
-  for (const [option, isOn, isMet, column] of needs)
-    if (isOn && !isMet)
-      refuseOption(
-        options,
-        option,
-        `an option of an entity with a ${column}`,
-        'one without',
-        `declare the column or remove the option`,
-      );
+  for (const [option, isOn, isMet, column] of needs) {
+    if (!isOn || isMet) continue;
+    const problem = `CRUD option \`${option}\` needs a ${column} on ${options.entity.name}`;
+    throw InvalidOptionError.withMessage(`${problem}. Declare the column or remove the option.`);
+  }
 }

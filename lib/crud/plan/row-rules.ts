@@ -1,7 +1,10 @@
 /** Checks the options that restrict rows and fields, and finds the fields that they name. */
 import type { Type } from '@nestjs/common';
 import { describe } from '../../options/invalid-option.js';
+import { guardOf } from '../../entities/entity-guard.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { FieldPermission } from '../declare/crud-options.js';
+import type { ValueType } from '../../entities/value-types.js';
 import { fieldNames, refuseOption } from '../declare/refuse-option.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -29,25 +32,50 @@ export function compileScope<T extends object>(
   );
 }
 
-export function compileOwner(options: ResolvedCrudOptions, schema: EntityDescription): Ownership | undefined {
+/** @param userId the id of the class of users, where the data source knows it */
+export function compileOwner(
+  options: ResolvedCrudOptions,
+  schema: EntityDescription,
+  userId: Field | undefined,
+): Ownership | undefined {
   const { owner } = options;
   if (owner === undefined) return undefined;
   const { field: name, reads = false, except = [] } = typeof owner === 'string' ? { field: owner } : owner;
-  const isOwnable = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
+  const isOwnable = ({ insertable, type }: Field): boolean =>
+    insertable &&
+    (userId ? kindOf(type) === kindOf(userId.type) : ['integer', 'text', 'uuid'].includes(kindOf(type) ?? ''));
   const field = schema.fields.find((each) => each.name === name && isOwnable(each));
   if (field) return { field, reads, except };
-  const advice = 'name the column that holds the id of the user, such as `ownerId`';
+  const advice = 'name the column that holds the id of the user and has its type, such as `ownerId`';
   return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
 }
 
+/** Of ids: the sizes of integers do not matter. */
+function kindOf({ comparison, readText }: ValueType): string | undefined {
+  return comparison?.endsWith('number') && !('value' in readText('0.5')) ? 'integer' : comparison;
+}
+
 export function compileFieldPermissions(options: ResolvedCrudOptions, schema: EntityDescription): FieldPermissions {
-  const entries = Object.entries(options.fields).map(([name, permission]) => {
+  const entries = Object.entries(options.fieldPermissions).map(([name, permission]): [Field, FieldPermission] => {
     const field = schema.fields.find((each) => each.name === name);
     return field
-      ? ([field, permission] as const)
-      : refuseOption(options, 'fields', fieldNames(schema.fields), describe(name), 'name fields of the entity');
+      ? [field, permission]
+      : refuseOption(
+          options,
+          'fieldPermissions',
+          fieldNames(schema.fields),
+          describe(name),
+          'name fields of the entity',
+        );
   });
-  return new Map(entries);
+  const permissions = new Map(entries);
+  for (const name of guardOf(options.entity)?.reserved ?? []) {
+    const field = schema.fields.find((each) => each.name === name);
+    const declared = field && permissions.get(field);
+    // Only named roles may write it.
+    if (field && typeof declared?.write !== 'object') permissions.set(field, { ...declared, write: 'never' });
+  }
+  return permissions;
 }
 
 export function compilePathParameters(
@@ -58,6 +86,11 @@ export function compilePathParameters(
   const fits = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
   const fields = names.map((name): [string, Field] => {
     const field = schema.fields.find((each) => each.name === name && fits(each));
+    const isHidden = (options.fieldPermissions as Record<string, FieldPermission>)[name]?.read !== undefined;
+    if (isHidden) {
+      const expected = 'a path with parameters that every caller may read';
+      refuseOption(options, 'endpoint', expected, `:${name}`, `leave \`read\` of ${name} out of fieldPermissions`);
+    }
     if (field) return [name, field];
     const expected = `a path whose parameters are ${fieldNames(schema.fields.filter(fits))}`;
     return refuseOption(

@@ -3,12 +3,14 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
+import { ofClass } from '../query/field-path.js';
 import type { Deleted } from '../query/parameters.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable } from '../query/record-request.js';
 import { permissionsOf, readableParameters } from '../rows/field-permissions.js';
 import { isBound } from '../rows/owner.js';
-import { type WritePrecondition, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
+import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
+import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { StatementCache } from '../sql/statement.js';
 import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
@@ -87,11 +89,12 @@ function compileVariant(resource: Resource<object>, relations: Relations, reques
       preconditions: [],
       fixed: NOTHING_FIXED,
     });
-  const hidden = (operator: 'isNull' | 'isNotNull') => (deletion ? compare(deletion, operator) : EVERYTHING);
+  const where = (operator: 'isNull' | 'isNotNull') =>
+    and(ofClass(resource.schema), deletion ? compare(deletion, operator) : EVERYTHING);
   const views = {
-    without: view(without, hidden('isNull')),
-    with: view(withDeleted, EVERYTHING),
-    only: view(withDeleted, hidden('isNotNull')),
+    without: view(without, where('isNull')),
+    with: view(withDeleted, ofClass(resource.schema)),
+    only: view(withDeleted, where('isNotNull')),
   };
   return Object.freeze({ choosesDeleted, isOwnerBound, views });
 }
@@ -114,12 +117,15 @@ function followable(
     const resource = related.get(path);
     return resource?.list.readable.filter(permissionsOf(resource.fieldPermissions, request).canRead);
   };
-  const isReadable = (path: string, { isOwning, joinColumns, propertyPath }: Relation): boolean => {
-    const parent = path.slice(0, -propertyPath.length - 1);
+  // Related records would tell the foreign key, from either side.
+  const isReadable = (path: string, relation: Relation): boolean => {
+    const parent = path.slice(0, -relation.propertyPath.length - 1);
     const owner = parent === '' ? schema : related.get(parent)?.schema;
-    const own = owner?.fields.find(({ column, readable }) => readable && isOwning && column === joinColumns[0]);
-    const readable = parent === '' ? list.readable : readableAt(parent);
-    return !own || !readable || has(readable, own);
+    const target = related.get(path)?.schema;
+    const ofParent = parent === '' ? list.readable : readableAt(parent);
+    const readable = relation.isOwning ? ofParent : readableAt(path);
+    if (!owner || !target || !readable) return true;
+    return foreignKeyFields(relation, owner, target).every((key) => !key.readable || has(readable, key));
   };
   const includable = new Map<string, Includable>();
   // Each path comes after those that it begins with.

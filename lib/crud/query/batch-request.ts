@@ -5,9 +5,8 @@ import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { splitList } from './filter-parameter.js';
-import { readFlag, readParameters } from './parameters.js';
+import { QueryParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
-import { QueryErrors } from './query-errors.js';
 
 /** One record of a batch that changes or deletes records. */
 export interface BatchTarget {
@@ -15,10 +14,6 @@ export interface BatchTarget {
   readonly key: unknown;
   /** For messages. */
   readonly id: string;
-}
-
-interface BatchPatch extends BatchTarget {
-  readonly body: JsonObject;
 }
 
 const invalidBatch = (errors: readonly FieldError[]): BadRequestException =>
@@ -30,13 +25,9 @@ export function readBatch(
   query: ListQuery = {},
   maxBatchSize: number,
 ): { readonly items: readonly unknown[]; readonly isAtomic: boolean } {
-  const errors = new QueryErrors();
-  const isAtomic = readAtomic(readParameters(query, ['atomic'], undefined, errors), errors);
-  errors.throwIfAny();
-  return { items: readItems(body, maxBatchSize), isAtomic };
-}
-
-function readItems(body: JsonObject, maxBatchSize: number): readonly unknown[] {
+  const parameters = new QueryParameters(query, ['atomic']);
+  const isAtomic = parameters.flag('atomic', true);
+  parameters.throwIfAny();
   const { items, ...others } = expectJsonObject(body);
   const errors = Object.keys(others).map((field) => ({ field, message: 'unknown field, expected items' }));
   const expected = `must be an array of 1 to ${maxBatchSize} objects`;
@@ -44,7 +35,7 @@ function readItems(body: JsonObject, maxBatchSize: number): readonly unknown[] {
   else if (items.length === 0 || items.length > maxBatchSize)
     errors.push({ field: 'items', message: `${expected}, got ${items.length}` });
   if (errors.length > 0) throw invalidBatch(errors);
-  return items as unknown[];
+  return { items: items as unknown[], isAtomic };
 }
 
 /** @throws 400 */
@@ -54,7 +45,7 @@ export function readItem(item: unknown): JsonObject {
 }
 
 /** An item with its `id`. @throws 400 */
-export function readPatch(item: unknown, { type }: Field): BatchPatch {
+export function readPatch(item: unknown, { type }: Field): BatchTarget & { readonly body: JsonObject } {
   const { id, ...body } = readItem(item);
   if (id === undefined || id === null) throw invalidBatch([{ field: 'id', message: 'is required' }]);
   const reading = type.read(id);
@@ -72,16 +63,10 @@ export function refuseDuplicates(
   const errors: FieldError[] = [];
   for (const [index, { key, id }] of targets.entries()) {
     const written = JSON.stringify(type.write(key));
-    if (known.has(written)) errors.push({ field: fieldOf(index), message: `must be another id: ${id} is there twice` });
+    if (known.has(written)) errors.push({ field: fieldOf(index), message: `duplicate id ${id}` });
     known.add(written);
   }
   if (errors.length > 0) throw invalidBatch(errors);
-}
-
-interface BatchDeletion {
-  readonly targets: readonly BatchTarget[];
-  readonly isAtomic: boolean;
-  readonly purges: boolean;
 }
 
 /** @throws 400 */
@@ -89,27 +74,20 @@ export function parseBatchDeletion(
   query: ListQuery,
   { type }: Field,
   { maxBatchSize, mayPurge }: { readonly maxBatchSize: number; readonly mayPurge: boolean },
-): BatchDeletion {
-  const errors = new QueryErrors();
-  const parameters = readParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])], undefined, errors);
+): { readonly targets: readonly BatchTarget[]; readonly isAtomic: boolean; readonly purges: boolean } {
+  const parameters = new QueryParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])]);
   const text = parameters.get('ids') ?? '';
   const ids = text === '' ? [] : splitList(text);
   if (ids.length === 0 || ids.length > maxBatchSize)
-    errors.add('ids', `must be 1 to ${maxBatchSize} ids separated by commas, got ${ids.length}`);
+    parameters.add('ids', `must be 1 to ${maxBatchSize} ids separated by commas, got ${ids.length}`);
   const targets = ids.flatMap((id) => {
     const reading = type.readText(id);
     if ('value' in reading) return [{ key: reading.value, id }];
-    errors.add('ids', `must be ids, each ${reading.expected}, got ${describeJson(id)}`);
+    parameters.add('ids', `must be ids, each ${reading.expected}, got ${describeJson(id)}`);
     return [];
   });
-  const deletion = {
-    targets,
-    isAtomic: readAtomic(parameters, errors),
-    purges: readFlag('purge', false, parameters, errors),
-  };
-  errors.throwIfAny();
-  return deletion;
+  const isAtomic = parameters.flag('atomic', true);
+  const purges = parameters.flag('purge', false);
+  parameters.throwIfAny();
+  return { targets, isAtomic, purges };
 }
-
-const readAtomic = (parameters: ReadonlyMap<string, string>, errors: QueryErrors): boolean =>
-  readFlag('atomic', true, parameters, errors);

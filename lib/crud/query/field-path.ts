@@ -1,7 +1,7 @@
 /** The fields that a query may name: of the entity itself, and of related entities by a path such as `author.name`. */
 import type { EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import { compare, type Condition, type Relation } from '../sql/condition.js';
+import { and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 
 export interface FieldPath {
   /** Such as `author.name`. */
@@ -33,8 +33,12 @@ export function findFieldPath(name: string, metadata: EntityMetadata, describe: 
 export const deletionOf = ({ fields }: EntityDescription): Field | undefined =>
   fields.find(({ column }) => column.isDeleteDate);
 
-/** Hides records that are marked as deleted. */
-export function notDeleted(schema: EntityDescription): Condition[] {
+/** Whether a row of the table is a record of the entity, which may share its table with other classes. */
+export const ofClass = ({ discriminator }: EntityDescription): Condition =>
+  discriminator ? compare(discriminator.field, 'in', ...discriminator.values) : EVERYTHING;
+
+/** Records of the entity that are not marked as deleted. */
+export function existing(schema: EntityDescription): Condition {
   const deletion = deletionOf(schema);
-  return deletion ? [compare(deletion, 'isNull')] : [];
+  return and(ofClass(schema), ...(deletion ? [compare(deletion, 'isNull')] : []));
 }

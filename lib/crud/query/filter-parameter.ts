@@ -1,4 +1,5 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
+import type { Field } from '../../entities/entity-schema.js';
 import type { FieldPath } from './field-path.js';
 import { OPERATORS, type OperatorName } from '../sql/operators.js';
 import { and, compare, or, type Condition } from '../sql/condition.js';
@@ -7,6 +8,10 @@ import type { QueryErrors } from './query-errors.js';
 const MAX_CONDITIONS = 50;
 const MAX_DEPTH = 3;
 const MAX_VALUES = 100;
+const MAX_RELATED = 5;
+/** Of the texts that `contains` and its like look for: each one, and all together. */
+const MAX_TEXT = 100;
+const MAX_TEXTS = 500;
 
 const PREFIX = 'filter';
 const GROUPS: readonly string[] = ['and', 'or', 'not'];
@@ -25,6 +30,8 @@ const newGroup = (): Group => ({ conditions: [], members: new Map() });
 export class FilterReader {
   private readonly root = newGroup();
   private conditions = 0;
+  private related = 0;
+  private characters = 0;
 
   /** @param filterable the fields by the names that a filter may use */
   constructor(
@@ -38,18 +45,20 @@ export class FilterReader {
 
   add(parameter: string, text: string): void {
     const names = namesIn(parameter);
-    if (!names) return this.refuse(parameter, 'must have the form filter[field] or filter[field][operator]');
+    if (!names) return this.errors.add(parameter, 'must have the form filter[field] or filter[field][operator]');
     const place = this.groupOf(parameter, names);
     if (!place) return;
     const { group, rest } = place;
     const [name = '', operator = 'eq', ...more] = rest;
     const path = this.filterable.get(name);
     if (!path) return this.errors.addUnknown(parameter, 'field', [...this.filterable.keys()]);
-    if (more.length > 0) return this.refuse(parameter, 'has names after the operator');
+    if (more.length > 0) return this.errors.add(parameter, 'has names after the operator');
     if (++this.conditions > MAX_CONDITIONS)
       return this.conditions === MAX_CONDITIONS + 1
-        ? this.refuse(PREFIX, `must have at most ${MAX_CONDITIONS} conditions`)
+        ? this.errors.add(PREFIX, `must have at most ${MAX_CONDITIONS} conditions`)
         : undefined;
+    if (path.relations.length > 0 && ++this.related > MAX_RELATED)
+      return this.errors.add(parameter, `must be one of at most ${MAX_RELATED} conditions on related records`);
     const condition = this.compared(parameter, path, operator, text);
     if (condition) group.conditions.push(condition);
   }
@@ -59,16 +68,12 @@ export class FilterReader {
     let group = this.root;
     let rest = names;
     for (let depth = 0; isGroupName(rest[0] ?? ''); depth += 1) {
-      if (depth === MAX_DEPTH) {
-        this.refuse(parameter, `must have at most ${MAX_DEPTH} groups inside each other`);
-        return undefined;
-      }
+      if (depth === MAX_DEPTH)
+        return this.errors.add(parameter, `must have at most ${MAX_DEPTH} groups inside each other`);
       const [kind = '', index = ''] = rest;
       const isIndexed = kind !== 'not';
-      if (isIndexed && !/^\d{1,3}$/.test(index)) {
-        this.refuse(parameter, `must have a number after [${kind}], such as filter[${kind}][0][field]`);
-        return undefined;
-      }
+      if (isIndexed && !/^\d{1,3}$/.test(index))
+        return this.errors.add(parameter, `must have a number after [${kind}], such as filter[${kind}][0][field]`);
       const key = isIndexed ? `${kind} ${Number(index)}` : kind;
       const member = group.members.get(key) ?? newGroup();
       group.members.set(key, member);
@@ -80,40 +85,42 @@ export class FilterReader {
 
   private compared(parameter: string, path: FieldPath, name: string, text: string): Condition | undefined {
     const { field } = path;
-    const allowed = Object.entries(OPERATORS).filter(
-      ([, { takes, internal }]) => !internal && field.type.comparison && takes.includes(field.type.comparison),
-    );
-    if (!allowed.some(([each]) => each === name)) {
-      this.errors.addUnknown(
-        parameter,
-        'operator',
-        allowed.map(([each]) => each),
-      );
-      return undefined;
-    }
-    const operator = name as OperatorName;
+    const allowed = operatorsFor(field);
+    const operator = allowed.find((each) => each === name);
+    if (!operator) return this.errors.addUnknown(parameter, 'operator', allowed);
     const { arity, bind } = OPERATORS[operator];
-    if (arity === 'none') return this.nullity(parameter, path, text);
+    if (arity === 'none') {
+      if (text !== 'true' && text !== 'false') return this.errors.add(parameter, 'must be true or false');
+      return through(path, compare(field, text === 'true' ? 'isNull' : 'isNotNull'));
+    }
     const texts = arity === 'one' ? [text] : splitList(text);
-    if (arity === 'two' && texts.length !== 2) return this.refuse(parameter, 'must be two values separated by a comma');
-    if (texts.length > MAX_VALUES) return this.refuse(parameter, `must have at most ${MAX_VALUES} values`);
-    if (bind && text === '') return this.refuse(parameter, 'must be a text to look for, got an empty one');
-    const values = texts.map((each) => (bind ? readFilterText(each) : readFilterValue(path, each)));
-    const wrong = values.find((each) => 'expected' in each);
-    if (wrong) return this.refuse(parameter, `must be ${wrong.expected}`);
-    return through(path, compare(field, operator, ...values.map((each) => ('value' in each ? each.value : undefined))));
-  }
-
-  private nullity(parameter: string, path: FieldPath, text: string): Condition | undefined {
-    if (text === 'true') return through(path, compare(path.field, 'isNull'));
-    if (text === 'false') return through(path, compare(path.field, 'isNotNull'));
-    return this.refuse(parameter, 'must be true or false');
-  }
-
-  private refuse(parameter: string, message: string): undefined {
-    this.errors.add(parameter, message);
+    if (arity === 'two' && texts.length !== 2)
+      return this.errors.add(parameter, 'must be two values separated by a comma');
+    if (texts.length > MAX_VALUES) return this.errors.add(parameter, `must have at most ${MAX_VALUES} values`);
+    if (bind) {
+      if (text === '') return this.errors.add(parameter, 'must be a text to look for, got an empty one');
+      if (text.length > MAX_TEXT) return this.errors.add(parameter, `must have at most ${MAX_TEXT} characters`);
+      this.characters += text.length;
+      if (this.characters > MAX_TEXTS)
+        return this.errors.add(parameter, `must have at most ${MAX_TEXTS} characters with the other texts to look for`);
+    }
+    // A text that is too long for its column is a value as any other: it matches nothing.
+    const isText = bind !== undefined || field.type.comparison === 'text';
+    const values: unknown[] = [];
+    for (const each of texts) {
+      const reading = isText ? readFilterText(each) : field.type.readText(each);
+      if ('expected' in reading) return this.errors.add(parameter, `must be ${reading.expected}`);
+      values.push(reading.value);
+    }
+    return through(path, compare(field, operator, ...values));
   }
 }
+
+const operatorsFor = ({ type: { comparison } }: Field): OperatorName[] =>
+  (Object.keys(OPERATORS) as OperatorName[]).filter((name) => {
+    const { internal, takes } = OPERATORS[name];
+    return !internal && comparison !== undefined && takes.includes(comparison);
+  });
 
 /** `filter[price][gte]` → `['price', 'gte']` */
 function namesIn(parameter: string): string[] | undefined {
@@ -152,10 +159,6 @@ type Read = { readonly value: unknown } | { readonly expected: string };
 
 const readFilterText = (text: string): Read =>
   text.includes('\0') || !text.isWellFormed() ? { expected: 'text without the character NUL' } : { value: text };
-
-/** A text that is too long for its column is a value as any other: it matches nothing. */
-const readFilterValue = ({ field }: FieldPath, text: string): Read =>
-  field.type.comparison === 'text' ? readFilterText(text) : field.type.readText(text);
 
 /** Of a related record, where the path leads to one. */
 const through = ({ relations }: FieldPath, condition: Condition): Condition =>

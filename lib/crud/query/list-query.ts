@@ -1,22 +1,20 @@
-/** Reads the query string of a list or a search. Pure; reports every wrong parameter. */
+/** Reads the query strings of lists, searches, counts and exports. Pure; reports every wrong parameter. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
-import type { FieldPath } from './field-path.js';
-import { and, compare, or, type Condition, type SortKey } from '../sql/condition.js';
-import { checkDeleted, readFlag, readParameters } from './parameters.js';
-import { FilterReader } from './filter-parameter.js';
-import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import type { Paging } from '../declare/list-options.js';
-import { QueryErrors } from './query-errors.js';
+import { and, compare, or, type Condition, type SortKey } from '../sql/condition.js';
+import type { FieldPath } from './field-path.js';
+import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
+import { QueryParameters } from './parameters.js';
+import type { QueryErrors } from './query-errors.js';
 import {
-  recordParameterNames,
+  readFields,
   readRecordRequest,
+  recordParameterNames,
   type RecordParameters,
   type RecordRequest,
 } from './record-request.js';
-import { readSort } from './sort-parameter.js';
 
-/** What a query string asks for. */
 export interface ListRequest extends RecordRequest, PageRequest {
   readonly condition: Condition;
   /** Ends with the primary key. */
@@ -40,61 +38,115 @@ export interface ListParameters extends RecordParameters {
 
 /** In code points: matching a long term against long texts takes seconds. */
 const MAX_TERM = 100;
+const MAX_SORT_KEYS = 8;
 const ANY_FIELD = 'q';
+const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
+
+/** What decides which parameters a query string may have. */
+type Choices = Pick<ListParameters, 'paged' | 'sortable' | 'filterable' | 'choosesDeleted' | 'includable'>;
 
 /** The parameters that choose records. */
-export const conditionParameters = (list: Pick<ListParameters, 'filterable' | 'choosesDeleted'>): string[] => [
+export const conditionParameters = (list: Choices): string[] => [
   ...(list.filterable.size > 0 ? ['filter'] : []),
   ...(list.choosesDeleted ? ['deleted'] : []),
 ];
 
-/** The parameters that the lists of a resource know, with those that a search adds. */
-export function parameterNames(
-  list: Pick<ListParameters, 'paged' | 'sortable' | 'filterable' | 'choosesDeleted' | 'includable'>,
-): string[] {
-  return [
-    ...pageParameterNames(list.paged),
-    ...(list.sortable.size > 0 ? ['sort'] : []),
-    ...conditionParameters(list),
-    ...recordParameterNames(list),
-  ];
-}
+/** Those of conditions, after `sort`. */
+const selectionParameters = (list: Choices): string[] => [
+  ...(list.sortable.size > 0 ? ['sort'] : []),
+  ...conditionParameters(list),
+];
+
+/** The parameters that the lists of a resource know. A search adds the names of its fields. */
+export const parameterNames = (list: Choices): string[] => [
+  ...pageParameterNames(list.paged),
+  ...selectionParameters(list),
+  ...recordParameterNames(list),
+];
 
 /**
  * @param operation a search has terms, a list has none
  * @throws 400 naming every wrong parameter, or where a search has none
  */
 export function parseListQuery(query: ListQuery, list: ListParameters, operation: 'findAll' | 'search'): ListRequest {
-  const errors = new QueryErrors();
-  const searchable = operation === 'search' ? list.searchable : new Map<string, Field>();
+  const searchable = operation === 'search' ? list.searchable : NO_FIELDS;
   const searched = searchable.size > 0 ? [...new Set([...searchable.keys(), ANY_FIELD])] : [];
-  const filter = new FilterReader(list.filterable, errors);
-  const known = [...searched, ...parameterNames(list)];
-  const parameters = readParameters(query, known, filter, errors);
+  const parameters = new QueryParameters(query, [...searched, ...parameterNames(list)], list.filterable);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
     if (text === undefined) return [];
-    checkTerm(name, text, errors);
+    checkTerm(name, text, parameters);
     const field = searchable.get(name);
     const fields = field ? [field] : [...searchable.values()];
     return [...indexed(text, list), or(...fields.map((each) => compare(each, 'icontains', text)))];
   });
-  if (operation === 'search' && terms.length === 0 && errors.isEmpty)
-    errors.add(ANY_FIELD, `is missing: send at least one of ${searched.join(', ')}`);
-  checkDeleted(parameters.get('deleted'), errors);
-  const sort = readSort(parameters.get('sort'), list, errors);
-  const request = readRecordRequest(parameters, list, errors);
-  const page = readPageRequest(list.paged, parameters, errors);
-  errors.throwIfAny();
-  return { condition: and(...terms, filter.condition), sort, ...request, ...page };
+  if (operation === 'search' && terms.length === 0 && parameters.isEmpty)
+    parameters.add(ANY_FIELD, `is missing: send at least one of ${searched.join(', ')}`);
+  parameters.checkDeleted();
+  const sort = readSort(parameters, list);
+  const request = readRecordRequest(parameters, list);
+  const page = readPageRequest(list.paged, parameters);
+  parameters.throwIfAny();
+  return { condition: and(...terms, parameters.condition), sort, ...request, ...page };
+}
+
+/** @throws 400 naming every wrong parameter */
+export function parseCountQuery(query: ListQuery, list: ListParameters): Condition {
+  const parameters = new QueryParameters(query, conditionParameters(list), list.filterable);
+  parameters.checkDeleted();
+  parameters.throwIfAny();
+  return parameters.condition;
+}
+
+const FORMATS = ['ndjson', 'csv'] as const;
+export type ExportFormat = (typeof FORMATS)[number];
+
+/** @throws 400 naming every wrong parameter */
+export function parseExportQuery(query: ListQuery, list: ListParameters) {
+  const parameters = new QueryParameters(query, ['format', ...selectionParameters(list), 'fields'], list.filterable);
+  const format = FORMATS.find((each) => each === parameters.get('format')) as ExportFormat;
+  if (!format) parameters.add('format', `must be one of ${FORMATS.join(', ')}`);
+  parameters.checkDeleted();
+  const sort = readSort(parameters, list);
+  const columns = readFields('fields', list, parameters);
+  parameters.throwIfAny();
+  return { format, condition: parameters.condition, sort, request: { ...columns, includes: [] } };
 }
 
 /** Whether a DELETE removes the row of a record that it would hide. @throws 400 */
 export function parseDeleteQuery(query: ListQuery, mayPurge: boolean): boolean {
-  const errors = new QueryErrors();
-  const purges = readFlag('purge', false, readParameters(query, mayPurge ? ['purge'] : [], undefined, errors), errors);
-  errors.throwIfAny();
+  const parameters = new QueryParameters(query, mayPurge ? ['purge'] : []);
+  const purges = parameters.flag('purge', false);
+  parameters.throwIfAny();
   return purges;
+}
+
+/** The primary key comes last, so that the order is the same for each request. */
+function readSort(
+  parameters: QueryParameters,
+  { id, sortable, defaultSort, readable }: ListParameters,
+): readonly SortKey[] {
+  const text = parameters.get('sort');
+  // The order, and cursors, would reveal a column that the caller may not read.
+  const readableDefault = defaultSort.filter(({ field }) => readable.includes(field));
+  const keys = text === undefined ? readableDefault : parseSort(text, sortable, parameters);
+  return keys.some(({ field }) => field === id) ? keys : [...keys, { field: id, descending: false }];
+}
+
+/** Reads `-price,name`. */
+export function parseSort(text: string, sortable: ReadonlyMap<string, Field>, errors: QueryErrors): SortKey[] {
+  const names = errors.namesIn('sort', text);
+  if (names.length > MAX_SORT_KEYS)
+    errors.add('sort', `must name at most ${MAX_SORT_KEYS} fields, got ${names.length}`);
+  const fields: Field[] = [];
+  const keys: SortKey[] = [];
+  for (const signed of names.slice(0, MAX_SORT_KEYS)) {
+    const field = errors.newField('sort', signed.replace(/^-/, ''), sortable, fields);
+    if (!field) continue;
+    fields.push(field);
+    keys.push({ field, descending: signed.startsWith('-') });
+  }
+  return keys;
 }
 
 function checkTerm(name: string, text: string, errors: QueryErrors): void {
@@ -105,6 +157,6 @@ function checkTerm(name: string, text: string, errors: QueryErrors): void {
   if (length > MAX_TERM) errors.add(name, `must be at most ${MAX_TERM} characters long, got ${length}`);
 }
 
-/** Finds more than the comparisons do, but finds it in an index, which has parts of three characters. */
+/** The index finds more than the comparisons do, but quickly. It has parts of three characters. */
 const indexed = (text: string, { searchTable: table, id: key }: ListParameters): Condition[] =>
   table !== undefined && [...text].length >= 3 ? [{ kind: 'indexed', table, key, text }] : [];

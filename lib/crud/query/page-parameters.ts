@@ -1,6 +1,6 @@
 /** Reads which page of a list a query string asks for. */
 import type { Paging } from '../declare/list-options.js';
-import type { QueryErrors } from './query-errors.js';
+import type { QueryParameters } from './parameters.js';
 
 export interface Page {
   /** From 1. */
@@ -37,41 +37,32 @@ export function pageParameterNames(paging: Paging): readonly string[] {
   return paging === 'cursor' ? CURSOR : NUMBERED;
 }
 
-export function readPageRequest(
-  paging: Paging,
-  parameters: ReadonlyMap<string, string>,
-  errors: QueryErrors,
-): PageRequest {
+export function readPageRequest(paging: Paging, parameters: QueryParameters): PageRequest {
   if (paging === false) return {};
   const pagination = parameters.get('pagination');
-  if (pagination !== undefined && pagination !== 'cursor') errors.add('pagination', 'must be cursor');
-  const readSize = (): number => readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters, errors);
+  if (pagination !== undefined && pagination !== 'cursor') parameters.add('pagination', 'must be cursor');
   const after = parameters.get('after');
   if (paging === 'cursor' || after !== undefined || pagination !== undefined) {
     for (const name of ['page', 'count'])
-      if (parameters.has(name)) errors.add(name, 'must not be sent together with a cursor');
-    return { cursor: { size: readSize(), after } };
+      if (parameters.get(name) !== undefined) parameters.add(name, 'must not be sent together with a cursor');
+    return { cursor: { size: readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters), after } };
   }
-  const page = readNumber('page', 1, Number.POSITIVE_INFINITY, parameters, errors);
-  return { page: { page, size: readSize() }, count: readCount(parameters.get('count'), errors) };
+  const page = readNumber('page', 1, Number.POSITIVE_INFINITY, parameters);
+  const size = readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters);
+  return { page: { page, size }, count: readCount(parameters) };
 }
 
-function readCount(text: string | undefined, errors: QueryErrors): CountMode {
-  const count = text === undefined ? 'exact' : COUNTS.find((each) => each === text);
-  if (count === undefined) errors.add('count', `must be one of ${COUNTS.join(', ')}`);
+function readCount(parameters: QueryParameters): CountMode {
+  const text = parameters.get('count') ?? 'exact';
+  const count = COUNTS.find((each) => each === text);
+  if (count === undefined) parameters.add('count', `must be one of ${COUNTS.join(', ')}`);
   return count ?? 'exact';
 }
 
-function readNumber(
-  name: string,
-  fallback: number,
-  most: number,
-  parameters: ReadonlyMap<string, string>,
-  errors: QueryErrors,
-): number {
+function readNumber(name: string, fallback: number, most: number, parameters: QueryParameters): number {
   const text = parameters.get(name);
   if (text === undefined) return fallback;
   const value = /^\d+$/.test(text) ? Math.min(Number(text), most) : 0;
-  if (value < 1 || !Number.isSafeInteger(value)) errors.add(name, 'must be an integer from 1');
+  if (value < 1 || !Number.isSafeInteger(value)) parameters.add(name, 'must be an integer from 1');
   return value;
 }

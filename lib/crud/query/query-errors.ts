@@ -1,4 +1,5 @@
 import { BadRequestException } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
 import type { FieldError } from '../../http/failure.js';
 
 /** The wrong parameters of a query string. */
@@ -10,19 +11,37 @@ export class QueryErrors {
     return this.found.length === 0;
   }
 
-  add(field: string, message: string): void {
+  add(field: string, message: string): undefined {
     this.found.push({ field, message });
   }
 
   /** The allowed names are listed once: with each error, the answer would be many times the request. */
-  addUnknown(field: string, noun: string, allowed: readonly string[], name?: string): void {
+  addUnknown(field: string, noun: string, allowed: readonly string[], name?: string): undefined {
     const list = allowed.length === 0 ? 'none is known' : `known ones are ${allowed.join(', ')}`;
     const hint = this.listed.has(`${noun} ${list}`) ? '' : `; ${list}`;
     this.listed.add(`${noun} ${list}`);
     this.add(field, `unknown ${noun}${name === undefined ? '' : ` ${JSON.stringify(name)}`}${hint}`);
   }
 
-  /** Names every wrong parameter. */
+  /** The names in a list such as `price,name`. */
+  namesIn(parameter: string, text: string, noun = 'field'): string[] {
+    if (text !== '') return text.split(',');
+    this.add(parameter, `must name at least one ${noun}`);
+    return [];
+  }
+
+  /** The field of a name; `undefined` where it is unknown, or among the earlier ones. */
+  newField(
+    parameter: string,
+    name: string,
+    known: ReadonlyMap<string, Field>,
+    earlier: readonly Field[],
+  ): Field | undefined {
+    const field = known.get(name);
+    if (!field) return this.addUnknown(parameter, 'field', [...known.keys()], name);
+    return earlier.includes(field) ? this.add(parameter, `must name ${name} once`) : field;
+  }
+
   get exception(): BadRequestException {
     return new BadRequestException({ message: 'The query is not valid', errors: this.found });
   }

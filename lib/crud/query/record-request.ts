@@ -1,8 +1,7 @@
 /** Reads `fields`, `include` and `fields[author]`: what a request wants of each record. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Relation } from '../sql/condition.js';
-import { readParameters, relationOf } from './parameters.js';
-import { QueryErrors } from './query-errors.js';
+import { QueryParameters, relationOf } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 /** A relation that clients may include. */
@@ -23,7 +22,6 @@ export interface LinkedIds {
   readonly relation: Relation;
 }
 
-/** What to read of records. */
 export interface RecordRequest {
   /** In the order of the entity. */
   readonly fields: readonly Field[];
@@ -35,7 +33,6 @@ export interface IncludeRequest extends RecordRequest {
   readonly includable: Includable;
 }
 
-/** What requests may name. */
 export interface RecordParameters {
   readonly readable: readonly Field[];
   /** By path; each path comes after those that it begins with. */
@@ -67,86 +64,74 @@ export const recordParameterNames = ({ includable }: Pick<RecordParameters, 'inc
 /** What a query string asks for of a single record. @throws 400 */
 export function parseRecordQuery(query: ListQuery, list: RecordParameters): RecordRequest {
   if (Object.keys(query).length === 0) return everything(list);
-  const errors = new QueryErrors();
-  const parameters = readParameters(query, recordParameterNames(list), undefined, errors);
-  const request = readRecordRequest(parameters, list, errors);
-  errors.throwIfAny();
+  const parameters = new QueryParameters(query, recordParameterNames(list));
+  const request = readRecordRequest(parameters, list);
+  parameters.throwIfAny();
   return request;
 }
 
-export function readRecordRequest(
-  parameters: ReadonlyMap<string, string>,
-  list: RecordParameters,
-  errors: QueryErrors,
-): RecordRequest {
-  const includes = readIncludes(parameters, list.includable, errors);
-  return { ...readFields('fields', parameters.get('fields'), list, errors), includes };
+export function readRecordRequest(parameters: QueryParameters, list: RecordParameters): RecordRequest {
+  const includes = readIncludes(parameters, list);
+  return { ...readFields('fields', list, parameters), includes };
 }
 
 /** A name also stands for the fields of an embedded object: `address` for `address.city`. */
 export function readFields(
   parameter: string,
-  text: string | undefined,
   { readable, linkable }: Pick<RecordParameters, 'readable' | 'linkable'>,
-  errors: QueryErrors,
+  parameters: QueryParameters,
 ): Pick<RecordRequest, 'fields' | 'linked'> {
+  const text = parameters.get(parameter);
   if (text === undefined) return { fields: readable, linked: linkable };
-  if (text === '') errors.add(parameter, 'must name at least one field');
-  const names = new Set(text === '' ? [] : text.split(','));
-  const isNamed = ({ path }: Field): boolean => path.some((_, depth) => names.has(path.slice(0, depth + 1).join('.')));
-  const fields = readable.filter(isNamed);
+  const names = new Set(parameters.namesIn(parameter, text));
+  const fields = readable.filter((field) => namesOf(field).some((name) => names.has(name)));
   const linked = linkable.filter(({ name }) => names.has(name));
-  const known = new Set([
-    ...fields.flatMap(({ path }) => path.map((_, depth) => path.slice(0, depth + 1).join('.'))),
-    ...linked.map(({ name }) => name),
-  ]);
+  const known = new Set([...fields.flatMap(namesOf), ...linked.map(({ name }) => name)]);
   const allowed = (): string[] => [...readable, ...linkable].map((each) => each.name);
-  for (const name of names) if (!known.has(name)) errors.addUnknown(parameter, 'field', allowed(), name);
+  for (const name of names) if (!known.has(name)) parameters.addUnknown(parameter, 'field', allowed(), name);
   return { fields, linked };
 }
 
-function readIncludes(
-  parameters: ReadonlyMap<string, string>,
-  includable: RecordParameters['includable'],
-  errors: QueryErrors,
-): readonly IncludeRequest[] {
-  const included = readIncludedPaths(parameters.get('include'), includable, errors);
+/** `address` and `address.city` for a field of an embedded object. */
+const namesOf = ({ path }: Field): string[] => path.map((_, depth) => path.slice(0, depth + 1).join('.'));
+
+function readIncludes(parameters: QueryParameters, { includable }: RecordParameters): readonly IncludeRequest[] {
+  const included = readIncludedPaths(parameters, includable);
   const requests = new Map<string, IncludeRequest & { readonly includes: IncludeRequest[] }>();
   const roots: IncludeRequest[] = [];
   for (const each of includable.values()) {
     const { path, readable } = each;
     if (!included.has(path)) continue;
-    const parameter = `fields[${path}]`;
-    const fields = readFields(parameter, parameters.get(parameter), { readable, linkable: [] }, errors);
+    const fields = readFields(`fields[${path}]`, { readable, linkable: [] }, parameters);
     const request = { includable: each, ...fields, includes: [] };
     requests.set(path, request);
     const parent = requests.get(prefixesOf(path, includable).at(-1) ?? '');
     (parent?.includes ?? roots).push(request);
   }
-  for (const parameter of parameters.keys()) {
+  for (const parameter of parameters.names) {
     const path = relationOf(parameter);
-    if (path !== undefined && !included.has(path)) errors.addUnknown(parameter, 'included relation', [...included]);
+    if (path !== undefined && !included.has(path)) parameters.addUnknown(parameter, 'included relation', [...included]);
   }
   return roots;
 }
 
 /** `comments.author` includes `comments` too. */
 function readIncludedPaths(
-  text: string | undefined,
+  parameters: QueryParameters,
   includable: RecordParameters['includable'],
-  errors: QueryErrors,
 ): ReadonlySet<string> {
-  if (text === '') errors.add('include', 'must name at least one relation');
+  const text = parameters.get('include');
   const paths = new Set<string>();
-  for (const name of new Set(text ? text.split(',') : [])) {
-    if (!includable.has(name)) errors.addUnknown('include', 'relation', [...includable.keys()], name);
+  const names = text === undefined ? [] : parameters.namesIn('include', text, 'relation');
+  for (const name of new Set(names)) {
+    if (!includable.has(name)) parameters.addUnknown('include', 'relation', [...includable.keys()], name);
     else for (const path of [...prefixesOf(name, includable), name]) paths.add(path);
   }
   if (paths.size > MAX_RELATIONS)
-    errors.add('include', `must name at most ${MAX_RELATIONS} relations, got ${paths.size}`);
+    parameters.add('include', `must name at most ${MAX_RELATIONS} relations, got ${paths.size}`);
   return paths;
 }
 
 /** The paths that a path begins with, the shortest first. */
-export const prefixesOf = (path: string, includable: ReadonlyMap<string, unknown>): string[] =>
+const prefixesOf = (path: string, includable: ReadonlyMap<string, unknown>): string[] =>
   [...includable.keys()].filter((each) => path.startsWith(`${each}.`)).toSorted((a, b) => a.length - b.length);

@@ -1,12 +1,14 @@
 /** Reads the related records that a request wants, one statement for each relation. */
 import type { Field } from '../../entities/entity-schema.js';
+import type { ListMetadata } from '../declare/envelope.js';
 import { relatedVisible } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
+import { QueryErrors } from '../query/query-errors.js';
 import { selectedFields, type IncludeRequest, type RecordRequest } from '../query/record-request.js';
 import { and, type Condition, type Relation } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { setAtPath, setOwn } from '../store/entity-values.js';
-import { chunksOf, identityOf, keyOf } from '../store/linked-rows.js';
+import { setAtPath, setOwn, valueAt } from '../store/entity-values.js';
+import { chunksOf, identityOf } from '../store/linked-rows.js';
 import { run } from './statements.js';
 
 /** The resource of a relation. */
@@ -39,52 +41,85 @@ export async function restrict(plan: Plan, call: Call, condition: Condition, pre
   }
 }
 
-/**
- * Adds what a request wants of related records, and removes the key where it was read only for them.
- *
- * @param records of the plan, or of the relation that `of` includes
- */
+/** How many related records an answer includes, counted with repeats. */
+const MAX_INCLUDED = 5_000;
+
+/** What the includes of an answer have in common. */
+class Inclusion {
+  /** The paths of relations of which some records were left out. */
+  readonly truncated = new Set<string>();
+  private included = 0;
+
+  /** @throws 400 */
+  add(count: number): void {
+    this.included += count;
+    if (this.included <= MAX_INCLUDED) return;
+    const errors = new QueryErrors();
+    errors.add(
+      'include',
+      `must give at most ${MAX_INCLUDED} related records in an answer: include less of fewer records`,
+    );
+    throw errors.exception;
+  }
+}
+
+/** Adds what a request wants of related records. @returns the metadata of the answer @throws 400 for too many of them */
 export async function addRelations(
   plan: Plan,
   call: Call,
   records: readonly object[],
   request: RecordRequest,
-  of: Plan = plan,
-): Promise<void> {
+): Promise<ListMetadata | undefined> {
+  const inclusion = new Inclusion();
+  await addTo(records, request, { plan, call, of: plan, inclusion });
+  return inclusion.truncated.size > 0 ? { truncated: [...inclusion.truncated] } : undefined;
+}
+
+interface Adding {
+  readonly plan: Plan;
+  readonly call: Call;
+  /** The plan of the records: that of the answer, or of a relation. */
+  readonly of: Plan;
+  readonly inclusion: Inclusion;
+}
+
+/** @param records as often as the answer has them */
+async function addTo(records: readonly object[], request: RecordRequest, adding: Adding): Promise<void> {
+  const { plan, call, of } = adding;
   const { id } = of.schema;
   for (const { name, path, relation } of request.linked) {
     const { schema } = relatedPlan(plan, path);
     const byOwner = await readRelated(plan, call, { records, id, path, relation, fields: [schema.id] });
-    for (const record of records)
-      setOwn(
-        record,
-        name,
-        relatedTo(record, id, byOwner).map((each) => keyOf(each, schema.id)),
-      );
+    const keysOf = (record: object) => relatedTo(record, id, byOwner).map((each) => valueAt(schema.id.path, each));
+    for (const record of records) setOwn(record, name, keysOf(record));
   }
-  for (const include of request.includes) await addIncluded(plan, call, records, include, id);
+  for (const include of request.includes) await addIncluded(records, include, adding);
+  // The key was read only for its relations.
   if (selectedFields(request, id) !== request.fields)
     for (const record of records) delete (record as Record<string, unknown>)[id.name];
 }
 
-async function addIncluded(
-  plan: Plan,
-  call: Call,
-  records: readonly object[],
-  include: IncludeRequest,
-  id: Field,
-): Promise<void> {
+async function addIncluded(records: readonly object[], include: IncludeRequest, adding: Adding): Promise<void> {
+  const { plan, call, of, inclusion } = adding;
+  const { id } = of.schema;
   const { path, relation } = include.includable;
   const related = relatedPlan(plan, path);
   const isMany = relation.isOneToMany || relation.isManyToMany;
-  const limit = isMany ? plan.options.maxIncluded : undefined;
+  const { maxIncluded } = plan.options;
   const fields = selectedFields(include, related.schema.id);
-  const byOwner = await readRelated(plan, call, { records, id, path, relation, fields, limit });
-  await addRelations(plan, call, [...byOwner.values()].flat(), include, related);
+  // One more of each tells whether there are more. Without these, that many rows are beyond the limit too.
+  const limits = { limit: isMany ? maxIncluded + 1 : undefined, most: 2 * MAX_INCLUDED };
+  const byOwner = await readRelated(plan, call, { records, id, path, relation, fields, ...limits });
+  const included: object[] = [];
   for (const record of records) {
     const found = relatedTo(record, id, byOwner);
-    setAtPath(record, relation.propertyPath.split('.'), isMany ? found : (found[0] ?? null));
+    const kept = isMany ? found.slice(0, maxIncluded) : found.slice(0, 1);
+    if (isMany && found.length > maxIncluded) inclusion.truncated.add(path);
+    inclusion.add(kept.length);
+    included.push(...kept);
+    setAtPath(record, relation.propertyPath.split('.'), isMany ? kept : (kept[0] ?? null));
   }
+  await addTo(included, include, { ...adding, of: related });
 }
 
 interface Followed {
@@ -95,22 +130,22 @@ interface Followed {
   readonly relation: Relation;
   readonly fields: readonly Field[];
   readonly limit?: number | undefined;
+  readonly most?: number | undefined;
 }
 
 /** The related records, by the identity of the record that they belong to. */
 async function readRelated(
   plan: Plan,
   call: Call,
-  { records, id, path, relation, fields, limit }: Followed,
+  { records, id, path, relation, fields, limit, most }: Followed,
 ): Promise<ReadonlyMap<string, readonly object[]>> {
   const related = relatedPlan(plan, path);
   const condition = await relatedVisible(related, call);
   const byOwner = new Map<string, object[]>();
-  const owners = new Set(records.map((record) => keyOf(record, id)));
+  const owners = new Set(records.map((record) => valueAt(id.path, record)));
   for (const keys of chunksOf(owners, id)) {
-    const links = { relation, owner: id, keys, related: related.schema.id, condition };
-    const selection = { ...links, ...(limit !== undefined && { limit }) };
-    const found = await run(related, call, () => related.store.reader.findLinked(call, selection, fields));
+    const links = { relation, owner: id, keys, related: related.schema.id, condition, limit, most };
+    const found = await run(related, () => related.store.reader.findLinked(call, links, fields));
     for (const { owner, record } of found) {
       const identity = identityOf(owner);
       const known = byOwner.get(identity);
@@ -122,4 +157,4 @@ async function readRelated(
 }
 
 const relatedTo = (record: object, id: Field, byOwner: ReadonlyMap<string, readonly object[]>): readonly object[] =>
-  byOwner.get(identityOf(keyOf(record, id))) ?? [];
+  byOwner.get(identityOf(valueAt(id.path, record))) ?? [];

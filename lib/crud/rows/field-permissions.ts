@@ -1,4 +1,4 @@
-/** The option `fields`: who may read and write a field. */
+/** The option `fieldPermissions`: who may read and write a field. */
 import type { Field } from '../../entities/entity-schema.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';

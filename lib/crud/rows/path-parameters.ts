@@ -11,10 +11,12 @@ export function pathValues(
 ): ReadonlyMap<Field, unknown> {
   const values = new Map<Field, unknown>();
   for (const [parameter, field] of parameters) {
-    const text = request?.params?.[parameter];
-    if (typeof text !== 'string')
-      throw new TypeError(`${name} is served below a path parameter: its operations need a request with :${parameter}`);
-    const reading = field.type.readText(text);
+    const given = request?.params?.[parameter];
+    if (given === undefined) {
+      const advice = `run them by runAs(user, work, { path: { ${parameter}: … } })`;
+      throw new TypeError(`${name} is served below :${parameter}: its operations need a value for it; ${advice}`);
+    }
+    const reading = typeof given === 'string' ? field.type.readText(given) : field.type.read(given);
     if (!('value' in reading)) throw new NotFoundException(`No ${name} exists at this path`);
     values.set(field, reading.value);
   }

@@ -1,7 +1,7 @@
 /** The version of a record, from the entity's `@VersionColumn`: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13.1). */
 import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
-import type { OperationName } from '../declare/operations.js';
+import { OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
 import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 
@@ -12,10 +12,8 @@ export const etagOf = (record: object, version: Field): string => `"${String(ver
 export const matchesWeakly = (header: string, etag: string): boolean =>
   isAny(header) || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
 
-/** Where `If-Match` counts: in requests that change one record. */
+/** Where `If-Match` counts. An override of POST may call `update` too. */
 const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
-const BATCHES: readonly OperationName[] = ['patchMany', 'deleteMany'];
-const OPERATIONS: readonly OperationName[] = ['update', 'patch', 'delete', ...BATCHES];
 
 /** The resource and the version of its records, where the caller may read it. */
 interface Versioned {
@@ -31,11 +29,10 @@ export function versionPreconditions(
   id: string,
   operation: OperationName,
 ): WritePrecondition[] {
-  if (!request || !METHODS.includes(request.method) || !OPERATIONS.includes(operation)) return [];
+  const { ifMatch }: Operation = OPERATIONS[operation];
+  if (!request || !ifMatch || !METHODS.includes(request.method)) return [];
   const header = request.headers['if-match'];
-  // No ETag names the records of a batch: of a batch, only `*` matches.
-  const isBatch = BATCHES.includes(operation);
-  const tag = isBatch ? '*' : 'the ETag that GET returned';
+  const tag = ifMatch === 'any' ? '*' : 'the ETag that GET returned';
   if (header === undefined)
     return requireIfMatch ? [{ condition: NOTHING, refuse: () => required(name, id, tag) }] : [];
   if (isAny(header)) return [];
@@ -43,7 +40,7 @@ export function versionPreconditions(
     new PreconditionFailedException(
       `${name} with id ${id} does not match If-Match: read it again and repeat the change`,
     );
-  return [{ condition: matching(isBatch ? undefined : version, tagsIn(header)), refuse }];
+  return [{ condition: matching(ifMatch === 'any' ? undefined : version, tagsIn(header)), refuse }];
 }
 
 const required = (name: string, id: string, tag: string): Error =>

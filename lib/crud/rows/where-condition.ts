@@ -3,7 +3,7 @@ import { FindOperator, type EntityMetadata } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../sql/condition.js';
-import { notDeleted } from '../query/field-path.js';
+import { existing } from '../query/field-path.js';
 import type { Database } from '../store/database.js';
 import { globOf } from '../sql/like-pattern.js';
 import type { OperatorName } from '../sql/operators.js';
@@ -55,7 +55,7 @@ function conditionOfRelation(
   const related = database.describe(target);
   const isRecord = typeof target.target === 'function' && value instanceof target.target;
   const where = isRecord ? { id: (value as { id?: unknown }).id } : value;
-  const part = and(conditionOfWhere(where, target, database), ...notDeleted(related));
+  const part = and(conditionOfWhere(where, target, database), existing(related));
   return { kind: 'related', relation, part };
 }
 

@@ -7,7 +7,8 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
-import { comparable, dialectOf, type Bound, type Dialect, escapePath } from './dialect.js';
+import { comparable, dialectOf, type Bound, escapePath } from './dialect.js';
+import { inverseKey, isIndexed } from './foreign-keys.js';
 import { OPERATORS } from './operators.js';
 
 /** The alias of the resource's table in every SELECT. */
@@ -16,7 +17,7 @@ export const RECORD = 'record';
 /** The prefix of every parameter's name. It is random, because the query builder replaces it in any name that contains it. */
 export const PARAMETER = `declarest_${randomBytes(8).toString('hex')}_`;
 
-/** One letter for each kind keeps the texts short. Two conditions of one shape have the same SQL. */
+/** Two conditions of one shape have the same SQL. */
 export function shapeOf(condition: Condition): string {
   switch (condition.kind) {
     case 'compare':
@@ -61,16 +62,15 @@ const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
   );
 
 function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {
-  const persist = (held: unknown): unknown => {
-    const prepared: unknown = dataSource.driver.preparePersistentValue(held, field.column);
-    // SQLite compares moments as texts, and a default of the database has no milliseconds.
-    const isText = isMoment(field) && isSqlite(dataSource) && typeof prepared === 'string';
-    return isText ? prepared.replace(/\.000$/, '') : prepared;
-  };
   const own = OPERATORS[operator].bind;
   if (own) return [own(value)];
+  const persist = (held: unknown): unknown => dataSource.driver.preparePersistentValue(held, field.column);
   if (!isMoment(field)) return [persist(value)];
-  return [persist(value), persist(new Date((value as Date).getTime() + 1))];
+  return [value, new Date((value as Date).getTime() + 1)].map((moment) => {
+    const prepared = persist(moment);
+    // SQLite compares moments as texts, and a default of the database has no milliseconds.
+    return isSqlite(dataSource) && typeof prepared === 'string' ? prepared.replace(/\.000$/, '') : prepared;
+  });
 }
 
 const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';
@@ -88,15 +88,12 @@ export const parametersOf = (values: readonly unknown[]): Record<string, unknown
   Object.fromEntries(values.map((value, index) => [`${PARAMETER}${index}`, value]));
 
 class ConditionWriter {
-  private readonly dialect: Dialect;
   private relations = 0;
 
   constructor(
     private readonly dataSource: DataSource,
     private parameters: number,
-  ) {
-    this.dialect = dialectOf(dataSource);
-  }
+  ) {}
 
   write(condition: Condition, owner: string): string {
     switch (condition.kind) {
@@ -107,7 +104,7 @@ class ConditionWriter {
       case 'raw':
         return this.raw(condition, owner);
       case 'indexed': {
-        const table = this.escape(condition.table);
+        const table = this.dataSource.driver.escape(condition.table);
         const key = this.column(owner, condition.key.column.databaseName);
         return `${key} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ${this.parameter()})`;
       }
@@ -130,7 +127,7 @@ class ConditionWriter {
       const from = this.parameter();
       return { from, to: isRange ? this.parameter() : from };
     });
-    return sql(comparable(this.dialect, field, this.column(owner, field.column.databaseName)), bound);
+    return sql(comparable(dialectOf(this.dataSource), field, this.column(owner, field.column.databaseName)), ...bound);
   }
 
   private raw({ field, write, parameters }: RawCondition, owner: string): string {
@@ -146,55 +143,62 @@ class ConditionWriter {
   }
 
   private related(relation: Relation, part: Condition, owner: string): string {
-    const alias = this.escape(`related${this.relations++}`);
-    const { entityMetadata, inverseEntityMetadata, junctionEntityMetadata: junction } = relation;
-    const related = `${this.table(inverseEntityMetadata.tablePath)} ${alias}`;
-    if (!junction) {
-      const pairs = joinedColumns(relation).map(
-        ([own, other]) => `${this.column(alias, other)} = ${this.column(owner, own)}`,
-      );
-      return `EXISTS (SELECT 1 FROM ${related} WHERE ${[...pairs, this.write(part, alias)].join(' AND ')})`;
+    const { driver } = this.dataSource;
+    const alias = driver.escape(`related${this.relations++}`);
+    const key = inverseKey(relation);
+    if (key && !isIndexed(key, this.dataSource)) {
+      // Without an index, EXISTS would read the related table for each record.
+      const table = `${escapePath(relation.inverseEntityMetadata.tablePath, driver)} ${alias}`;
+      const referenced = this.column(owner, key.referencedColumn?.databaseName ?? '');
+      const keys = `SELECT ${this.column(alias, key.databaseName)} FROM ${table} WHERE ${this.write(part, alias)}`;
+      return `${referenced} IN (${keys})`;
     }
-    const link = this.escape(`link${this.relations}`);
-    const { own, other } = linkColumns(relation);
-    const join = `${this.column(link, other)} = ${this.column(alias, nameOf(inverseEntityMetadata.primaryColumns))}`;
-    const of = `${this.column(link, own)} = ${this.column(owner, nameOf(entityMetadata.primaryColumns))}`;
-    const tables = `${this.table(junction.tablePath)} ${link} INNER JOIN ${related} ON ${join}`;
-    return `EXISTS (SELECT 1 FROM ${tables} WHERE ${of} AND ${this.write(part, alias)})`;
+    const link = driver.escape(`link${this.relations}`);
+    const [first, ...others] = joinsOf(relation, { owner, link, related: alias }, this.dataSource);
+    const tables = [first?.table, ...others.map(({ table, on }) => `${table} ON ${on}`)].join(' INNER JOIN ');
+    return `EXISTS (SELECT 1 FROM ${tables} WHERE ${first?.on} AND ${this.write(part, alias)})`;
   }
 
   private parameter(): string {
     return `:${PARAMETER}${this.parameters++}`;
   }
 
-  private escape(name: string): string {
-    return this.dataSource.driver.escape(name);
-  }
-
   private column(owner: string, name: string): string {
-    return `${owner}.${this.escape(name)}`;
-  }
-
-  private table(path: string): string {
-    return escapePath(path, this.dataSource.driver);
+    return columnSql(owner, name, this.dataSource);
   }
 }
 
-/** Column names of a relation without a junction table: of the owner, and of the related table. */
-export function joinedColumns({ isOwning, joinColumns, inverseRelation }: Relation): [own: string, other: string][] {
-  const columns = isOwning ? joinColumns : (inverseRelation?.joinColumns ?? []);
-  return columns.map(({ databaseName, referencedColumn }) => {
-    const referenced = referencedColumn?.databaseName ?? '';
-    return isOwning ? [databaseName, referenced] : [referenced, databaseName];
-  });
+/**
+ * The tables that lead from the owner of a relation to its related records, each with the condition that joins it with
+ * those before it. Only many-to-many relations have a link.
+ */
+export function joinsOf(
+  { isOwning, joinColumns, inverseRelation, inverseEntityMetadata, junctionEntityMetadata: junction }: Relation,
+  { owner, link, related }: Readonly<Record<'owner' | 'link' | 'related', string>>,
+  dataSource: DataSource,
+): { readonly table: string; readonly on: string }[] {
+  const relatedTable = `${escapePath(inverseEntityMetadata.tablePath, dataSource.driver)} ${related}`;
+  const equal = (table: string, referencing: Relation['joinColumns'], referenced: string): string =>
+    referencing
+      .map(({ databaseName, referencedColumn }) => {
+        const key = columnSql(referenced, referencedColumn?.databaseName ?? '', dataSource);
+        return `${columnSql(table, databaseName, dataSource)} = ${key}`;
+      })
+      .join(' AND ');
+  if (!junction) {
+    const on = isOwning
+      ? equal(owner, joinColumns, related)
+      : equal(related, inverseRelation?.joinColumns ?? [], owner);
+    return [{ table: relatedTable, on }];
+  }
+  const { ownerColumns, inverseColumns } = junction;
+  const [own, other] = isOwning ? [ownerColumns, inverseColumns] : [inverseColumns, ownerColumns];
+  return [
+    { table: `${escapePath(junction.tablePath, dataSource.driver)} ${link}`, on: equal(link, own, owner) },
+    { table: relatedTable, on: equal(link, other, related) },
+  ];
 }
 
-/** Of the one column that a key has. */
-const nameOf = ([column]: Relation['joinColumns'] = []): string => column?.databaseName ?? '';
-
-/** Column names of the junction table of a many-to-many relation. */
-export function linkColumns({ isOwning, junctionEntityMetadata }: Relation): { own: string; other: string } {
-  const owner = nameOf(junctionEntityMetadata?.ownerColumns);
-  const inverse = nameOf(junctionEntityMetadata?.inverseColumns);
-  return isOwning ? { own: owner, other: inverse } : { own: inverse, other: owner };
-}
+/** @param owner the escaped alias or table */
+export const columnSql = (owner: string, name: string, { driver }: DataSource): string =>
+  `${owner}.${driver.escape(name)}`;

@@ -1,11 +1,12 @@
 /**
- * What differs between databases in the SQL of conditions and sorts: one row for each kind of column. Text compares by
- * its code points and labels by their text, so that every database gives the same results.
+ * What differs between databases in the SQL of conditions, sorts and aggregates. Text compares by its code points and
+ * labels by their text, so that every database gives the same results.
  */
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { Comparison } from '../../entities/value-types.js';
-import { isMysql, isPostgres } from '../../entities/database-family.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
+import { decimal, float, type Comparison } from '../../entities/value-types.js';
 
 /** The parameters of one value. A moment is the range of one millisecond, which is what clients see of it. */
 export interface Bound {
@@ -15,23 +16,34 @@ export interface Bound {
   readonly to: string;
 }
 
-/** A column in conditions. Parameters are SQL too. */
-export interface Comparable {
+/** A column in SQL. */
+interface ColumnSql {
   /** As the database holds it. */
   readonly name: string;
   /** As it sorts and compares. */
   readonly ordered: string;
+}
+
+/** Tests of a text by a part of it or by a pattern, which are SQL too. */
+interface TextTests {
+  contains(column: ColumnSql, part: string): string;
+  /** `!` escapes `%`, `_` and itself in the pattern. */
+  containsAnyCase(column: ColumnSql, pattern: string): string;
+  startsWith(column: ColumnSql, part: string): string;
+  endsWith(column: ColumnSql, part: string): string;
+  /** By code points, in the same case. SQLite gets a pattern of GLOB. */
+  like(column: ColumnSql, pattern: string): string;
+}
+
+/** A column in conditions. Parameters are SQL too. */
+export interface Comparable extends ColumnSql {
   equal(value: Bound): string;
   oneOf(values: readonly Bound[]): string;
   above(value: Bound): string;
   from(value: Bound): string;
   below(value: Bound): string;
   upTo(value: Bound): string;
-  contains(text: Bound): string;
-  containsAnyCase(pattern: Bound): string;
-  startsWith(text: Bound): string;
-  endsWith(text: Bound): string;
-  like(pattern: Bound): string;
+  matches(test: keyof TextTests, text: Bound): string;
   /** Compares with a text that `exactText` selected. */
   exactly(operator: '=' | '>' | '<', text: Bound): string;
 }
@@ -46,35 +58,48 @@ interface Form {
   exact?(parameter: string): string;
 }
 
-export interface Dialect {
+interface Dialect extends TextTests {
   readonly forms: Readonly<Partial<Record<Comparison, Form>>>;
-  /** Case-insensitive "contains"; `!` escapes `%`, `_` and itself in the pattern. */
-  containsAnyCase(column: string, pattern: string): string;
-  contains(text: string, part: string): string;
-  startsWith(text: string, part: string): string;
-  endsWith(text: string, part: string): string;
-  /** By code points, in the same case. SQLite gets a pattern of GLOB. */
-  like(column: string, pattern: string): string;
   /** Selects a value without a loss, as the driver may round or cut it. */
   exactText(column: string, field: Field): string;
   /** Ascending, as this package does. */
   readonly sortsNullsLast: boolean;
+  /** A text of a value that sorts as text. */
+  asText(ordered: string): string;
+  /** A UUID that groups and sorts. */
+  uuid(column: string): string;
+  /** Of booleans, which are all equal in a group. */
+  sameBoolean(column: string): string;
+  /** Digits that `readSum` reads. */
+  sum(column: string, field: Field): string;
 }
 
 const same = (sql: string): string => sql;
 const PLAIN: Form = { ordered: same, bound: same };
 
+/** SQLite's own sum of integers fails beyond 64 bits: the billions and the rest are summed. */
+export const BILLION = 1_000_000_000;
+
 const sqlite: Dialect = {
   forms: {},
   // SQLite's LIKE folds the letters A to Z only.
-  containsAnyCase: (column, pattern) => `${column} LIKE ${pattern} ESCAPE '!'`,
-  contains: (text, part) => `instr(${text}, ${part}) > 0`,
-  startsWith: (text, part) => `substr(${text}, 1, length(${part})) = ${part}`,
-  endsWith: (text, part) => `substr(${text}, -length(${part})) = ${part}`,
-  like: (column, pattern) => `${column} GLOB ${pattern}`,
+  containsAnyCase: ({ name }, pattern) => `${name} LIKE ${pattern} ESCAPE '!'`,
+  contains: ({ ordered }, part) => `instr(${ordered}, ${part}) > 0`,
+  startsWith: ({ ordered }, part) => `substr(${ordered}, 1, length(${part})) = ${part}`,
+  endsWith: ({ ordered }, part) => `substr(${ordered}, -length(${part})) = ${part}`,
+  like: ({ name }, pattern) => `${name} GLOB ${pattern}`,
   // The driver rounds integers only. CAST would round a REAL.
   exactText: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`,
   sortsNullsLast: false,
+  asText: same,
+  uuid: same,
+  sameBoolean: (column) => `MIN(${column})`,
+  sum(column, { type, column: { scale } }) {
+    if (type === float || (type === decimal && scale == null)) return `SUM(${column})`;
+    const units = type === decimal ? `CAST(ROUND(${column} * 1e${scale}) AS INTEGER)` : column;
+    const [billions, rest] = ['/', '%'].map((operator) => `CAST(SUM(${units} ${operator} ${BILLION}) AS TEXT)`);
+    return `${billions} || ' ' || ${rest}`;
+  },
 };
 
 const postgresText: Form = {
@@ -84,16 +109,23 @@ const postgresText: Form = {
 };
 const postgres: Dialect = {
   forms: { text: postgresText, label: postgresText },
-  containsAnyCase: (column, pattern) => `CAST(${column} AS text) ILIKE ${pattern} ESCAPE '!'`,
-  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
-  startsWith: (text, part) => `starts_with(${text}, ${part})`,
-  endsWith: (text, part) => `right(${text}, length(${part})) = ${part}`,
-  like: (column, pattern) => `CAST(${column} AS text) LIKE ${pattern}`,
+  containsAnyCase: ({ name }, pattern) => `CAST(${name} AS text) ILIKE ${pattern} ESCAPE '!'`,
+  contains: ({ ordered }, part) => `strpos(${ordered}, ${part}) > 0`,
+  startsWith: ({ ordered }, part) => `starts_with(${ordered}, ${part})`,
+  endsWith: ({ ordered }, part) => `right(${ordered}, length(${part})) = ${part}`,
+  like: ({ name }, pattern) => `CAST(${name} AS text) LIKE ${pattern}`,
   exactText: (column) => `CAST(${column} AS text)`,
   sortsNullsLast: true,
+  asText: same,
+  uuid: (column) => `CAST(${column} AS text)`,
+  sameBoolean: (column) => `BOOL_AND(${column})`,
+  sum: (column, { type }) => `SUM(CAST(${column} AS ${type === float ? 'double precision' : 'numeric'}))`,
 };
 
-const bytesOf = (text: string): string => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`;
+const utf8 = (text: string): string => `CONVERT(${text} USING utf8mb4)`;
+const bytesOf = (text: string): string => `CAST(${utf8(text)} AS BINARY)`;
+/** Without an index, but for texts of every character set. */
+const mysqlBytes: Form = { ordered: bytesOf, bound: bytesOf };
 const asDouble = (value: string): string => `(${value} + 0e0)`;
 const mysql: Dialect = {
   forms: {
@@ -102,22 +134,26 @@ const mysql: Dialect = {
       bound: bytesOf,
       equal: (column, parameter) => `(${column} = ${parameter} AND ${bytesOf(column)} = ${bytesOf(parameter)})`,
     },
-    label: { ordered: bytesOf, bound: bytesOf },
+    label: mysqlBytes,
     number: { ordered: same, bound: same, exact: asDouble },
     boolean: { ordered: same, bound: same, exact: asDouble },
     // Two strings of digits would compare as doubles.
     'exact number': { ordered: same, bound: (parameter) => `CAST(${parameter} AS DECIMAL(65, 30))` },
   },
   // Other collations also fold accents.
-  containsAnyCase: (column, pattern) =>
-    `LOWER(CONVERT(${column} USING utf8mb4)) COLLATE utf8mb4_bin LIKE LOWER(${pattern}) ESCAPE '!'`,
-  contains: (text, part) => `LOCATE(${bytesOf(part)}, ${text}) > 0`,
-  startsWith: (text, part) => `LEFT(${text}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
-  endsWith: (text, part) => `RIGHT(${text}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
-  like: (column, pattern) => `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin LIKE ${pattern}`,
+  containsAnyCase: ({ name }, pattern) => `LOWER(${utf8(name)}) COLLATE utf8mb4_bin LIKE LOWER(${pattern}) ESCAPE '!'`,
+  contains: ({ ordered }, part) => `LOCATE(${bytesOf(part)}, ${ordered}) > 0`,
+  startsWith: ({ ordered }, part) => `LEFT(${ordered}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
+  endsWith: ({ ordered }, part) => `RIGHT(${ordered}, LENGTH(${bytesOf(part)})) = ${bytesOf(part)}`,
+  like: ({ name }, pattern) => `${utf8(name)} COLLATE utf8mb4_bin LIKE ${pattern}`,
   // A FLOAT as text has 6 digits.
-  exactText: (column, { type }) => `CONVERT(${type.comparison === 'number' ? asDouble(column) : column} USING utf8mb4)`,
+  exactText: (column, { type }) => utf8(type.comparison === 'number' ? asDouble(column) : column),
   sortsNullsLast: false,
+  asText: utf8,
+  uuid: utf8,
+  sameBoolean: (column) => `MIN(${column})`,
+  // `FLOAT` has 4 bytes: its text has the digits that are sent.
+  sum: (column, field) => `SUM(${field.column.type === 'float' ? asDouble(`CONCAT(${column})`) : column})`,
 };
 /** `FLOAT` has 4 bytes: `f = 0.1` is false for a column that holds 0.1. */
 const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${parameter} AS FLOAT)`, exact: asDouble };
@@ -125,8 +161,9 @@ const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${paramete
 export const dialectOf = (dataSource: DataSource): Dialect =>
   isPostgres(dataSource) ? postgres : isMysql(dataSource) ? mysql : sqlite;
 
-function formOf(dialect: Dialect, { type, column }: Field): Form {
+function formOf(dialect: Dialect, { type, column, isNarrow }: Field): Form {
   if (dialect === mysql && column.type === 'float') return mysqlFloat;
+  if (isNarrow && type.comparison === 'text') return mysqlBytes;
   return (type.comparison && dialect.forms[type.comparison]) ?? PLAIN;
 }
 
@@ -152,11 +189,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
     from: ({ from }) => test('>=', from),
     below: ({ from }) => test('<', from),
     upTo: ({ from, to }) => (isRange ? test('<', to) : test('<=', from)),
-    contains: ({ from }) => dialect.contains(ordered, from),
-    containsAnyCase: ({ from }) => dialect.containsAnyCase(name, from),
-    startsWith: ({ from }) => dialect.startsWith(ordered, from),
-    endsWith: ({ from }) => dialect.endsWith(ordered, from),
-    like: ({ from }) => dialect.like(name, from),
+    matches: (operation, { from }) => dialect[operation]({ name, ordered }, from),
     exactly: (operator, { from }) =>
       operator === '=' && form.equal
         ? form.equal(name, from)
@@ -174,9 +207,16 @@ export function orderBy(
   const direction = descending ? 'DESC' : 'ASC';
   const { ordered } = comparable(dialect, field, name);
   const isSorted = dialect.sortsNullsLast || !field.nullable;
-  return [...(isSorted ? [] : [[`(${name} IS NULL)`, direction] as const]), [ordered, direction]].map(
-    ([expression, way]) => [expression as string, way as 'ASC' | 'DESC'],
-  );
+  return [...(isSorted ? [] : [`(${name} IS NULL)`]), ordered].map((expression) => [expression, direction]);
+}
+
+/** The default of a column, for an UPDATE that sets it again. */
+export function databaseDefault(column: ColumnMetadata, dataSource: DataSource): string {
+  if (!isSqlite(dataSource)) return 'DEFAULT';
+  const { default: value } = column;
+  // SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it.
+  if (typeof value === 'string') return `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
+  return dataSource.driver.normalizeDefault(column) ?? 'NULL';
 }
 
 /** `shop.product` → `"shop"."product"` */

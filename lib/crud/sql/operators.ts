@@ -3,18 +3,15 @@ import type { Comparison } from '../../entities/value-types.js';
 import type { Bound, Comparable } from './dialect.js';
 import { containing } from './like-pattern.js';
 
-/** How many values an operator takes. */
-type Arity = 'one' | 'two' | 'list' | 'none';
-
 export interface Operator {
-  readonly arity: Arity;
+  /** How many values it takes. */
+  readonly arity: 'one' | 'two' | 'list' | 'none';
   readonly takes: readonly Comparison[];
   /** Not for clients: `isNull` of a filter, or a scope, stands for it. */
   readonly internal?: true;
   /** The value that is bound, where that is not the column's own. */
   readonly bind?: (value: unknown) => unknown;
-  /** @param values the parameters */
-  sql(column: Comparable, values: readonly Bound[]): string;
+  sql(column: Comparable, ...values: readonly Bound[]): string;
 }
 
 const ANY: readonly Comparison[] = ['text', 'label', 'number', 'exact number', 'boolean', 'moment', 'calendar', 'uuid'];
@@ -25,40 +22,35 @@ const asPattern = (value: unknown): string => containing(String(value));
 /** NULL counts as false. */
 const unless = (condition: string): string => `(${condition}) IS NOT TRUE`;
 
-type Sql<A> = (column: Comparable, ...values: A extends 'two' ? [Bound, Bound] : [Bound]) => string;
-const row = <A extends 'one' | 'two'>(
-  arity: A,
-  takes: readonly Comparison[],
-  sql: Sql<A>,
-  bind?: Operator['bind'],
-): Operator => ({
-  arity,
-  takes,
-  sql: (column, values) => sql(column, ...(values as never)),
-  ...(bind && { bind }),
-});
+/** Of texts: the value is not read as one of the column, so that it may be longer. */
+const OF_TEXT = { arity: 'one', takes: TEXT, bind: asIs } as const;
+/** For the values of a cursor, which `exactText` selected. */
+const OF_CURSOR = { arity: 'one', takes: ANY, bind: asIs, internal: true } as const;
 
 const ROWS = {
-  eq: row('one', ANY, (column, value) => column.equal(value)),
-  ne: row('one', ANY, (column, value) => unless(column.equal(value))),
-  gt: row('one', ORDERED, (column, value) => column.above(value)),
-  gte: row('one', ORDERED, (column, value) => column.from(value)),
-  lt: row('one', ORDERED, (column, value) => column.below(value)),
-  lte: row('one', ORDERED, (column, value) => column.upTo(value)),
-  between: row('two', ORDERED, (column, least, most) => `(${column.from(least)} AND ${column.upTo(most)})`),
-  in: { arity: 'list', takes: ANY, sql: (column, values) => column.oneOf(values) },
-  nin: { arity: 'list', takes: ANY, sql: (column, values) => unless(column.oneOf(values)) },
-  contains: row('one', TEXT, (column, text) => column.contains(text), asIs),
-  icontains: row('one', TEXT, (column, text) => column.containsAnyCase(text), asPattern),
-  startsWith: row('one', TEXT, (column, text) => column.startsWith(text), asIs),
-  endsWith: row('one', TEXT, (column, text) => column.endsWith(text), asIs),
-  like: { ...row('one', TEXT, (column, pattern) => column.like(pattern), asIs), internal: true },
+  eq: { arity: 'one', takes: ANY, sql: (column, value) => column.equal(value) },
+  ne: { arity: 'one', takes: ANY, sql: (column, value) => unless(column.equal(value)) },
+  gt: { arity: 'one', takes: ORDERED, sql: (column, value) => column.above(value) },
+  gte: { arity: 'one', takes: ORDERED, sql: (column, value) => column.from(value) },
+  lt: { arity: 'one', takes: ORDERED, sql: (column, value) => column.below(value) },
+  lte: { arity: 'one', takes: ORDERED, sql: (column, value) => column.upTo(value) },
+  between: {
+    arity: 'two',
+    takes: ORDERED,
+    sql: (column, low, high) => `(${column.from(low)} AND ${column.upTo(high)})`,
+  },
+  in: { arity: 'list', takes: ANY, sql: (column, ...values) => column.oneOf(values) },
+  nin: { arity: 'list', takes: ANY, sql: (column, ...values) => unless(column.oneOf(values)) },
+  contains: { ...OF_TEXT, sql: (column, text) => column.matches('contains', text) },
+  icontains: { ...OF_TEXT, bind: asPattern, sql: (column, text) => column.matches('containsAnyCase', text) },
+  startsWith: { ...OF_TEXT, sql: (column, text) => column.matches('startsWith', text) },
+  endsWith: { ...OF_TEXT, sql: (column, text) => column.matches('endsWith', text) },
+  like: { ...OF_TEXT, internal: true, sql: (column, pattern) => column.matches('like', pattern) },
   isNull: { arity: 'none', takes: ANY, sql: (column) => `${column.name} IS NULL` },
-  isNotNull: { arity: 'none', takes: ANY, sql: (column) => `${column.name} IS NOT NULL`, internal: true },
-  // For the values of a cursor, which `exactText` selected.
-  isExactly: { ...row('one', ANY, (column, value) => column.exactly('=', value), asIs), internal: true },
-  isAbove: { ...row('one', ANY, (column, value) => column.exactly('>', value), asIs), internal: true },
-  isBelow: { ...row('one', ANY, (column, value) => column.exactly('<', value), asIs), internal: true },
+  isNotNull: { arity: 'none', takes: ANY, internal: true, sql: (column) => `${column.name} IS NOT NULL` },
+  isExactly: { ...OF_CURSOR, sql: (column, value) => column.exactly('=', value) },
+  isAbove: { ...OF_CURSOR, sql: (column, value) => column.exactly('>', value) },
+  isBelow: { ...OF_CURSOR, sql: (column, value) => column.exactly('<', value) },
 } as const satisfies Readonly<Record<string, Operator>>;
 
 export type OperatorName = keyof typeof ROWS;

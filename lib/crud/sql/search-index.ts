@@ -24,8 +24,8 @@ export function searchIndexOf(
   return isSqlite(dataSource) ? sqliteIndex(metadata, fields, dataSource) : undefined;
 }
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-const literals = (texts: readonly string[]): string => texts.map(literal).join(', ');
+const literals = (texts: readonly string[]): string =>
+  texts.map((text) => `'${text.replaceAll("'", "''")}'`).join(', ');
 
 const columnNames = (fields: readonly Field[]): string[] => fields.map(({ column }) => column.databaseName);
 
@@ -61,20 +61,16 @@ function sqliteIndex(metadata: EntityMetadata, fields: readonly Field[], dataSou
   const valuesOf = (row: string): string => [id, ...columns].map((column) => `${row}.${escape(column)}`).join(', ');
   const remove = `INSERT INTO ${index} (${index}, rowid, ${list}) VALUES ('delete', ${valuesOf('old')});`;
   const add = `INSERT INTO ${index} (rowid, ${list}) VALUES (${valuesOf('new')});`;
-  const events = { INSERT: add, UPDATE: `${remove} ${add}`, DELETE: remove };
-  const triggers = Object.entries(events).map(([event, body]) => ({
-    name: `${name}_${event.toLowerCase()}`,
-    event,
-    body,
-  }));
-  const names = [name, ...triggers.map((trigger) => trigger.name)];
+  const bodies = { insert: add, update: `${remove} ${add}`, delete: remove };
+  const triggers = Object.entries(bodies).map(
+    ([event, body]) =>
+      `CREATE TRIGGER IF NOT EXISTS ${escape(`${name}_${event}`)} AFTER ${event.toUpperCase()} ON ${content} BEGIN ${body} END`,
+  );
+  const names = [name, ...Object.keys(bodies).map((event) => `${name}_${event}`)];
   return {
     statements: [
       `CREATE VIRTUAL TABLE IF NOT EXISTS ${index} USING fts5(${list}, content=${content}, content_rowid=${escape(id)}, tokenize='trigram')`,
-      ...triggers.map(
-        (trigger) =>
-          `CREATE TRIGGER IF NOT EXISTS ${escape(trigger.name)} AFTER ${trigger.event} ON ${content} BEGIN ${trigger.body} END`,
-      ),
+      ...triggers,
       `INSERT INTO ${index} (${index}) VALUES ('rebuild')`,
     ],
     lookup: `SELECT name FROM sqlite_master WHERE name IN (${literals(names)})`,

@@ -25,7 +25,6 @@ export type StatementEnd = (parameter: (place: number) => string) => string;
  * Compiles what a query builder wrote. Each run takes a query runner of the data source, so that TypeORM logs it, times
  * it and translates its errors.
  *
- * @param mode where it runs on a replicated data source
  * @param query its parameters are `namedParameters`
  */
 export function compileStatement<T extends ObjectLiteral>(

@@ -1,9 +1,9 @@
 /**
- * The call of a generated operation, an argument of everything that the operation does. An `AsyncLocalStorage` holds it
- * for code of the application that calls operations itself: overrides and hooks.
+ * The call of a generated operation, an argument of everything that the operation does. It is the context of the
+ * application's code that calls operations itself: overrides and hooks.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager } from 'typeorm';
+import { contexts, type Transaction } from '../../database/connections.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
@@ -11,6 +11,8 @@ import type { Database } from './database.js';
 /** A request that is being handled. */
 export interface RequestState {
   readonly request: HttpRequest;
+  /** The method that serves it. */
+  readonly handler: object;
   /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
   readonly answers: Map<unknown, AnswerFacts>;
   /** Of a request with an `Idempotency-Key`: makes its row a part of the first transaction of the resource. */
@@ -21,6 +23,9 @@ export interface AnswerFacts {
   readonly etag?: string;
   readonly status?: number;
 }
+
+export const factsOf = ({ answers }: Pick<RequestState, 'answers'>, answer: unknown): AnswerFacts | undefined =>
+  answers.get((answer as { readonly data?: unknown } | null | undefined)?.data);
 
 /** @param options of the resource that is written @returns `undefined` for other writes than that of the request */
 export type IdempotencyOf = (options: object) => TransactionSteps | undefined;
@@ -34,28 +39,23 @@ export interface TransactionSteps {
   afterCommit(): void;
 }
 
-export interface Transaction {
-  readonly database: Database;
-  readonly manager: EntityManager;
+/** The transaction of generated operations. */
+interface OperationTransaction extends Transaction {
   /** Run after the commit, in this order. */
   readonly afterCommit: (() => Promise<void>)[];
-  /** Work that a hook started and did not await must not join a transaction that has ended. */
-  isOpen: boolean;
 }
 
 export interface Call {
   /** `undefined` outside of a request. */
   readonly state: RequestState | undefined;
   readonly request: HttpRequest | undefined;
-  readonly transaction: Transaction | undefined;
+  readonly transaction: OperationTransaction | undefined;
   /** What the caller may see of related resources, by resource. Evaluated once for a call. */
   readonly visible: Map<object, Condition>;
 }
 
-const calls = new AsyncLocalStorage<Call>();
-
 /** Runs code of the application: what it calls belongs to the call. */
-export const runWithin = <R>(call: Call, work: () => R): R => calls.run(call, work);
+export const runWithin = <R>(call: Call, work: () => R): R => contexts.run(call, work);
 
 /** Begins a call for a request. */
 export const callOf = (state: RequestState): Call => ({
@@ -67,7 +67,7 @@ export const callOf = (state: RequestState): Call => ({
 
 /** Begins the call of an operation: in the request and the transaction of the code that calls it. */
 export function beginCall(): Call {
-  const outer = calls.getStore();
+  const outer = contexts.getStore() as Call | undefined;
   // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
   if (outer?.transaction?.isOpen) return outer;
   return { state: outer?.state, request: outer?.request, transaction: undefined, visible: new Map() };
@@ -75,7 +75,7 @@ export function beginCall(): Call {
 
 /** The manager of the transaction that a call belongs to. */
 export const managerOf = ({ transaction }: Call, database: Database): EntityManager | undefined =>
-  transaction?.isOpen && transaction.database === database ? transaction.manager : undefined;
+  transaction?.isOpen && transaction.dataSource === database.dataSource ? transaction.manager : undefined;
 
 /** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
 export async function inTransaction<R>(
@@ -85,10 +85,11 @@ export async function inTransaction<R>(
   steps?: TransactionSteps,
 ): Promise<R> {
   if (managerOf(call, database)) return work(call);
-  const afterCommit: Transaction['afterCommit'] = [];
+  const afterCommit: OperationTransaction['afterCommit'] = [];
+  const { dataSource, connections } = database;
   const run = (): Promise<R> =>
-    database.dataSource.transaction(async (manager) => {
-      const transaction: Transaction = { database, manager, afterCommit, isOpen: true };
+    dataSource.transaction(async (manager) => {
+      const transaction: OperationTransaction = { dataSource, manager, afterCommit, isOpen: true };
       const inner: Call = { ...call, transaction };
       try {
         await steps?.begin(manager);
@@ -99,7 +100,7 @@ export async function inTransaction<R>(
         transaction.isOpen = false;
       }
     });
-  const result = await (database.lock ? database.lock.exclusive(run) : run());
+  const result = await connections.transaction(run);
   steps?.afterCommit();
   for (const each of afterCommit) await each();
   return result;
@@ -110,7 +111,3 @@ export async function afterCommit(call: Call, database: Database, work: () => Pr
   if (managerOf(call, database)) call.transaction?.afterCommit.push(work);
   else await work();
 }
-
-/** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
-export const withConnection = <R>(call: Call, database: Database, work: () => Promise<R>): Promise<R> =>
-  database.lock && !managerOf(call, database) ? database.lock.shared(work) : work();

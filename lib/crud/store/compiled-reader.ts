@@ -1,26 +1,9 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
-import type { DataSource, QueryRunner, SelectQueryBuilder } from 'typeorm';
+import type { QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { AggregateRow } from '../declare/record-types.js';
-import type { Aggregation } from '../query/aggregate-query.js';
 import type { Condition } from '../sql/condition.js';
-
-import { boundValues, parametersOf, RECORD, shapeOf } from '../sql/condition-sql.js';
-import { aggregateRows } from './aggregation.js';
-import { estimateRows } from './estimate.js';
-import { activeLock, addCondition, addLock, addSort, inCurrentTransaction } from './query-parts.js';
-import { findInBlocks, positionOf, selectPosition } from './positions.js';
+import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
-import { joinLinks, linkedKeys } from './linked-rows.js';
-import type {
-  LinkedRecord,
-  PositionedRecord,
-  RecordReader,
-  RowLock,
-  Selection,
-  StoredResource,
-} from './record-access.js';
-import { compileRow } from './row-projection.js';
 import {
   compileStatement,
   namedParameters,
@@ -30,51 +13,37 @@ import {
   StatementCache,
 } from '../sql/statement.js';
 import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
+import { joinLinks } from './linked-rows.js';
+import { selectPosition } from './positions.js';
+import { addCondition, addLock, addSort } from './query-parts.js';
+import { Reader, type Read } from './reader.js';
+import type { Selection } from './record-access.js';
+import { compileRow } from './row-projection.js';
 
 interface Find<T> {
   readonly statement: Statement;
   readonly recordOf: (row: RawRow) => T;
 }
 
-export class CompiledReader<T extends object> implements RecordReader<T> {
+export class CompiledReader<T extends object> extends Reader<T> {
   private readonly finds = new StatementCache<Find<T>>();
   private readonly statements = new StatementCache<Statement>();
 
-  private readonly dataSource: DataSource;
-
-  constructor(
-    private readonly resource: StoredResource<T>,
-    private readonly database: Database,
-  ) {
-    this.dataSource = database.dataSource;
+  protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
+    const compile = (): Find<T> => this.compileFind(selection, keys);
+    const { statement, recordOf } = this.finds.get(shapeOfSelection(selection, keys), compile);
+    const { condition, range } = selection;
+    const values = boundValues(condition, this.dataSource);
+    if (range) values.push(range.limit, range.offset);
+    const { rows } = await statement(values, this.runnerOf(call));
+    return { records: rows.map(recordOf), rows };
   }
 
-  async find(call: Call, selection: Selection): Promise<T[]> {
-    const lock = selection.lock && activeLock(call, this.database);
-    const { statement, recordOf } = this.prepare({ ...selection, lock });
-    const { rows } = await statement(this.valuesOf(selection), this.runnerOf(call));
-    return rows.map(recordOf);
-  }
-
-  findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
-    return findInBlocks(list, limit, after, async (selection, keys) => {
-      const { statement, recordOf } = this.prepare(selection, keys);
-      const { rows } = await statement(this.valuesOf(selection), this.runnerOf(call));
-      return rows.map((row) => ({ record: recordOf(row), position: positionOf(row, keys) }));
-    });
-  }
-
-  findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    return this.find(call, { condition, fields, sort: [], lock }).then(([record]) => record);
-  }
-
-  async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+  protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
     const compile = (): Find<T> => this.compileLinked(links, fields);
     const { statement, recordOf } = this.finds.get(shapeOfLinks(links, fields), compile);
     const { rows } = await statement(linkValues(links, this.dataSource), this.runnerOf(call));
-    const keys = linkedKeys(links, this.dataSource);
-    return rows.map((row) => ({ owner: keys.owner(row), record: recordOf(row) }));
+    return { records: rows.map(recordOf), rows };
   }
 
   async count(call: Call, condition: Condition): Promise<number> {
@@ -83,33 +52,9 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     return Number(rows[0]?.['found']);
   }
 
-  estimate(call: Call): Promise<number | undefined> {
-    return estimateRows(this.query(), this.dataSource, this.runnerOf(call));
-  }
-
   async exists(call: Call, condition: Condition): Promise<boolean> {
     const { rows } = await this.run(call, '1', condition);
     return rows.length > 0;
-  }
-
-  aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
-    return aggregateRows(this.matching(call, condition), aggregation, limit, this.dataSource);
-  }
-
-  private matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
-    const repository = this.dataSource.getRepository(this.resource.options.entity);
-    const query = inCurrentTransaction(call, repository, this.database).createQueryBuilder(RECORD);
-    return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
-  }
-
-  /** @param keys read as the position of each row */
-  private prepare(selection: Selection, keys: readonly Field[] = []): Find<T> {
-    return this.finds.get(shapeOfSelection(selection, keys), () => this.compileFind(selection, keys));
-  }
-
-  private valuesOf({ condition, range }: Selection): unknown[] {
-    const values = boundValues(condition, this.dataSource);
-    return range ? [...values, range.limit, range.offset] : values;
   }
 
   private run(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
@@ -141,10 +86,6 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
     return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
   }
 
-  private query(): SelectQueryBuilder<T> {
-    return this.dataSource.getRepository(this.resource.options.entity).createQueryBuilder(RECORD);
-  }
-
   private statement(query: SelectQueryBuilder<T>, condition: Condition, end?: StatementEnd): Statement {
     const names = namedParameters(boundValues(condition, this.dataSource).length);
     const mode = this.dataSource.defaultReplicationModeForReads();
@@ -152,11 +93,12 @@ export class CompiledReader<T extends object> implements RecordReader<T> {
   }
 }
 
-const shapeOfLinks = ({ relation, keys, condition, limit }: LinkSelection, fields: readonly Field[]): string =>
+const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection, fields: readonly Field[]): string =>
   [
     `${relation.entityMetadata.tablePath}.${relation.propertyPath}`,
     keys.length,
     limit ?? 'all',
+    most ?? 'all',
     fields.map(({ name }) => name).join(),
     shapeOf(condition),
   ].join(' ');

@@ -10,14 +10,16 @@ import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import { databaseDefault } from '../sql/column-default.js';
+import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import type { NewRow, RecordWriter, StoredResource } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
+import { asRead, compileRow } from './row-projection.js';
 import {
   compileStatement,
   namedParameters,
   parameterName,
+  type RawRow,
   type Statement,
   type StatementEnd,
   StatementCache,
@@ -32,6 +34,11 @@ interface Target {
   readonly field: Field | undefined;
 }
 
+interface Insertion<T> {
+  readonly statement: Statement;
+  readonly recordOf: ((row: RawRow) => T) | undefined;
+}
+
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
@@ -40,6 +47,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
+  private readonly insertions = new StatementCache<Insertion<T>>();
   private readonly statements = new StatementCache<Statement>();
 
   constructor(
@@ -64,17 +72,25 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
-  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+  async insert(
+    call: Call,
+    rows: readonly NewRow<T>[],
+    fields?: readonly Field[],
+  ): Promise<readonly (Inserted<T> | undefined)[]> {
     // Without RETURNING, the database tells the key of one row only.
     const size = this.returnsKeys ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
-    const keys: unknown[] = [];
+    const inserted: (Inserted<T> | undefined)[] = [];
     for (let start = 0; start < rows.length; start += size)
-      keys.push(...(await this.insertTogether(call, rows.slice(start, start + size))));
-    return keys;
+      inserted.push(...(await this.insertTogether(call, rows.slice(start, start + size), fields)));
+    return inserted;
   }
 
   /** By one statement. */
-  private async insertTogether(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
+  private async insertTogether(
+    call: Call,
+    rows: readonly NewRow<T>[],
+    fields: readonly Field[] | undefined,
+  ): Promise<readonly (Inserted<T> | undefined)[]> {
     const { driver } = this.dataSource;
     const values: unknown[] = [];
     const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
@@ -89,20 +105,21 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       });
     };
     const columns = rows.map(columnsOf);
-    const compile = (): Statement => this.insertion(columns);
+    const compile = (): Insertion<T> => this.insertion(columns, fields);
     // Rows of different fields hardly ever come again.
     const [shape, another] = new Set(columns.map(namesOf));
-    const statement =
-      another === undefined ? this.statements.get(`insert ${rows.length} ${shape}`, compile) : compile();
+    const read = fields?.map(({ name }) => name).join() ?? '';
+    const { statement, recordOf } =
+      another === undefined ? this.insertions.get(`${rows.length} ${shape} ${read}`, compile) : compile();
     const { rows: returned, affected, insertedKey } = await this.execute(call, statement, values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
     return rows.map(({ entity }, index) => {
       if (isIgnored) return undefined;
       const { id } = this.resource.schema;
-      const key: unknown =
-        this.idColumn.getEntityValue(entity) ?? returned[index]?.[this.idColumn.databaseName] ?? insertedKey;
-      return id.readsAsText ? id.type.write(key) : key;
+      const row = returned[index];
+      const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
+      return { key: id.readsAsText ? id.type.write(key) : key, record: row && recordOf?.(row) };
     });
   }
 
@@ -147,7 +164,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** @param rows the columns of each row; its other ones get their defaults */
-  private insertion(rows: readonly (readonly ColumnMetadata[])[]): Statement {
+  private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Insertion<T> {
     let parameters = 0;
     const values = rows.map((columns) => {
       parameters += columns.length;
@@ -159,11 +176,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
-    if (!isSqlite(this.dataSource)) return this.statement(this.returnsKeys ? query.returning(['id']) : query);
+    if (!this.returnsKeys) return { statement: this.statement(query), recordOf: undefined };
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
     const key = this.dataSource.driver.escape(this.idColumn.databaseName);
-    const selected = this.resource.schema.id.readsAsText ? `CAST(${key} AS TEXT) AS ${key}` : key;
-    return this.statement(query, () => ` RETURNING ${selected}`);
+    const row = fields && compileRow(this.resource, fields, this.dataSource);
+    const returned = [`${asRead(this.resource.schema.id, key)} AS ${key}`, ...(row?.returned ?? [])];
+    return { statement: this.statement(query, () => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
 
   private replacement(sent: Values, condition: Condition): Statement {

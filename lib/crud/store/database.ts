@@ -1,21 +1,31 @@
 /** One data source of an application, with what is kept once for it. */
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { isSqlite } from '../../entities/database-family.js';
+import type { Connections } from '../../database/connections.js';
+import { isMysql } from '../../entities/database-family.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
-import { ConnectionLock } from './connection-lock.js';
 
 export class Database {
-  /** Only on SQLite, where a data source has one connection. */
-  readonly lock: ConnectionLock | undefined;
   private readonly descriptions = new Map<EntityMetadata, EntityDescription>();
+  private narrow: ReadonlySet<string> | undefined;
 
-  constructor(readonly dataSource: DataSource) {
-    this.lock = isSqlite(dataSource) ? new ConnectionLock() : undefined;
+  constructor(
+    readonly dataSource: DataSource,
+    readonly connections: Connections,
+  ) {}
+
+  /** MySQL and MariaDB do not compare a column with a text that its character set cannot hold. Must run before `describe`. */
+  async readCharacterSets(): Promise<void> {
+    if (this.narrow || !isMysql(this.dataSource)) return;
+    const rows = (await this.dataSource.query(
+      `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
+        `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
+    )) as readonly { readonly path: string }[];
+    this.narrow = new Set(rows.map(({ path }) => path));
   }
 
   /** Described once: several resources may be related to one entity. */
   readonly describe = (metadata: EntityMetadata): EntityDescription => {
-    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource);
+    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.narrow);
     this.descriptions.set(metadata, known);
     return known;
   };

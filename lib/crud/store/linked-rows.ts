@@ -4,6 +4,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { RECORD } from '../sql/condition-sql.js';
 import { LINKS, linkCondition, linkSql, type LinkSelection } from '../sql/link-sql.js';
 import type { RawRow } from '../sql/statement.js';
+import { asRead } from './row-projection.js';
 
 const OWNER = 'link_owner';
 const RELATED = 'link_related';
@@ -16,7 +17,8 @@ export function joinLinks<T extends ObjectLiteral>(
   dataSource: DataSource,
 ): SelectQueryBuilder<T> {
   const on = linkCondition(links, query.escape(RECORD), dataSource);
-  return selectKeys(query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters), links);
+  query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters).limit(links.most);
+  return selectKeys(query, links);
 }
 
 export function selectKeys<T extends ObjectLiteral>(
@@ -26,9 +28,6 @@ export function selectKeys<T extends ObjectLiteral>(
   const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
   return query.addSelect(asRead(owner, column('owner')), OWNER).addSelect(asRead(related, column('related')), RELATED);
 }
-
-const asRead = ({ readsAsText }: Field, column: string): string =>
-  readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`;
 
 /** The keys of a row as clients see them. */
 export const linkedKeys = ({ owner, related }: LinkSelection, dataSource: DataSource) => ({
@@ -42,10 +41,6 @@ function keyIn(raw: unknown, { readsAsText, column, type }: Field, { driver }: D
 
 /** Equal for equal keys, whatever type they have. */
 export const identityOf = (key: unknown): string => JSON.stringify(key);
-
-/** The key of a record, as clients see it. */
-export const keyOf = (record: object, { path }: Field): unknown =>
-  path.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], record);
 
 /** A key that clients see, as the entity holds it. */
 export function toEntityKey(key: unknown, { type }: Field): unknown {

@@ -7,6 +7,7 @@ import {
   type ObjectLiteral,
   type SelectQueryBuilder,
 } from 'typeorm';
+import { isSqlite } from '../../entities/database-family.js';
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
@@ -29,7 +30,7 @@ export function addCondition<T extends ObjectLiteral>(
 
 /** The lock that a statement can ask for now. SQLite has none: there a transaction has the connection for itself. */
 export const activeLock = (call: Call, database: Database): RowLock | undefined =>
-  !database.lock && managerOf(call, database) ? 'for update' : undefined;
+  !isSqlite(database.dataSource) && managerOf(call, database) ? 'for update' : undefined;
 
 /** The same repository, in the transaction of the call. */
 export function inCurrentTransaction<T extends ObjectLiteral>(

@@ -66,7 +66,7 @@ export interface RecordReader<T> {
   findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
   count(call: Call, condition: Condition): Promise<number>;
   /** The planner's figure; `undefined` where the database gives none. */
-  estimate(call: Call): Promise<number | undefined>;
+  estimate(call: Call, condition: Condition): Promise<number | undefined>;
   exists(call: Call, condition: Condition): Promise<boolean>;
   aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]>;
 }
@@ -77,9 +77,23 @@ export interface NewRow<T> {
   readonly values: Values;
 }
 
+/** A new record. */
+export interface Inserted<T> {
+  readonly key: unknown;
+  /** Where it was asked for, and the database has `RETURNING`. */
+  readonly record?: T | undefined;
+}
+
 export interface RecordWriter<T> {
-  /** @returns the keys of the new records; `undefined` where the database ignored one */
-  insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]>;
+  /**
+   * @param fields read by the same statement, where it can
+   * @returns `undefined` for a record that the database ignored
+   */
+  insert(
+    call: Call,
+    rows: readonly NewRow<T>[],
+    fields?: readonly Field[],
+  ): Promise<readonly (Inserted<T> | undefined)[]>;
   /**
    * One statement, so that of two concurrent updates one stays whole.
    *

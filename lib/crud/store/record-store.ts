@@ -44,7 +44,7 @@ export function createStore<T extends object>(
   const listened = new Set(STORE_OPERATIONS.filter((operation) => !isCompiled(operation)));
   const reader = listened.has('read')
     ? new RepositoryReader(resource, repository, database)
-    : new CompiledReader(resource, database);
+    : new CompiledReader(resource, repository, database);
   const compiled = new CompiledWriter(resource, database);
   const through = new RepositoryWriter(resource, reader, repository, database);
   const writerOf = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);

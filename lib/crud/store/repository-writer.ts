@@ -3,12 +3,12 @@ import type { FindOptionsWhere, Repository } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import type { Condition } from '../sql/condition.js';
-import { databaseDefault } from '../sql/column-default.js';
+import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { entityOf, fill } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
-import type { NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
+import type { Inserted, NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   constructor(
@@ -22,13 +22,13 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return inCurrentTransaction(call, this.repository, this.database);
   }
 
-  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly unknown[]> {
-    const keys: unknown[] = [];
+  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
+    const inserted: Inserted<T>[] = [];
     for (const { entity, values } of rows) {
       const { identifiers } = await this.methods(call).insert(fill(entity, values) as never);
-      keys.push(await this.exactKey(call, identifiers[0]?.['id']));
+      inserted.push({ key: await this.exactKey(call, identifiers[0]?.['id']) });
     }
-    return keys;
+    return inserted;
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean> {

@@ -22,6 +22,11 @@ export function compileRow<T extends object>(
       for (const { field, alias } of columns) selectRaw(query, field, alias);
       return query;
     },
+    /** The same for `RETURNING`. */
+    returned: columns.map(({ field, alias }) => {
+      const column = asRead(field, dataSource.driver.escape(field.column.databaseName));
+      return `${column} AS ${dataSource.driver.escape(alias)}`;
+    }),
     recordOf(row: RawRow): T {
       const record = new Record();
       for (const { alias, name, read } of columns) record[name] = read(row[alias]);
@@ -42,11 +47,9 @@ export function compileRead({ column, type, reference, readsAsText }: Field, { d
 }
 
 /** Selects a column as the driver reads it. The parentheses keep TypeORM from hydrating a relation. */
-export function selectRaw<T extends object>(
-  query: SelectQueryBuilder<T>,
-  { property, readsAsText }: Field,
-  alias: string,
-): void {
-  const column = `${query.alias}.${property}`;
-  query.addSelect(readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`, alias);
+export function selectRaw<T extends object>(query: SelectQueryBuilder<T>, field: Field, alias: string): void {
+  query.addSelect(asRead(field, `${query.alias}.${field.property}`), alias);
 }
+
+export const asRead = ({ readsAsText }: Field, column: string): string =>
+  readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`;

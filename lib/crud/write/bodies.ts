@@ -16,9 +16,8 @@ import {
 } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import type { CallerView } from '../plan/variant.js';
 import { newOwnerOf } from '../rows/owner.js';
 import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
@@ -26,7 +25,7 @@ import { checkBySchema, validate } from './validation.js';
 
 export type BodyKind = 'create' | 'update' | 'patch';
 
-/** A hook is code of the server: it may set every column, and the option `schema` checks bodies only. */
+/** A hook is code of the server: it may set every column, and the option `validationSchema` checks bodies only. */
 export type Source = 'client' | 'hook';
 
 /** The values of a body, before they are checked. */
@@ -52,13 +51,8 @@ export interface Change<T> {
 }
 
 /** What the path fixes may be sent too, if it is the same. */
-export function readBody(
-  plan: Plan,
-  body: JsonObject,
-  kind: BodyKind,
-  { permissions, fixed }: CallerView,
-  source: Source = 'client',
-): Sent {
+export function readBody({ plan, view }: Task, body: JsonObject, kind: BodyKind, source: Source = 'client'): Sent {
+  const { permissions, fixed } = view;
   const isHook = source === 'hook';
   const { values, errors } = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
   const wrong: FieldError[] = [];
@@ -83,14 +77,11 @@ export function readBody(
 }
 
 /** @throws 400 naming every wrong field, 401 for an anonymous owner, 403 where the path names another owner */
-export async function checkCreated<T extends object>(
-  plan: Plan<T>,
-  request: HttpRequest | undefined,
-  sent: Sent,
-  { fixed }: CallerView,
-): Promise<Change<T>> {
+export async function checkCreated<T extends object>({ plan, call, view }: Task<T>, sent: Sent): Promise<Change<T>> {
   const { owner, schema, metadata } = plan;
-  const given = owner ? new Map([[owner.field, newOwnerOf(owner, request, fixed.get(owner.field))], ...fixed]) : fixed;
+  const { fixed } = view;
+  const ownerId = owner && newOwnerOf(owner, call.request, fixed.get(owner.field));
+  const given = owner ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
   const { values, errors } = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
   const checked = checkNew(schema, values, sent.permissions, given);
   return validated(plan, metadata.create() as T, sent, checked, errors);
@@ -98,16 +89,17 @@ export async function checkCreated<T extends object>(
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
 export async function checkChanged<T extends object>(
-  plan: Plan<T>,
+  task: Task<T>,
   sent: Sent,
   current: T | undefined,
-  { key, view }: { readonly key: unknown; readonly view: CallerView },
+  key: unknown,
 ): Promise<Change<T>> {
-  const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(plan, sent, current, view);
+  const { plan } = task;
+  const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
   const checked =
     sent.kind === 'patch'
       ? checkPatch(plan.schema, values, { current: (field) => valueOf(field, current) }, sent.permissions)
-      : checkReplaced(plan, sent, values, current, view);
+      : checkReplaced(task, sent, values, current);
   return validated(plan, entityOf(plan.options.entity, key), sent, checked, errors);
 }
 
@@ -129,33 +121,27 @@ export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknow
 }
 
 /** A patch is merged into the stored record first. */
-function checkPatchBySchema(
-  plan: Plan,
-  sent: Sent,
-  current: object | undefined,
-  { list }: CallerView,
-): Promise<CheckResult> {
+function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: object | undefined): Promise<CheckResult> {
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
   const merged = { ...sent, body: merge(sent.body), values: merge(sent.values) };
-  const kept = new Map(list.readable.map((field) => [field, toJson(valueOf(field, current))]));
+  const kept = new Map(view.list.readable.map((field) => [field, toJson(valueOf(field, current))]));
   return checkBySchema(plan, 'update', merged, kept);
 }
 
 function checkReplaced(
-  { schema, metadata }: Plan,
+  { plan: { schema, metadata }, view }: Task,
   { permissions }: Sent,
   values: Values,
   current: object | undefined,
-  { fixed }: CallerView,
 ): CheckResult {
   let blank: object | undefined;
   const known: ReplacementContext = {
     current: (field) => valueOf(field, current),
     default: ({ column }) => column.getEntityValue((blank ??= metadata.create() as object)) ?? DATABASE_DEFAULT,
   };
-  return checkReplacement(schema, values, known, permissions, fixed);
+  return checkReplacement(schema, values, known, permissions, view.fixed);
 }
 
 async function validated<T extends object>(

@@ -3,11 +3,12 @@ import { ConflictException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import type { CallerView } from '../plan/variant.js';
 import { findAll } from '../read/records.js';
+import { isEverything } from '../sql/condition.js';
+import type { Inserted } from '../store/record-access.js';
 import { run, transacted } from '../read/statements.js';
-import type { Call } from '../store/call.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
@@ -24,66 +25,68 @@ export interface Creation<T extends object, R> {
 
 /** All records are created, or none. @throws 400 naming every wrong field, 401, 403, 409 */
 export async function createRecords<T extends object, R>(
-  plan: Plan<T>,
-  call: Call,
-  view: CallerView,
+  task: Task<T>,
   { bodies, nameOf, hooks, answer }: Creation<T, R>,
 ): Promise<R> {
-  const changes = await checkItems(bodies, nameOf, (body) =>
-    checkCreated(plan, call.request, readBody(plan, body, 'create', view), view),
-  );
-  await evaluateScopes(plan, call, changes, { operation: 'create', view });
-  const create = async (within: Call): Promise<R> => {
+  const { plan, call, view } = task;
+  const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
+  await evaluateScopes(task, changes, 'create');
+  const create = async (within: Task<T>): Promise<R> => {
     // A hook sees the records of the items before.
     const parts = hooks.beforeCreate ? changes.map((change) => [change]) : [changes];
-    const keys: unknown[] = [];
+    const inserted: Inserted<T>[] = [];
     for (const [index, part] of parts.entries())
-      keys.push(...(await forItem(nameOf(index), () => insert(plan, within, view, part, hooks))));
-    const created = await readCreated(plan, within, view, keys);
-    await runAfter(plan, within, hooks, 'afterCreate', created);
+      inserted.push(...(await forItem(nameOf(index), () => insert(within, part, hooks))));
+    const created = await readCreated(within, inserted);
+    await runAfter(within, hooks, 'afterCreate', created);
     return answer(created);
   };
   const idempotency = call.state?.idempotency?.(plan.options);
   const hasConditions = view.isScoped || view.fixed.size > 0;
   const isSingleStatement =
     changes.length === 1 && !hasConditions && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
-  return isSingleStatement ? create(call) : transacted(plan, call, create, idempotency);
+  return isSingleStatement ? create(task) : transacted(task, create, idempotency);
 }
 
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
 
-/** @returns the keys of the new records */
+/**
+ * Whether `RETURNING` says what the caller sees of a new record. Not where a condition decides whether the caller sees
+ * it, where a listener is called with it, or where something else is written with it.
+ */
+const isReturned = <T extends object>({ plan, view }: Task<T>, hooks: GeneratedHooks<T>): boolean =>
+  isEverything(view.visible) &&
+  view.list.linkable.length === 0 &&
+  !hooks.beforeCreate &&
+  !plan.store.listened.has('read');
+
 async function insert<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  view: CallerView,
+  task: Task<T>,
   changes: readonly Change<T>[],
   hooks: GeneratedHooks<T>,
-): Promise<readonly unknown[]> {
-  await assertVisible(plan, call, changes, { operation: 'create', view });
+): Promise<readonly Inserted<T>[]> {
+  const { plan, call, view } = task;
+  await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
-  for (const change of changes) rows.push(await beforeCreate(plan, call, hooks, change, view));
+  for (const change of changes) rows.push(await beforeCreate(task, hooks, change));
   const write = { operation: 'create', rows: rows.map(({ values }) => values), permissions: view.permissions } as const;
-  const keys = await run(plan, call, () => plan.store.writers.create.insert(call, rows), write);
-  for (const [index, { ids }] of rows.entries()) {
-    const key = keys[index];
-    if (key === undefined) throw notStored(plan);
-    await writeLinks(plan, call, key, ids, 'create');
-  }
-  return keys;
+  const fields = isReturned(task, hooks) ? view.list.readable : undefined;
+  const written = await run(plan, () => plan.store.writers.create.insert(call, rows, fields), write);
+  const inserted = written.filter((each) => each !== undefined);
+  if (inserted.length < rows.length) throw notStored(plan);
+  for (const [index, { ids }] of rows.entries()) await writeLinks(plan, call, inserted[index]?.key, ids, 'create');
+  return inserted;
 }
 
 /** @throws 403 where a new record lies outside of what the caller may see */
-async function readCreated<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  view: CallerView,
-  keys: readonly unknown[],
-): Promise<T[]> {
-  const records = await findAll(plan, call, view, keys);
+async function readCreated<T extends object>(task: Task<T>, inserted: readonly Inserted<T>[]): Promise<T[]> {
+  const returned = inserted.flatMap(({ record }) => record ?? []);
+  if (returned.length === inserted.length) return returned;
+  const keys = inserted.map(({ key }) => key);
+  const records = await findAll(task, keys);
   return records.map((record) => {
     if (record) return record;
-    throw view.isScoped ? new AccessRefused() : notStored(plan);
+    throw task.view.isScoped ? new AccessRefused() : notStored(task.plan);
   });
 }
 

@@ -1,9 +1,8 @@
 /** Deletes records: one for DELETE, several for a batch. */
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Plan } from '../plan/plan.js';
+import type { Task } from '../plan/caller-view.js';
 import { changeable, columnsOnly, refusalOf, type Target } from '../read/records.js';
 import { run, transacted } from '../read/statements.js';
-import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
 import { readTargets } from './update-records.js';
 
@@ -18,33 +17,29 @@ export interface Deletion<T extends object> {
 
 /** All records are deleted, or none. @throws 403, 404, 412, 428, 409 where other records refer to one */
 export async function deleteRecords<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   { targets, purges, hooks, isBatch }: Deletion<T>,
 ): Promise<void> {
-  const { store, schema } = plan;
+  const { store, schema } = task.plan;
   let refused: Target | undefined;
-  const remove = async (within: Call): Promise<void> => {
+  const remove = async (within: Task<T>): Promise<void> => {
+    const { plan, call } = within;
     const request = columnsOnly(plan, [schema.id]);
-    if (isBatch) await readTargets(plan, within, targets, { request, lock: 'for update' });
+    if (isBatch) await readTargets(within, targets, { request, lock: 'for update' });
     for (const target of targets) {
-      await beforeDelete(plan, within, hooks, target);
-      const condition = changeable(plan, target);
-      const isRemoved = await run(
-        plan,
-        within,
-        () => store.writers.delete.remove(within, target.key, condition, purges),
-        { operation: 'delete' },
-      );
+      await beforeDelete(within, hooks, target);
+      const condition = changeable(within, target);
+      const removed = (): Promise<boolean> => store.writers.delete.remove(call, target.key, condition, purges);
+      const isRemoved = await run(plan, removed, { operation: 'delete' });
       // What a hook wrote has to be rolled back. The record was locked before.
-      if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(plan, within, target);
+      if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
-      await runAfter(plan, within, hooks, 'afterDelete', [target.key]);
+      await runAfter(within, hooks, 'afterDelete', [target.key]);
     }
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
   const isSingleStatement = !isBatch && !hooks.beforeDelete && !store.listened.has('delete');
-  await (isSingleStatement ? remove(call) : transacted(plan, call, remove));
+  await (isSingleStatement ? remove(task) : transacted(task, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
-  if (refused) throw await refusalOf(plan, call, refused);
+  if (refused) throw await refusalOf(task, refused);
 }

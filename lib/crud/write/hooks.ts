@@ -1,68 +1,72 @@
 /** Calls the hooks of a controller around the writes of its records. */
 import { Logger } from '@nestjs/common';
+import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
 import type { GeneratedHooks, HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
 import type { CrudRecord } from '../declare/record-types.js';
+import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import type { CallerView } from '../plan/variant.js';
 import { columnsOnly, findExisting, lockChangeable, type Target } from '../read/records.js';
-import { afterCommit, managerOf, type Call } from '../store/call.js';
+import { afterCommit, managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 
 const logger = new Logger('declarest');
 
-const contextOf = ({ database }: Plan, call: Call): HookContext => ({
+const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   user: userOf(call.request),
-  request: call.request,
+  request: call.state?.request,
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
 /** As clients see it. */
 const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.id.type.write(key) as IdOf<T>;
 
+/** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */
+function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): JsonObject {
+  const merged = Object.entries({ ...hookValues(plan, change), ...expectJsonObject(returned) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
+}
+
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
 export async function beforeCreate<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   hooks: GeneratedHooks<T>,
   change: Change<T>,
-  view: CallerView,
 ): Promise<Change<T>> {
-  const returned = await hooks.beforeCreate?.(hookValues(plan, change) as HookValues<T>, contextOf(plan, call));
+  const values = hookValues(task.plan, change) as HookValues<T>;
+  const returned = await hooks.beforeCreate?.(values, contextOf(task));
   if (returned === undefined) return change;
-  return checkCreated(plan, call.request, readBody(plan, returned, 'create', view, 'hook'), view);
+  return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'hook'));
 }
 
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
 export async function beforeUpdate<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   hooks: GeneratedHooks<T>,
   change: Change<T>,
   target: Target,
 ): Promise<Change<T>> {
   if (!hooks.beforeUpdate) return change;
-  await lockChangeable(plan, call, target);
+  const { plan, view } = task;
+  await lockChangeable(task, target);
   const values = hookValues(plan, change) as HookValues<T>;
-  const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(plan, call));
+  const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
-  const { view } = target;
-  const sent = readBody(plan, returned, change.kind, view, 'hook');
+  const sent = readBody(task, mergeReturned(plan, change, returned), change.kind, 'hook');
   const request = columnsOnly(plan, view.list.readable);
-  const current = needsCurrent(plan, sent) ? await findExisting(plan, call, view, target, { request }) : undefined;
-  return checkChanged(plan, sent, current, target);
+  const current = needsCurrent(plan, sent) ? await findExisting(task, target, { request }) : undefined;
+  return checkChanged(task, sent, current, target.key);
 }
 
 /** @throws 404, 403, 412, and what the hook throws */
 export async function beforeDelete<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   hooks: GeneratedHooks<T>,
   target: Target,
 ): Promise<void> {
   if (!hooks.beforeDelete) return;
-  await lockChangeable(plan, call, target);
-  await hooks.beforeDelete(idOf(plan, target.key), contextOf(plan, call));
+  await lockChangeable(task, target);
+  await hooks.beforeDelete(idOf(task.plan, target.key), contextOf(task));
 }
 
 /**
@@ -71,14 +75,14 @@ export async function beforeDelete<T extends object>(
  * @param written the records, or the keys of deleted ones
  */
 export async function runAfter<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   hooks: GeneratedHooks<T>,
   name: 'afterCreate' | 'afterUpdate' | 'afterDelete',
   written: readonly unknown[],
 ): Promise<void> {
   if (!hooks[name]) return;
-  const context = contextOf(plan, { ...call, transaction: undefined });
+  const { plan, call } = task;
+  const context = contextOf({ ...task, call: { ...call, transaction: undefined } });
   for (const each of written)
     await afterCommit(call, plan.database, async () => {
       try {

@@ -29,7 +29,8 @@ export async function writeSeparately<I, D>(
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      results.push(failureOf(error));
+      const { members, ...failure } = failureOf(error, call.request);
+      results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });
   return results;

@@ -1,5 +1,6 @@
 /** Writes the many-to-many relations that a body names by ids, such as `"tagsIds": [1, 3]`. */
 import { ConflictException } from '@nestjs/common';
+import { isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
@@ -13,7 +14,8 @@ import { relatedPlan } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { compare } from '../sql/condition.js';
 import { managerOf, type Call } from '../store/call.js';
-import { identityOf, keyOf, toEntityKey } from '../store/linked-rows.js';
+import { valueAt } from '../store/entity-values.js';
+import { identityOf, toEntityKey } from '../store/linked-rows.js';
 
 const MAX_IDS = 100;
 
@@ -57,8 +59,8 @@ export async function writeLinks(
 /** Of two requests that replace the links of one record, the second one waits for the first. */
 async function lockOwner(plan: Plan, call: Call, key: unknown): Promise<void> {
   const { id } = plan.schema;
-  if (!plan.database.lock)
-    await run(plan, call, () => plan.store.reader.findOne(call, compare(id, 'eq', key), [id], 'for update'));
+  if (!isSqlite(plan.database.dataSource))
+    await run(plan, () => plan.store.reader.findOne(call, compare(id, 'eq', key), [id], 'for update'));
 }
 
 interface Replacement {
@@ -80,11 +82,11 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   const missing = keys.filter((each) => !seen.has(identityOf(each)));
   if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
   const links = { relation, owner: schema.id, keys: [key], related: id, condition: visible };
-  const found = await run(related, call, () => related.store.reader.findLinked(call, links, [id]));
-  const current = found.map(({ record }) => keyOf(record, id));
+  const found = await run(related, () => related.store.reader.findLinked(call, links, [id]));
+  const current = found.map(({ record }) => valueAt(id.path, record));
   const [added, removed] = [without(keys, current), without(current, keys)];
   try {
-    await run(plan, call, async () => {
+    await run(plan, async () => {
       const manager = managerOf(call, database) ?? database.dataSource.manager;
       const builder = manager.createQueryBuilder().relation(options.entity, path).of(key);
       if (removed.length > 0) await builder.remove(toEntityKeys(removed, id));

@@ -2,28 +2,20 @@
 import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { relatedVisible, visibleThrough } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
-import type { CallerView } from '../plan/variant.js';
+import { relatedVisible, visibleThrough, type Task } from '../plan/caller-view.js';
 import { exists, visibleValues, withId } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { and, compare, isEverything } from '../sql/condition.js';
-import type { Call } from '../store/call.js';
 import { identityOf } from '../store/linked-rows.js';
 import type { Change } from './bodies.js';
 
 type Written = Pick<Change<unknown>, 'sent' | 'values'>;
 
-interface Write {
-  readonly operation: 'create' | 'update';
-  readonly view: CallerView;
-  /** The key of the record that is changed. */
-  readonly key?: unknown;
-}
+type Write = 'create' | 'update';
 
 /** The values of a reference that clients chose. What the server sets by itself is not checked. */
-function chosenValues(field: Field, changes: readonly Written[], { operation, view }: Write): unknown[] {
-  const isFixed = operation === 'create' && view.fixed.has(field);
+function chosenValues({ view }: Task, field: Field, changes: readonly Written[], write: Write): unknown[] {
+  const isFixed = write === 'create' && view.fixed.has(field);
   return changes
     .filter(({ sent }) => sent.has(field) || isFixed)
     .map(({ values }) => values.get(field))
@@ -34,18 +26,28 @@ function chosenValues(field: Field, changes: readonly Written[], { operation, vi
  * Evaluates the scopes that a write needs, before its transaction. A scope that queries the database would wait for a
  * second connection of the pool there, and enough requests would wait for each other for ever.
  */
-export async function evaluateScopes(plan: Plan, call: Call, changes: readonly Written[], write: Write): Promise<void> {
+export async function evaluateScopes(task: Task, changes: readonly Written[], write: Write): Promise<void> {
+  const { plan, call } = task;
   for (const { path } of plan.list.linkable) await relatedVisible(relatedPlan(plan, path), call);
   for (const field of plan.schema.fields)
-    if (field.reference && chosenValues(field, changes, write).length > 0)
+    if (field.reference && chosenValues(task, field, changes, write).length > 0)
       await visibleThrough(plan, call, field.reference);
 }
 
-/** @throws 409 for a record that the caller does not see, as for one that does not exist */
-export async function assertVisible(plan: Plan, call: Call, changes: readonly Written[], write: Write): Promise<void> {
+/**
+ * @param changed the key of the record that is changed
+ * @throws 409 for a record that the caller does not see, as for one that does not exist
+ */
+export async function assertVisible(
+  task: Task,
+  changes: readonly Written[],
+  write: Write,
+  changed?: unknown,
+): Promise<void> {
+  const { plan, call, view } = task;
   const { schema } = plan;
   for (const field of schema.fields) {
-    const written = field.reference ? chosenValues(field, changes, write) : [];
+    const written = field.reference ? chosenValues(task, field, changes, write) : [];
     const [related] = field.reference && written.length > 0 ? plan.referenced(field.reference) : [];
     if (!field.reference || !related) continue;
     const visible = await visibleThrough(plan, call, field.reference);
@@ -55,18 +57,15 @@ export async function assertVisible(plan: Plan, call: Call, changes: readonly Wr
     if (!key || isEverything(visible)) continue;
     const seen = await visibleValues(related, call, key, written, visible);
     for (const value of written) {
-      if (seen.has(identityOf(key.type.write(value))) || (await mayKeep(plan, call, field, value, write))) continue;
-      const { operation, view } = write;
-      throw new ConflictException(
-        describeMissingReference({ schema, operation, permissions: view.permissions }, field),
-      );
+      if (seen.has(identityOf(key.type.write(value)))) continue;
+      if (write === 'update' && (await mayKeep(task, changed, field, value))) continue;
+      const { permissions } = view;
+      throw new ConflictException(describeMissingReference({ schema, operation: write, permissions }, field));
     }
   }
 }
 
 /** A caller who cannot read the reference must not learn by this what it is. */
-async function mayKeep(plan: Plan, call: Call, field: Field, value: unknown, write: Write): Promise<boolean> {
-  const { operation, view, key } = write;
-  if (operation === 'create' || !view.list.readable.includes(field)) return false;
-  return exists(plan, call, and(withId(plan, view, key), compare(field, 'eq', value)));
+async function mayKeep(task: Task, key: unknown, field: Field, value: unknown): Promise<boolean> {
+  return task.view.list.readable.includes(field) && exists(task, and(withId(task, key), compare(field, 'eq', value)));
 }

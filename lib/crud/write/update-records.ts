@@ -1,9 +1,8 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
-import { ConflictException, NotFoundException } from '@nestjs/common';
+import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Plan } from '../plan/plan.js';
-import type { CallerView } from '../plan/variant.js';
+import type { Task } from '../plan/caller-view.js';
 import {
   assertChangeable,
   changeable,
@@ -12,11 +11,12 @@ import {
   findAll,
   missing,
   refusalOf,
+  type Reading,
   type Target,
 } from '../read/records.js';
 import { run, transacted } from '../read/statements.js';
 import { and } from '../sql/condition.js';
-import { managerOf, type Call } from '../store/call.js';
+import { managerOf } from '../store/call.js';
 import type { RowLock } from '../store/record-access.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter } from './hooks.js';
@@ -46,39 +46,38 @@ export interface Update<T extends object> {
  * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
  */
 export async function updateRecords<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  view: CallerView,
-  update: Update<T>,
+  task: Task<T>,
+  { targets, sent, nameOf, hooks, isBatch }: Update<T>,
 ): Promise<T[]> {
-  const { targets, sent, nameOf, hooks, isBatch } = update;
+  const { plan, call, view } = task;
   const merged = new Set(sent.flatMap(mergedFields));
-  const isMerging = merged.size > 0 || (plan.options.schema.update && sent.some(({ kind }) => kind === 'patch'));
+  const isMerging =
+    merged.size > 0 || (plan.options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
-  const read = (within: Call, lock?: RowLock): Promise<readonly T[]> => {
+  const read = (within: Task<T>, lock?: RowLock): Promise<readonly T[]> => {
     const { id } = plan.schema;
     const request = columnsOnly(plan, isCompared ? [id, ...view.list.readable, ...merged] : [id]);
-    return readTargets(plan, within, targets, { request, lock });
+    return readTargets(within, targets, { request, lock });
   };
   /** @returns the records as they are now, where another request has changed one since `current` was read */
   const attempt = async (current: readonly T[]): Promise<{ updated: T[] } | { changed: readonly T[] }> => {
     const changes = await checkItems(targets, nameOf, (target, index) =>
-      checkChanged(plan, sent[index] as Sent, current[index], target),
+      checkChanged(task, sent[index] as Sent, current[index], target.key),
     );
-    await evaluateScopes(plan, call, changes, { operation: 'update', view });
-    const apply = async (within: Call) => {
+    await evaluateScopes(task, changes, 'update');
+    const apply = async (within: Task<T>) => {
       const locked = isBatch || isMerging ? await read(within, 'for update') : [];
       if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return { changed: locked };
       for (const [index, change] of changes.entries())
-        await forItem(nameOf(index), () => updateRecord(plan, within, targets[index] as Target, change, hooks));
-      return { updated: await readUpdated(plan, within, view, targets, hooks) };
+        await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
+      return { updated: await readUpdated(within, targets, hooks) };
     };
     const hasLinks = changes.some(({ ids }) => ids.size > 0);
     const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
-    return isSingleStatement ? apply(call) : transacted(plan, call, apply);
+    return isSingleStatement ? apply(task) : transacted(task, apply);
   };
   try {
-    let current = isCompared ? await read(call) : [];
+    let current = isCompared ? await read(task) : [];
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       const result = await attempt(current);
       if ('updated' in result) return result.updated;
@@ -86,68 +85,67 @@ export async function updateRecords<T extends object>(
     }
     throw new ConflictException(`${plan.schema.name} was changed by other requests: repeat the change`);
   } catch (error) {
-    // An unknown record is 404, whatever else is wrong. Inside a transaction, a check may see an old state.
-    const isFinal = error instanceof NotFoundException || managerOf(call, plan.database) !== undefined;
-    if (!isFinal) for (const target of targets) await assertChangeable(plan, call, target);
+    // An unknown record is 404, whatever else is wrong. A statement that failed may have ended the transaction.
+    const hasFailed = !(error instanceof BadRequestException) || error.cause !== undefined;
+    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, plan.database) !== undefined);
+    if (!isFinal) for (const target of targets) await assertChangeable(task, target);
     throw error;
   }
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */
 export async function readTargets<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   targets: readonly Target[],
-  reading: Parameters<typeof findAll>[4],
+  reading: Reading,
 ): Promise<readonly T[]> {
-  const [first] = targets;
-  if (!first) return [];
+  const { view } = task;
   // All have the preconditions of the first one.
-  const visible = and(first.view.visible, ...first.preconditions.map(({ condition }) => condition));
+  const preconditions = targets[0]?.preconditions ?? [];
+  const visible = and(view.visible, ...preconditions.map(({ condition }) => condition));
   const keys = targets.map(({ key }) => key);
-  const found = await findAll(plan, call, { ...first.view, visible }, keys, reading);
-  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(plan, call, target);
+  const found = await findAll({ ...task, view: { ...view, visible } }, keys, reading);
+  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(task, target);
   return found as T[];
 }
 
 async function updateRecord<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  task: Task<T>,
   target: Target,
   change: Change<T>,
   hooks: GeneratedHooks<T>,
 ): Promise<void> {
-  const { key, view, preconditions } = target;
+  const { plan, call, view } = task;
+  const { key, preconditions } = target;
   const { store, metadata } = plan;
   // A listener must not be called for a record that a precondition refuses.
-  if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(plan, call, target);
-  await assertVisible(plan, call, [change], { operation: 'update', view, key });
-  const { values, ids } = await beforeUpdate(plan, call, hooks, change, target);
-  const condition = changeable(plan, target);
+  if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(task, target);
+  await assertVisible(task, [change], 'update', key);
+  const { values, ids } = await beforeUpdate(task, hooks, change, target);
+  const condition = changeable(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
   const write = { operation: 'update', rows: [values], permissions: view.permissions } as const;
   const matched =
     hasNewVersion || values.size > 0
-      ? await run(plan, call, () => store.writers.update.update(call, key, condition, values), write)
-      : await exists(plan, call, condition);
+      ? await run(plan, () => store.writers.update.update(call, key, condition, values), write)
+      : await exists(task, condition);
   // A trigger may have ignored the statement, which changes nothing.
-  if (!matched) await assertChangeable(plan, call, target);
+  if (!matched) await assertChangeable(task, target);
   await writeLinks(plan, call, key, ids, 'update');
 }
 
 /** @throws 403 where a record lies outside of what the caller may see now */
 async function readUpdated<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  view: CallerView,
+  task: Task<T>,
   targets: readonly Target[],
   hooks: GeneratedHooks<T>,
 ): Promise<T[]> {
+  const { plan, view } = task;
   const keys = targets.map(({ key }) => key);
-  const records = await findAll(plan, call, view, keys);
+  const records = await findAll(task, keys);
   for (const [index, record] of records.entries())
     if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
-  await runAfter(plan, call, hooks, 'afterUpdate', records);
+  await runAfter(task, hooks, 'afterUpdate', records);
   return records as T[];
 }

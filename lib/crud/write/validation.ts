@@ -1,4 +1,4 @@
-/** Checks of a record beyond its columns: the option `schema`, and class-validator. */
+/** Checks of a record beyond its columns: the option `validationSchema`, and class-validator. */
 import { BadRequestException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import { isKnownTo, type Permissions } from '../../entities/permissions.js';
@@ -28,7 +28,7 @@ export async function checkBySchema(
   kept?: Values,
 ): Promise<CheckResult> {
   const { fields } = plan.schema;
-  const standard = plan.options.schema[operation];
+  const standard = plan.options.validationSchema[operation];
   if (!standard) return sent;
   const { permissions } = sent;
   const record = {};

@@ -19,7 +19,7 @@ import {
   cors,
   CrudController,
   CrudModule,
-  CrudOverride,
+  OverrideNote,
   CurrentUser,
   LoginMethod,
   routesOf,
@@ -53,7 +53,7 @@ class ProductsController extends CrudController({
   searchableFields: ['name', 'description'],
 }) {
   @Get()
-  @CrudOverride('Only what is in stock')
+  @OverrideNote('Only what is in stock')
   override async findAll(query: ListQuery) {
     const page = await super.findAll(query);
     return { ...page, data: page.data.filter(({ stock }) => stock > 0) };

@@ -1,0 +1,198 @@
+/** Finds declarations of generated controllers without the effect that they seem to have, as sentences for the log. */
+import { RequestMethod } from '@nestjs/common';
+import type { ColumnMetadata } from '../../entities/column-types.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
+import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
+import { HOOK_NAMES } from '../declare/generated-hooks.js';
+import { isGenerated, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
+import { followedRelations } from '../plan/relation-parameters.js';
+import type { Resource } from '../plan/resource.js';
+import { inverseKey, isIndexed } from '../sql/foreign-keys.js';
+import type { CrudControllerClass } from './crud-application.js';
+import { decoratedParameters, isRouted, pathsOf, prototypesOf, serves } from './routes.js';
+
+export interface Override {
+  /** `ProductsController.findAll` */
+  readonly path: string;
+  readonly name: OperationName;
+  readonly method: object;
+}
+
+export function overridesOf(controller: CrudControllerClass): Override[] {
+  const generated = prototypesOf(controller).at(-1) as object;
+  return OPERATION_NAMES.flatMap((name) => {
+    const method: unknown = Reflect.get(controller.prototype, name);
+    const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name);
+    return isOverride ? [{ path: `${controller.name}.${name}`, name, method }] : [];
+  });
+}
+
+/** @throws InvalidOptionError for a hook that is the handler of a route */
+export function refuseRoutedHooks(controller: CrudControllerClass): void {
+  for (const name of HOOK_NAMES) {
+    const method: unknown = Reflect.get(controller.prototype, name);
+    if (!isRouted(method)) continue;
+    const path = `${controller.name}.${name}`;
+    throw new InvalidOptionError(path, 'a hook without a route', decoratorOfMethod(method), 'Remove the decorator');
+  }
+}
+
+export function findDeclarationWarnings(
+  controllers: readonly CrudControllerClass[],
+  resources: readonly Resource<object>[],
+): string[] {
+  return [
+    ...controllers.flatMap(overridesOf).flatMap(routeWarnings),
+    ...controllers.flatMap(parameterWarnings),
+    ...controllers.flatMap(hookWarnings),
+    ...unregisteredWarnings(controllers),
+    ...controllers.flatMap((controller) => requiredWarnings(controller, resources)),
+    ...controllers.flatMap(schemaWarnings),
+    ...indexWarnings(resources),
+    ...unpaginatedWarnings(controllers),
+  ];
+}
+
+/** Where an override takes the route of its operation away. */
+function routeWarnings({ path: overriding, name, method }: Override): string[] {
+  const { verb, path } = OPERATIONS[name];
+  const decorator = decoratorOf(verb, [path]);
+  if (!isRouted(method)) {
+    const advice = `Decorate it with ${decorator}, or no request reaches it.`;
+    return [`${overriding} overrides a generated operation but has no route. ${advice}`];
+  }
+  if (serves(method, name)) return [];
+  const problem = `is decorated with ${decoratorOfMethod(method)}, so that no generated route is left for ${name}`;
+  return [`${overriding} overrides ${decorator} but ${problem}. Use ${decorator}, or rename the method.`];
+}
+
+/** Nest gives a parameter without a decorator no value. */
+function parameterWarnings(controller: CrudControllerClass): string[] {
+  return overridesOf(controller).flatMap(({ path, name, method }) => {
+    if (!isRouted(method)) return [];
+    const decorated = decoratedParameters(controller, name);
+    const open = Array.from({ length: method.length }, (_, index) => index).find((index) => !decorated.has(index));
+    if (open === undefined) return [];
+    const problem = `${path} has a parameter without a decorator, number ${open + 1}, which no request sets`;
+    return [`${problem}. Decorate it, for example with @CurrentUser().`];
+  });
+}
+
+/** The class that an application wrote is not the one that serves its endpoint. */
+function unregisteredWarnings(controllers: readonly CrudControllerClass[]): string[] {
+  const roots = new Set(controllers.map((each) => prototypesOf(each).at(-1)));
+  return controllers.flatMap((controller) => {
+    const options = optionsOf(controller);
+    if (!options || !isGeneratedClass(controller) || declaredClasses(options.entity).includes(controller)) return [];
+    const { entity, endpoint } = options;
+    const others = declaredClasses(entity).filter((each) => optionsOf(each)?.endpoint === endpoint);
+    if (others.every((each) => roots.has((each as CrudControllerClass).prototype as object))) return [];
+    const problem = `No module registers the class that extends CrudController({ entity: ${entity.name}, endpoint: "${endpoint}" })`;
+    return [`${problem}, but its options are registered. Give CrudModule.forFeature the class instead.`];
+  });
+}
+
+const decoratorOfMethod = (method: object): string =>
+  decoratorOf(Reflect.getMetadata('method', method) as RequestMethod, pathsOf(method));
+
+/** `@Get()`, `@Put(':id')` */
+function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
+  const name = RequestMethod[verb];
+  const args = paths.map((path) => (path === '/' ? '' : `'${path}'`)).join(', ');
+  return `@${name.charAt(0)}${name.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
+}
+
+/** Nest calls this method itself. */
+const KNOWN_METHODS = [...HOOK_NAMES, 'beforeApplicationShutdown'];
+
+/** Methods such as `beforeSave`, which other libraries call. */
+function hookWarnings(controller: CrudControllerClass): string[] {
+  const methods = prototypesOf(controller).flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each)));
+  const similar = methods.filter(
+    ([name, { value }]) => /^(before|after)[A-Z]/.test(name) && !KNOWN_METHODS.includes(name) && !isRouted(value),
+  );
+  return [...new Set(similar.map(([name]) => name))].map((name) => {
+    const advice = `Use a hook (${HOOK_NAMES.join(', ')}), or rename the method`;
+    return `${controller.name}.${name} is not a hook, so that no generated operation calls it. ${advice}.`;
+  });
+}
+
+function unpaginatedWarnings(controllers: readonly CrudControllerClass[]): string[] {
+  const unbounded = controllers.filter((controller) => {
+    const options = optionsOf(controller);
+    if (!options || options.enablePagination || options.maxListSize !== undefined) return false;
+    return isGenerated('findAll', options) || isGenerated('search', options);
+  });
+  const endpoints = [...new Set(unbounded.flatMap((controller) => pathsOf(controller)))];
+  if (endpoints.length === 0) return [];
+  return [`Unpaginated list endpoints: ${endpoints.join(', ')}. Set enablePagination or maxListSize.`];
+}
+
+/** The operations that do the same as an overridden one without calling it, and what applies to all of them. */
+const COPIES: Readonly<Partial<Record<OperationName, readonly [copies: readonly OperationName[], instead: string]>>> = {
+  findAll: [['search', 'count', 'aggregate', 'export'], 'a scope'],
+  create: [['createMany'], 'the hook beforeCreate'],
+  update: [['patch', 'patchMany'], 'the hook beforeUpdate'],
+  patch: [['patchMany'], 'the hook beforeUpdate'],
+  delete: [['deleteMany'], 'the hook beforeDelete'],
+};
+
+/** Where an override does not run for operations that clients may call instead. */
+export function bypassWarnings(controller: CrudControllerClass): string[] {
+  const options = optionsOf(controller);
+  const overrides = overridesOf(controller).filter(({ method, name }) => isRouted(method) && serves(method, name));
+  return overrides.flatMap(({ path, name }) => {
+    const [copies, instead] = COPIES[name] ?? [[], ''];
+    const isOpen = (copy: OperationName): boolean => !overrides.some((each) => each.name === copy);
+    const open = copies.filter((copy) => options && isGenerated(copy, options) && isOpen(copy));
+    if (open.length === 0) return [];
+    const advice = `Use ${instead}, override them too, or leave them out of \`operations\``;
+    return [`${path} does not run for ${open.join(', ')}. ${advice}.`];
+  });
+}
+
+/** Required columns that no client may write, and that nothing else sets as far as can be seen. */
+function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource<object>[]): string[] {
+  const resource = resources.find(({ options }) => options === optionsOf(controller));
+  if (!resource || !(isGenerated('create', resource.options) || isGenerated('createMany', resource.options))) return [];
+  const { metadata, schema, owner, pathParameters, fieldPermissions, database } = resource;
+  const isSetByCode =
+    typeof Reflect.get(controller.prototype, 'beforeCreate') === 'function' ||
+    overridesOf(controller).some(({ name }) => name === 'create') ||
+    metadata.beforeInsertListeners.length > 0 ||
+    database.dataSource.subscribers.some((each) => each.beforeInsert !== undefined);
+  const missing = schema.fields.filter(
+    (field) =>
+      !(field.nullable || field.hasDefault || field === owner?.field || pathParameters.has(field.name)) &&
+      field.insertable &&
+      fieldPermissions.get(field)?.write === 'never',
+  );
+  if (isSetByCode || missing.length === 0) return [];
+  const names = missing.map(({ name }) => `${schema.name}.${name}`).join(', ');
+  const advice = 'Set it in beforeCreate, give the column a default, or leave create out of `operations`';
+  return [`No POST to ${pathsOf(controller).join(', ')} can set the required ${names}. ${advice}.`];
+}
+
+function schemaWarnings(controller: CrudControllerClass): string[] {
+  const options = optionsOf(controller);
+  if (!options?.validationSchema.create || options.validationSchema.update) return [];
+  const open = (['update', 'patch', 'patchMany'] as const).filter((name) => isGenerated(name, options));
+  if (open.length === 0) return [];
+  const advice = 'Give `update` a schema too, or leave them out of `operations`';
+  return [`\`validationSchema\` of ${options.entity.name} does not check ${open.join(', ')}. ${advice}.`];
+}
+
+/** The columns that statements look records up by, without an index: one line for the application. */
+function indexWarnings(resources: readonly Resource<object>[]): string[] {
+  const unindexed = resources.flatMap(({ list, owner, pathParameters, database }) => {
+    const inverse = [...followedRelations(list).values()].flatMap(([relation]) => inverseKey(relation) ?? []);
+    const fields = [...(owner?.reads ? [owner.field] : []), ...pathParameters.values()];
+    const columns = [...inverse, ...fields.filter(({ column }) => !column.isPrimary).map(({ column }) => column)];
+    return columns.filter((column) => !isIndexed(column, database.dataSource));
+  });
+  const nameOf = ({ entityMetadata, relationMetadata, propertyPath }: ColumnMetadata): string =>
+    `${entityMetadata.name}.${relationMetadata?.propertyPath ?? propertyPath}`;
+  const names = new Set(unindexed.map(nameOf));
+  if (names.size === 0) return [];
+  return [`Lookups by columns without an index: ${[...names].join(', ')}. Decorate them with @Index().`];
+}

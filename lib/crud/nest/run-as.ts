@@ -1,0 +1,35 @@
+/** Runs generated operations outside of a request as a user. */
+import { contexts } from '../../database/connections.js';
+import type { Principal } from '../../http/principal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import { runWithin, type Call } from '../store/call.js';
+
+/** A user as whom code of the application runs operations. */
+export type ActingUser = Pick<Principal, 'id'> & Partial<Principal>;
+
+export interface RunAsOptions {
+  /** The values of the parameters in `endpoint`: as text, or in the types of their columns. */
+  readonly path?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs code of a job, an event handler or a test. The generated operations that it calls are those of the user: the
+ * options `scope`, `owner` and `fieldPermissions` apply. Within a hook, they belong to its transaction.
+ *
+ * @param user `undefined` for an anonymous caller; without `roles` the user has none
+ * @returns what `work` returns
+ * @example
+ * await runAs({ id: 7, roles: ['USER'] }, () => this.articles.create({ title: 'Imported' }));
+ * await runAs({ id: 7 }, () => this.products.findAll({}), { path: { shopId: 3 } });
+ */
+export function runAs<R>(user: ActingUser | undefined, work: () => R, { path = {} }: RunAsOptions = {}): R {
+  const request = { method: '', headers: {}, params: path, user: user && { email: '', roles: [], ...user } };
+  const outer = contexts.getStore() as Call | undefined;
+  const call: Call = {
+    state: undefined,
+    request: request as HttpRequest,
+    transaction: outer?.transaction,
+    visible: new Map(),
+  };
+  return runWithin(call, work);
+}

@@ -1,0 +1,73 @@
+/** How the statements and transactions of an application share the connections of a data source. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DataSource, EntityManager } from 'typeorm';
+import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
+import { Semaphore } from './semaphore.js';
+
+export interface Transaction {
+  readonly dataSource: DataSource;
+  readonly manager: EntityManager;
+  /** Work that a hook started and did not await must not join a transaction that has ended. */
+  isOpen: boolean;
+}
+
+/** What the code that runs now belongs to. Operations keep more than the transaction there. */
+export const contexts = new AsyncLocalStorage<{ readonly transaction: Transaction | undefined }>();
+
+/** Statements weigh 1, and a transaction as much as all statements together: it waits for them, and they for it. */
+const ALL = Number.MAX_SAFE_INTEGER;
+const DEFAULT_POOL_SIZE = 10;
+
+export class Connections {
+  /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
+  readonly isPoolOfOne: boolean;
+  private readonly statements: Semaphore | undefined;
+  private readonly transactions: Semaphore;
+
+  constructor(private readonly dataSource: DataSource) {
+    const poolSize = poolSizeOf(dataSource);
+    this.isPoolOfOne = poolSize === 1;
+    this.statements = isSqlite(dataSource) ? new Semaphore(ALL) : undefined;
+    // One connection is left for code of hooks that reads outside of their transaction.
+    this.transactions = this.statements ?? new Semaphore(Math.max(1, (poolSize ?? ALL) - 1));
+  }
+
+  /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
+  statement<R>(work: () => Promise<R>): Promise<R> {
+    return !this.statements || this.isInTransaction ? work() : this.statements.run(1, work);
+  }
+
+  /** Runs the statements of a transaction. */
+  transaction<R>(work: () => Promise<R>): Promise<R> {
+    return this.transactions.run(this.statements ? ALL : 1, work);
+  }
+
+  private get isInTransaction(): boolean {
+    const transaction = contexts.getStore()?.transaction;
+    return transaction?.isOpen === true && transaction.dataSource === this.dataSource;
+  }
+}
+
+/** The data sources of an application. */
+export class DataSources {
+  private readonly known = new Map<DataSource, Connections>();
+
+  connectionsOf(dataSource: DataSource): Connections {
+    const connections = this.known.get(dataSource) ?? new Connections(dataSource);
+    this.known.set(dataSource, connections);
+    return connections;
+  }
+}
+
+/** `undefined` where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
+function poolSizeOf(dataSource: DataSource): number | undefined {
+  if (!isPostgres(dataSource) && !isMysql(dataSource)) return undefined;
+  const { poolSize, extra } = dataSource.options as { readonly poolSize?: number; readonly extra?: PoolOptions };
+  return Number(extra?.max ?? extra?.connectionLimit ?? poolSize ?? DEFAULT_POOL_SIZE);
+}
+
+/** Of pg and of mysql2. */
+interface PoolOptions {
+  readonly max?: unknown;
+  readonly connectionLimit?: unknown;
+}

@@ -1,0 +1,218 @@
+/** How the requests of an application share the connections of its data source. */
+import { ConflictException, Injectable } from '@nestjs/common';
+import { AuthModule, AuthUser, CrudController, type CrudResource, UserAccounts, useScope } from 'declarest';
+import { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Connections } from '../../lib/database/connections.js';
+import type { Answer } from '../harness/client.js';
+import { DATABASES } from '../harness/databases.js';
+import { TEST_SECRET } from '../harness/tokens.js';
+import { crudError, type CrudService, startCrud } from './service.js';
+
+@Entity('account')
+class Account extends AuthUser {}
+
+@Entity()
+class Task {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) title!: string;
+  @Column({ type: 'simple-json', nullable: true }) settings!: unknown;
+}
+
+@Entity()
+class Label {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) word!: string;
+}
+
+const running: CrudService[] = [];
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close();
+});
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.each(DATABASES)('on %s', (database) => {
+  it('[2.1] a registration is kept when a write that runs at the same time is refused', async () => {
+    class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+      override async beforeCreate(): Promise<void> {
+        await wait(150);
+        throw new ConflictException('refused');
+      }
+    }
+    const auth = AuthModule.forRoot({ userClass: Account, jwtSecret: TEST_SECRET, bcryptRounds: 4 });
+    const service = await startCrud('express', {
+      database,
+      entities: [Account, Task],
+      resources: [Tasks],
+      imports: [auth],
+    });
+    running.push(service);
+    const refused = service.post('/tasks', { title: 'a' });
+    await wait(30);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const registered = await Promise.all(
+      names.map((name) =>
+        service.post('/api/auth/register', { email: `${name}@x.example`, password: 'long enough 1' }),
+      ),
+    );
+    expect(registered.map(({ status }) => status)).toEqual(names.map(() => 201));
+    expect((await refused).status).toBe(409);
+    const stored = await service.dataSource.getRepository(Account).find({ order: { email: 'ASC' } });
+    expect(stored.map(({ email }) => email)).toEqual(names.map((name) => `${name}@x.example`));
+  });
+
+  it('[8.9] a hook may create a user while its own transaction is open', async () => {
+    class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+      override async beforeCreate(): Promise<void> {
+        await service.app.get(UserAccounts).create({ email: 'a@x.example', password: 'long enough 1' });
+      }
+    }
+    const auth = AuthModule.forRoot({ userClass: Account, jwtSecret: TEST_SECRET, bcryptRounds: 4 });
+    const parts = { database, entities: [Account, Task], resources: [Tasks], imports: [auth] };
+    const service = await startCrud('express', parts);
+    running.push(service);
+    expect((await service.post('/tasks', { title: 'a' })).status).toBe(201);
+    expect(await service.dataSource.getRepository(Account).count()).toBe(1);
+  });
+
+  it('[8.9] work that a hook starts and does not await belongs to no transaction when it has ended', async () => {
+    let late: Promise<unknown> | undefined;
+    class Labels extends CrudController({ entity: Label, endpoint: '/labels' }) {}
+    class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+      override async beforeCreate({ title }: { title?: string | null }): Promise<void> {
+        if (title === 'kept') late = wait(60).then(() => service.app.get(Labels).create({ word: 'late' }));
+        else await wait(150);
+        if (title === 'refused') throw new ConflictException();
+      }
+    }
+    const service = await startCrud('express', { database, entities: [Label, Task], resources: [Labels, Tasks] });
+    running.push(service);
+    expect((await service.post('/tasks', { title: 'kept' })).status).toBe(201);
+    // Its transaction is open while the late work writes.
+    const [{ status }] = await Promise.all([service.post('/tasks', { title: 'refused' }), late]);
+    expect(status).toBe(409);
+    const labels = (await service.get('/labels')).json.data as { word: string }[];
+    expect(labels.map(({ word }) => word)).toEqual(['late']);
+  });
+});
+
+const POOLS = DATABASES.filter((database) => database !== 'sqlite');
+const PARALLEL = 60;
+
+it.each(['postgres', 'mysql'])('runs one transaction less than a pool of %s has connections', async (type) => {
+  const connections = new Connections(new DataSource({ type, poolSize: 3 } as DataSourceOptions));
+  let open = 0;
+  let most = 0;
+  const transaction = () =>
+    connections.transaction(async () => {
+      most = Math.max(most, (open += 1));
+      await wait(2);
+      open -= 1;
+    });
+  await Promise.all(Array.from({ length: 10 }, transaction));
+  expect(most).toBe(2);
+});
+
+// Jest refuses an empty table.
+if (POOLS.length > 0)
+  describe.each(POOLS)('the pool of %s', (database) => {
+    /** Reads outside of the transaction of its caller. */
+    @Injectable()
+    class LabelScope {
+      constructor(private readonly dataSource: DataSource) {}
+      async scope() {
+        await this.dataSource.getRepository(Label).count();
+        return true;
+      }
+    }
+    class Labels extends CrudController({ entity: Label, endpoint: '/labels', scope: useScope(LabelScope) }) {}
+
+    const start = async (resources: CrudResource[]): Promise<CrudService> => {
+      const parts = { database, entities: [Label, Task], resources, providers: [LabelScope] };
+      const service = await startCrud('express', { ...parts, dataSource: { poolSize: 4 } as never });
+      running.push(service);
+      await service.dataSource
+        .getRepository(Task)
+        .insert(Array.from({ length: 5 }, () => ({ title: 'a', settings: {} })));
+      return service;
+    };
+    it('of one connection is refused where a hook or a scope may need another one', async () => {
+      class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+        override beforeUpdate(): void {}
+      }
+      const parts = {
+        database,
+        entities: [Label, Task],
+        dataSource: { poolSize: 1 } as never,
+        providers: [LabelScope],
+      };
+      const refused = async (resource: CrudResource) =>
+        (await crudError('express', { ...parts, resources: [resource] })).message;
+      expect(await refused(Tasks)).toBe(
+        'The data source must be a pool of at least 2 connections, because Tasks has the hook beforeUpdate, got a pool of one. Raise `poolSize`.',
+      );
+      expect(await refused(Labels)).toContain('because Labels has the option `scope`, got a pool of one');
+      const service = await startCrud('express', {
+        ...parts,
+        resources: [{ entity: Task, endpoint: '/tasks', enableBatch: true }],
+      });
+      running.push(service);
+      const answers = await Promise.all(
+        [1, 2, 3].map((id) => service.post('/tasks/batch', { items: [{ title: `t${id}` }] })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    });
+
+    const allAnswered = async (service: CrudService, send: (index: number) => Promise<Answer>): Promise<void> => {
+      const answers = Promise.all(Array.from({ length: PARALLEL }, (_, index) => send(index)));
+      await wait(20);
+      const begun = performance.now();
+      expect((await service.get('/tasks/1')).status).toBe(200);
+      expect(performance.now() - begun).toBeLessThan(1_000);
+      const statuses = (await answers).map(({ status }) => status);
+      expect(statuses.every((status) => status < 300)).toBe(true);
+    };
+    const querying = (service: () => CrudService) => ({
+      '~standard': {
+        version: 1 as const,
+        vendor: 'test',
+        async validate(value: unknown) {
+          await wait(3 + Math.random() * 22);
+          await service().dataSource.query('SELECT 1');
+          return { value: value as object };
+        },
+      },
+    });
+
+    it('[8.8] serves requests whose schema reads the database', async () => {
+      const schema = { create: querying(() => service), update: querying(() => service) };
+      const service = await start([{ entity: Task, endpoint: '/tasks', validationSchema: schema, enableBatch: true }]);
+      await allAnswered(service, (index) => {
+        const id = 1 + (index % 5);
+        if (index % 3 === 0) return service.send('PATCH', '/tasks/batch', { json: { items: [{ id, title: 'b' }] } });
+        const json = index % 3 === 1 ? { settings: { [`k${index}`]: 1 } } : { title: 'c' };
+        return service.send('PATCH', `/tasks/${id}`, { json });
+      });
+    });
+
+    it('[8.9] serves requests whose hook calls an operation with a scope that reads the database', async () => {
+      class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+        override async beforeUpdate(): Promise<void> {
+          await service.app.get(Labels).findAll({});
+        }
+      }
+      const service = await start([Labels, Tasks]);
+      await allAnswered(service, (index) => service.put(`/tasks/${1 + (index % 5)}`, { title: `t${index}` }));
+    });
+
+    it('[8.9] serves requests whose hook reads outside of its transaction', async () => {
+      class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+        override async beforeCreate(): Promise<void> {
+          await wait(3 + Math.random() * 22);
+          await service.dataSource.getRepository(Label).count();
+        }
+      }
+      const service = await start([Tasks]);
+      await allAnswered(service, (index) => service.post('/tasks', { title: `t${index}` }));
+    });
+  });
