@@ -31,9 +31,8 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (compiled.has(path)) continue;
     compiled.add(path);
-    const inMemory = sources[path];
-    const source = inMemory === undefined ? await readFile(join(REPOSITORY, path), 'utf8') : withDriver(inMemory);
-    const { code } = await transform(source, SWC_OPTIONS);
+    const source = sources[path] ?? (await readFile(join(REPOSITORY, path), 'utf8'));
+    const { code } = await transform(withDriver(source), SWC_OPTIONS);
     const target = join(directory, path.replace(/\.ts$/, '.js'));
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, code);

@@ -3,7 +3,7 @@ import { Column, DeleteDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } f
 import type { AggregateRow, CrudOptions, Envelope } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { crudError, type CrudService, startCrud, success, wrongFields } from './service.js';
+import { crudError, type CrudService, failure, startCrud, success, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
 
 @Entity()
