@@ -1,0 +1,192 @@
+/** Runs each recipe of docs/recipes.md: the code of the page, in a real application. */
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import type { Type } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { UserAccounts } from 'declarest';
+import { as } from 'declarest/testing';
+import { DataSource } from 'typeorm';
+import { type Compiled, compile, REPOSITORY } from './compiled.js';
+import { startChild } from './child-process.js';
+import { type Block, blocksOf } from './docs-blocks.js';
+import { bearer } from '../lib/testing/client.js';
+import { createDatabase } from './harness/databases.js';
+import { type Answer, request } from './harness/client.js';
+import { type Platform, PLATFORMS, type RunningApp, type StartOptions, startApp } from './harness/platforms.js';
+
+const page = { path: 'docs/recipes.md', text: await readFile(join(REPOSITORY, 'docs/recipes.md'), 'utf8') };
+const blocks = blocksOf(page).filter(({ language }) => language === 'ts');
+
+const blockWith = (code: string): Block => {
+  const block = blocks.find(({ text }) => text.includes(code));
+  if (!block) throw new TypeError(`docs/recipes.md has no block with ${code}`);
+  return block;
+};
+
+/** @nestjs/throttler is CommonJS and requires ES modules, which Jest can do on Node 24 only: it runs in a process. */
+const LIMITED = 'docs-blocks/limited.ts';
+const LIMITED_TEXT = `
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CommentsModule } from './${basename(blockWith('ThrottlerGuard').file, '.ts')}.js';
+
+class AppModule {}
+const database = TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true });
+const adapter = process.env['PLATFORM'] === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
+const app = await NestFactory.create({ module: AppModule, imports: [database, CommentsModule] }, adapter, { logger: false });
+await app.listen(0, '127.0.0.1');
+console.log(await app.getUrl());
+`;
+
+let compiled: Compiled;
+beforeAll(async () => {
+  const sources = Object.fromEntries(blocks.map(({ file, text }) => [file, text]));
+  compiled = await compile([], { ...sources, [LIMITED]: LIMITED_TEXT });
+}, 60_000);
+afterAll(() => compiled.remove());
+
+/** What the recipe with this code exports. */
+async function recipe<E>(code: string): Promise<E> {
+  return (await import(join(compiled.directory, blockWith(code).file.replace(/\.ts$/, '.js')))) as E;
+}
+
+async function start(platform: Platform, module: Type, options: StartOptions = {}): Promise<RunningApp> {
+  const database = await createDatabase();
+  return startApp(
+    platform,
+    { imports: [TypeOrmModule.forRoot(database.options), module] },
+    { ...options, onClose: database.drop },
+  );
+}
+
+const send = ({ url }: RunningApp, method: string, path: string, json?: unknown): Promise<Answer> =>
+  request(url, method, path, json === undefined ? {} : { json });
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  it('tenants: nobody sees or writes the records of another tenant', async () => {
+    const { TenantsModule } = await recipe<{ TenantsModule: Type }>('class TenantScope');
+    const running = await start(platform, TenantsModule);
+    const accounts = running.app.get(UserAccounts, { strict: false });
+    const member = async (name: string, tenantId: number) => {
+      const user = { email: `${name}@shop.example`, password: 'correct horse battery', tenantId };
+      const { id } = await accounts.create(user as never);
+      return as(running.app, { sub: id, roles: ['USER'] });
+    };
+    const [ann, bob] = [await member('ann', 1), await member('bob', 2)];
+    const created = await ann.post('/api/invoices', { title: 'Lamps' });
+    expect([created.status, created.json.data]).toEqual([201, { id: 1, title: 'Lamps', tenantId: 1 }]);
+    expect((await ann.get('/api/invoices')).json.data).toHaveLength(1);
+    expect((await bob.get('/api/invoices')).json.data).toEqual([]);
+    expect((await bob.get('/api/invoices/1')).status).toBe(404);
+    expect((await bob.patch('/api/invoices/1', { title: 'Mine' })).status).toBe(404);
+    expect((await bob.post('/api/invoices', { title: 'Mine', tenantId: 1 })).status).toBe(400);
+    await running.close();
+  });
+
+  it('webhooks: the response does not wait for the receiver, and a failed delivery is repeated', async () => {
+    const received: unknown[] = [];
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const receiver: Server = createServer((incoming, response) => {
+      let text = '';
+      incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      incoming.on('end', () => {
+        received.push(JSON.parse(text));
+        response.statusCode = received.length === 1 ? 500 : 200;
+        void answered.then(() => response.end());
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    process.env['WEBHOOK_URL'] = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const { ParcelsModule } = await recipe<{ ParcelsModule: Type }>('class Webhooks');
+    const running = await start(platform, ParcelsModule);
+    // The receiver answers after the test has the response.
+    expect((await send(running, 'POST', '/api/parcels', { address: 'Main Street 1' })).status).toBe(201);
+    answer();
+    while (received.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(received).toEqual([
+      { event: 'parcel created', id: 1 },
+      { event: 'parcel created', id: 1 },
+    ]);
+    await running.close();
+    receiver.close();
+  });
+
+  it('rate limit: counts one operation of a resource', async () => {
+    const child = startChild(process.execPath, [join(compiled.directory, LIMITED.replace(/\.ts$/, '.js'))], {
+      cwd: compiled.directory,
+      env: { PLATFORM: platform },
+    });
+    const [, url = ''] = await child.says(/(http:\S+)/);
+    const send = async (method: string, json?: unknown): Promise<number> =>
+      (await request(url, method, '/api/comments', json === undefined ? {} : { json })).status;
+    const statuses: number[] = [];
+    for (let index = 0; index < 4; index += 1) statuses.push(await send('POST', { text: 'Fine' }));
+    expect(statuses).toEqual([201, 201, 201, 429]);
+    for (let index = 0; index < 4; index += 1) expect(await send('GET')).toBe(200);
+    child.signal('SIGKILL');
+  });
+
+  it('Swagger: the page is public, and the document needs a token', async () => {
+    const { LibraryModule, serveDocs } = await recipe<{ LibraryModule: Type; serveDocs: StartOptions['configure'] }>(
+      'serveDocs',
+    );
+    const running = await start(platform, LibraryModule, { configure: serveDocs! });
+    const page = await send(running, 'GET', '/docs');
+    expect([page.status, page.text.includes('swagger-ui')]).toEqual([200, true]);
+    expect((await send(running, 'GET', '/docs-json')).status).toBe(401);
+    const { json } = await as(running.app, { roles: ['USER'] }).get('/docs-json');
+    expect(Object.keys(json.paths)).toEqual(expect.arrayContaining(['/api/books', '/api/auth/login']));
+    await running.close();
+  });
+
+  it('jobs: each record belongs to the user as whom the job works', async () => {
+    interface Recipe {
+      RemindersModule: Type;
+      NightlyJob: Type<{ run(ids: readonly number[]): Promise<void> }>;
+      RemindersController: Type;
+    }
+    const { RemindersModule, NightlyJob } = await recipe<Recipe>('NightlyJob');
+    const running = await start(platform, RemindersModule);
+    await running.app.get(NightlyJob, { strict: false }).run([3, 4]);
+    expect(await running.app.get(DataSource).query('SELECT "text", "userId" FROM reminder ORDER BY id')).toEqual([
+      { text: 'Pay the invoice', userId: 3 },
+      { text: 'Pay the invoice', userId: 4 },
+    ]);
+    await running.close();
+  });
+});
+
+it('upload: a file belongs to a record, and only an editor sends it', async () => {
+  const { PicturesModule } = await recipe<{ PicturesModule: Type }>('PictureFilesController');
+  const running = await start('express', PicturesModule);
+  const editor = as(running.app, { roles: ['EDITOR'] });
+  await editor.post('/api/pictures', { title: 'Lamp' });
+  const upload = (id: number, size: number, token: string): Promise<Answer> => {
+    const boundary = 'x'.repeat(20);
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
+    return request(running.url, 'POST', `/api/pictures/${id}/file`, {
+      body: `${head}${'x'.repeat(size)}\r\n--${boundary}--\r\n`,
+      headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, authorization: token },
+    });
+  };
+  const bearerOf = async (role: string): Promise<string> =>
+    (await bearer(running.app, { roles: [role] })).authorization;
+  expect((await upload(1, 500, await bearerOf('USER'))).status).toBe(403);
+  const stored = await upload(1, 500, await bearerOf('EDITOR'));
+  expect([stored.status, stored.json]).toEqual([201, { size: 500 }]);
+  expect((await upload(1, 200_000, await bearerOf('EDITOR'))).status).toBe(400);
+  expect((await upload(2, 500, await bearerOf('EDITOR'))).status).toBe(404);
+  expect((await send(running, 'GET', '/api/pictures/1')).json.data).toEqual({ id: 1, title: 'Lamp' });
+  await running.close();
+});
+
+it('unit test: an override runs by itself', async () => {
+  const { createdArticle } = await recipe<{ createdArticle(): Promise<unknown> }>('createdArticle');
+  expect(await createdArticle()).toEqual({ id: 1, title: 'Lamps', authorId: 7 });
+});
