@@ -41,6 +41,7 @@ import {
 } from './harness/platforms.js';
 import { Category, Product, type Rules, shopError, shopModule, type ShopOptions, User } from './harness/shop.js';
 import { TEST_SECRET } from './harness/tokens.js';
+import { refusal } from './harness/refusal.js';
 
 @Entity()
 class Widget {
@@ -531,7 +532,7 @@ describe.each(PLATFORMS)('an authBasePath that collides on %s', (platform) => {
     const running = await startApp(platform, root, { onClose: database.drop }).catch((error: Error) => error);
     if (running instanceof Error) return expectSentence(running, { path: auth('authBasePath') });
     const { status, json } = await request(running.url, 'GET', '/api/auth/me');
-    expect([status, json]).toEqual([401, { error: 'Authentication required' }]);
+    expect([status, json]).toEqual([401, refusal('Authentication required')]);
     await running.close();
   });
 

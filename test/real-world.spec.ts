@@ -41,6 +41,7 @@ import { type Answer, request, type RequestOptions } from './harness/client.js';
 import { createDatabase } from './harness/databases.js';
 import { linesOf, type Platform, PLATFORMS, type RunningApp, startApp } from './harness/platforms.js';
 import { TEST_SECRET } from './harness/tokens.js';
+import { refusal } from './harness/refusal.js';
 
 const ORIGIN = 'https://shop.example';
 const PASSWORD = 'correct horse battery';
@@ -412,8 +413,8 @@ describe.each(PLATFORMS)('a real application on %s', (platform) => {
           415,
           { success: false, message: expect.any(String) },
         ],
-        ['no token', 'GET', '/auth/me', {}, 401, { error: 'Authentication required' }],
-        ['a bad token', 'GET', '/auth/me', { token: 'abc' }, 401, { error: 'Authentication required' }],
+        ['no token', 'GET', '/auth/me', {}, 401, refusal('Authentication required')],
+        ['a bad token', 'GET', '/auth/me', { token: 'abc' }, 401, refusal('Authentication required')],
       ])(
         '[6] [2.3] %s is answered in the package’s shape, whatever filter the application has',
         async (_, method, path, options, status, body) => {
@@ -548,10 +549,10 @@ describe.each(PLATFORMS)('a real application on %s', (platform) => {
       it('[6] [3.2] the package’s routes keep the contract’s refusals, and a refusal comes before the body', async () => {
         const broken = { body: '{', headers: { 'content-type': 'application/json' } };
         const refused = await ask('POST', '/articles', broken);
-        expect([refused.status, refused.json]).toEqual([401, { error: 'Authentication required' }]);
+        expect([refused.status, refused.json]).toEqual([401, refusal('Authentication required')]);
         expect(refused.headers['www-authenticate']).toBe('Bearer');
         const forbidden = await ask('DELETE', '/articles/1', { token: user });
-        expect([forbidden.status, forbidden.json]).toEqual([403, { error: 'Admin access required' }]);
+        expect([forbidden.status, forbidden.json]).toEqual([403, refusal('Admin access required')]);
       });
 
       it('[6] what the prefix excludes is served, and governed, without it', async () => {

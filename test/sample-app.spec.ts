@@ -8,6 +8,7 @@ import { type Child, shell, startChild } from './child-process.js';
 import { type Compiled, compile } from './compiled.js';
 import { pathWithCurl } from './curl.js';
 import { type Answer, request, type RequestOptions } from './harness/client.js';
+import { refusal } from './harness/refusal.js';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -179,7 +180,7 @@ describe('the running shop', () => {
     expect([status, json.data]).toEqual([201, review]);
     const path = `${reviews}/${review.id}`;
     const refused = await running.ask('PATCH', path, { token: customer, json: { stars: 1 } });
-    expect([refused.status, refused.json]).toEqual([403, { error: 'Owner access required' }]);
+    expect([refused.status, refused.json]).toEqual([403, refusal('Owner access required')]);
     expect((await running.ask('GET', `/api/products/3/reviews/${review.id}`)).status).toBe(404);
     const own = await running.ask('POST', reviews, { token: customer, json: { stars: 2, text: 'Blunt' } });
     const corrected = await running.ask('PATCH', own.headers['location']!, { token: customer, json: { stars: 3 } });

@@ -59,12 +59,15 @@ export function corsHeaders(allowedOrigin: string): readonly (readonly [name: st
   return Object.freeze([
     ['access-control-allow-origin', allowedOrigin],
     ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
-    ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
+    [
+      'access-control-allow-headers',
+      'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
+    ],
     ['access-control-max-age', '600'],
     // The headers that the package itself sends.
     [
       'access-control-expose-headers',
-      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate',
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count',
     ],
   ]);
 }

@@ -14,11 +14,29 @@ export interface FailedWrite {
   readonly permissions?: Permissions;
 }
 
-/** One sentence for a 409, without names of tables and constraints. @param error a `conflict` of `databaseFailureOf` */
-export async function describeConflict(error: unknown, write: FailedWrite): Promise<string> {
+/** The body of a 409. */
+export interface Conflict {
+  /** One sentence, without names of tables and constraints. */
+  readonly message: string;
+  /** What is wrong with each field that takes part. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+type Write = Pick<FailedWrite, 'operation' | 'schema'>;
+
+/** @param names of the fields that the sentence is about, which begins with them where there is one */
+export function conflictOf({ schema, operation }: Write, reason: string, names: readonly string[] = []): Conflict {
+  const subject = names.length === 1 ? `${names[0]} ` : '';
+  const message = `${schema.name} cannot be ${operation}d: ${subject}${reason}`;
+  return names.length === 0
+    ? { message }
+    : { message, fields: Object.fromEntries(names.map((name) => [name, reason])) };
+}
+
+/** @param error a `conflict` of `databaseFailureOf` */
+export async function describeConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
   const violation = violationOf(error);
-  const reason = violation ? await reasonOf(violation, write) : 'it conflicts with another record';
-  return `${write.schema.name} cannot be ${write.operation}d: ${reason}`;
+  return violation ? describeViolation(violation, write) : conflictOf(write, 'it conflicts with another record');
 }
 
 /** The fields whose unique value, or combination of values, is taken; none for another violation. */
@@ -42,30 +60,32 @@ export function missingField(error: unknown, schema: EntityDescription, permissi
 }
 
 /** Names no field or relation if the database does not say which, or if clients do not know it. */
-async function reasonOf(violation: Violation, write: FailedWrite): Promise<string> {
+async function describeViolation(violation: Violation, write: FailedWrite): Promise<Conflict> {
   const { schema, operation, permissions } = write;
   const columns = columnsOf(violation, schema.id.column.entityMetadata);
   const names = namesOf(columns, schema, permissions);
   if (violation.kind === 'unique') {
-    const combined = `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-    return `${names.length > 1 ? combined : (names[0] ?? 'a unique value')} is already taken`;
+    const combined = `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} `;
+    const subject = names.length > 1 ? combined : names.length === 0 ? 'a unique value ' : '';
+    return conflictOf(write, `${subject}is already taken`, names);
   }
-  if (violation.kind === 'referenced' || operation === 'delete') return REFERENCED;
+  if (violation.kind === 'referenced' || operation === 'delete') return conflictOf(write, REFERENCED);
   const isUnnamed = columns.length === 0 && violation.constraint === undefined;
   const relation = isUnnamed ? await findMissingReference(write) : names[0];
   // Otherwise the constraint belongs to another table: a column that other records refer to was changed.
   const isOwn = columns.length > 0 || relation !== undefined || operation === 'create';
-  return isOwn ? missing(relation) : REFERENCED;
+  return isOwn ? missing(write, relation) : conflictOf(write, REFERENCED);
 }
 
 /** Used by checks before the write. */
 export const describeMissingReference = (
-  { schema, operation, permissions = UNRESTRICTED }: Omit<FailedWrite, 'manager' | 'values'>,
+  { permissions = UNRESTRICTED, ...write }: Write & Pick<FailedWrite, 'permissions'>,
   field: Field,
-): string =>
-  `${schema.name} cannot be ${operation}d: ${missing(isKnownTo(field, permissions) ? field.name : undefined)}`;
+): Conflict => missing(write, isKnownTo(field, permissions) ? field.name : undefined);
 
-const missing = (name = 'it'): string => `${name} refers to a record that does not exist`;
+const MISSING = 'refers to a record that does not exist';
+const missing = (write: Write, name: string | undefined): Conflict =>
+  name === undefined ? conflictOf(write, `it ${MISSING}`) : conflictOf(write, MISSING, [name]);
 
 const REFERENCED = 'other records refer to it';
 

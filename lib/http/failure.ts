@@ -12,10 +12,16 @@ export interface FieldError {
   readonly message: string;
 }
 
-export interface Failure {
+export interface WrongFields {
+  /** Every wrong field of a request, at most 20. */
+  readonly errors?: readonly FieldError[];
+  /** What is wrong with each field: the messages of `errors`, or what a 409 says. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+export interface Failure extends WrongFields {
   readonly status: number;
   readonly message: string;
-  readonly errors?: readonly FieldError[];
   /** What else the response of an HttpException of the application holds, such as a `code`. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
@@ -120,9 +126,17 @@ function wordsOf(exception: HttpException): Omit<Failure, 'status'> {
     : undefined;
   return {
     message: typeof words === 'string' ? words : exception.message,
-    ...(limited && { errors: limited }),
+    ...(limited && { errors: limited, ...fieldsOf(limited) }),
     ...(Object.keys(own).length > 0 && { members: own }),
   };
+}
+
+/** Forms show a message beside each field. Nothing where no error has a field. */
+function fieldsOf(errors: readonly FieldError[]): Pick<WrongFields, 'fields'> {
+  const messages = new Map<string, string>();
+  for (const { field, message } of errors)
+    if (field !== '') messages.set(field, messages.has(field) ? `${messages.get(field)}; ${message}` : message);
+  return messages.size > 0 ? { fields: Object.fromEntries(messages) } : {};
 }
 
 /** Express's body parser (http-errors) and Fastify mark what the client did wrong with a status of 4xx. */

@@ -1,27 +1,27 @@
 import { ForbiddenException, UnauthorizedException } from '@nestjs/common';
 
+/** `message` says the same: clients of generated endpoints look for it. */
+const bodyOf = (error: string) => ({ error, message: error });
+
 /** 401 with the contract's exact body, and the challenge that RFC 9110 §15.5.2 requires. */
 export class AuthenticationRequired extends UnauthorizedException {
   /** The `WWW-Authenticate` header. RFC 6750 §3: `error="invalid_token"` only where a Bearer token was sent. */
   readonly challenge: string;
 
   constructor(bearerWasSent: boolean) {
-    const error = 'Authentication required';
-    super({ error });
-    this.message = error;
+    super(bodyOf('Authentication required'));
     this.challenge = bearerWasSent ? 'Bearer error="invalid_token"' : 'Bearer';
   }
 }
 
 /**
- * 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`. Several roles are joined by "or". Without a role,
- * nobody has access: `{error: "Access denied"}`.
+ * 403: `SUPPORT_AGENT` → `{error, message: "Support agent access required"}`. Several roles are joined by "or". Without a role,
+ * nobody has access: `{error, message: "Access denied"}`.
  */
 export class AccessRefused extends ForbiddenException {
   constructor(missing: readonly string[] = []) {
     const words = missing.map((name) => name.replaceAll('_', ' ').toLowerCase()).join(' or ');
     const error = words === '' ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`;
-    super({ error });
-    this.message = error;
+    super(bodyOf(error));
   }
 }

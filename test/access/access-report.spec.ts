@@ -34,6 +34,7 @@ import {
 import { claims, makeToken } from '../harness/tokens.js';
 import { type App, ask, describeAnswer, observe, start as startExplained } from './explained-app.js';
 import { authModule, probeController, wildcard } from './ruled-app.js';
+import { refusal } from '../harness/refusal.js';
 
 /** All that a configuration may declare, for a test that declares it. */
 class Declarations extends SecurityConfig {
@@ -75,7 +76,7 @@ function moduleOf({ routes = [], controllers = [], rules = () => {}, auth }: Par
 }
 
 const start = (platform: Platform, parts: Parts): Promise<RunningApp> => startApp(platform, moduleOf(parts), parts);
-const refusal = (platform: Platform, parts: Parts): Promise<Error> => bootError(platform, moduleOf(parts), parts);
+const startupError = (platform: Platform, parts: Parts): Promise<Error> => bootError(platform, moduleOf(parts), parts);
 
 /** Without those of the package's own routes. */
 const rowsOf = ({ app }: RunningApp): AccessRow[] =>
@@ -348,7 +349,7 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
   ];
 
   it.each(WARNINGS)('[3.3] with strict, %s refuses to start', async (_what, parts, sentence) => {
-    const error = await refusal(platform, { ...parts, auth: { strict: true } });
+    const error = await startupError(platform, { ...parts, auth: { strict: true } });
     expect(error.name).toBe('InvalidOptionError');
     expect(error.message).toMatch(
       /^The access rules must be free of warnings, because the AuthModule option `strict` is set, got \w+ warnings?\. Correct them: /,
@@ -380,11 +381,11 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
     const [, parts, sentence] = WARNINGS.find(([what]) => what.startsWith('a rule that restricts PUT'))!;
     const { logs } = await loggedAtBoot(platform, moduleOf(parts), parts);
     expect(linesOf(logs, 'warn')).toEqual([expect.stringMatching(sentence)]);
-    expect((await refusal(platform, { ...parts, auth: { strict: true } })).message).toMatch(sentence);
+    expect((await startupError(platform, { ...parts, auth: { strict: true } })).message).toMatch(sentence);
   });
 
   it('[3.3] with strict, all warnings are reported at once', async () => {
-    const { message } = await refusal(platform, {
+    const { message } = await startupError(platform, {
       routes: ['GET a', 'GET b'],
       rules: ({ auth }) => auth('/a', '/nowhere'),
       auth: { strict: true },
@@ -418,7 +419,7 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
       { routes: ['GET a'], controllers: [decoratedWith(Authenticated())], rules: false },
     ],
   ])('[3.4] with strict, routes that no rule matches refuse to start where %s', async (_what, parts) => {
-    const { message } = await refusal(platform, { ...parts, auth: { strict: true } });
+    const { message } = await startupError(platform, { ...parts, auth: { strict: true } });
     expect(message).toMatch(/`strict` is set, got .*GET \/a/);
   });
 });
@@ -500,7 +501,7 @@ describe.each(PLATFORMS)('explained refusals on %s', (platform) => {
     const before = process.env['NODE_ENV'];
     process.env['NODE_ENV'] = 'production';
     try {
-      const { message } = await refusal(platform, { auth: { explainRefusals: true } });
+      const { message } = await startupError(platform, { auth: { explainRefusals: true } });
       expect(message).toMatch(
         /^AuthModule option `explainRefusals` must be true or false, and false in production, got true\. /,
       );
@@ -545,8 +546,8 @@ describe.each(PLATFORMS)('further rules on %s', (platform) => {
     });
     const ask = async (path: string, who: string) =>
       (await request(running.url, 'GET', path, { token: tokenOf(who)! })).json;
-    expect(await ask('/a', 'USER')).toEqual({ error: 'Admin or support agent access required' });
-    expect(await ask('/b', 'ADMIN')).toEqual({ error: 'Support agent access required' });
+    expect(await ask('/a', 'USER')).toEqual(refusal('Admin or support agent access required'));
+    expect(await ask('/b', 'ADMIN')).toEqual(refusal('Support agent access required'));
     await running.close();
   });
 
@@ -589,7 +590,7 @@ describe.each(PLATFORMS)('further rules on %s', (platform) => {
     });
     const answered = await request(running.url, 'GET', '/a', { token: tokenOf('USER')! });
     expect(answered.status).toBe(status);
-    if (status === 403) expect(answered.json).toEqual({ error: 'Record owner access required' });
+    if (status === 403) expect(answered.json).toEqual(refusal('Record owner access required'));
     const errors = linesOf(running.logs, 'error').filter((line) => line.includes('The policy "record_owner" failed'));
     expect(errors).toHaveLength(/throw|rejection/.test(what) ? 1 : 0);
     expect((await request(running.url, 'GET', '/a')).status).toBe(401);
@@ -674,7 +675,7 @@ describe.each(PLATFORMS)('further rules on %s', (platform) => {
       /ShopSecurity\.requireAllRoles must be .*one pattern or more/,
     ],
   ])('[1] %s refuses to start', async (_what, rules, sentence) => {
-    const { message } = await refusal(platform, { rules });
+    const { message } = await startupError(platform, { rules });
     expect(message).toMatch(sentence);
     expect(message).not.toContain('\n');
   });

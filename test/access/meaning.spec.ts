@@ -13,18 +13,19 @@ import {
   TOKENS,
   type Who,
 } from './ruled-app.js';
+import { refusal } from '../harness/refusal.js';
 
 const withRoles = (...roles: string[]): string => makeToken({ payload: claims({ roles }) });
 const expired = makeToken({ payload: claims({ exp: Math.floor(Date.now() / 1000) - 1 }) });
 
 function expectUnauthenticated(answer: Answer, challenge = 'Bearer'): void {
-  expect([answer.status, answer.text]).toEqual([401, '{"error":"Authentication required"}']);
+  expect([answer.status, answer.text]).toEqual([401, JSON.stringify(refusal('Authentication required'))]);
   expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
   expect(answer.headers['www-authenticate']).toBe(challenge);
 }
 
 function expectForbidden(answer: Answer, text: string): void {
-  expect([answer.status, answer.text]).toEqual([403, JSON.stringify({ error: text })]);
+  expect([answer.status, answer.text]).toEqual([403, JSON.stringify(refusal(text))]);
   expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
   expect(answer.headers).not.toHaveProperty('www-authenticate');
 }
@@ -440,8 +441,8 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     const app = await startRuled(platform, { routes: ['GET x'], auth: { defaultAccess: 'denied' } });
     const answer = await request(app.url, 'GET', '/x', { token: TOKENS.BOTH });
     expect(answer.status).toBe(403);
-    expect(Object.keys(answer.json)).toEqual(['error']);
-    expect((await request(app.url, 'GET', '/x')).json).toEqual({ error: 'Authentication required' });
+    expect(answer.json).toEqual(refusal('Access denied'));
+    expect((await request(app.url, 'GET', '/x')).json).toEqual(refusal('Authentication required'));
     await app.close();
   });
 
@@ -535,7 +536,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
   it('[3.4] me under a public rule for its path answers 401 without a token', async () => {
     const app = await startRuled(platform, { rules: ({ publicEndpoints }) => publicEndpoints('/api/auth/me') });
     const answer = await request(app.url, 'GET', '/api/auth/me');
-    expect([answer.status, answer.json]).toEqual([401, { error: 'Authentication required' }]);
+    expect([answer.status, answer.json]).toEqual([401, refusal('Authentication required')]);
     await app.close();
   });
 });

@@ -11,6 +11,7 @@ import { accessMatrix, urlSpellings } from 'declarest/testing';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { bearer, type Declare, type RuledApp, startRuled, TOKENS, type Who } from './ruled-app.js';
+import { refusal } from '../harness/refusal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'declarest-mounts-'));
 mkdirSync(join(folder, 'secret'));
@@ -105,11 +106,11 @@ describe.each(PLATFORMS)('routes and mounts outside Nest’s routes on %s', (pla
     for (const path of paths) {
       expect([path, await ask(app, path)]).toEqual([
         path,
-        { status: 401, body: '{"error":"Authentication required"}', challenge: 'Bearer' },
+        { status: 401, body: JSON.stringify(refusal('Authentication required')), challenge: 'Bearer' },
       ]);
       expect([path, await ask(app, path, 'USER')]).toEqual([
         path,
-        { status: 403, body: '{"error":"Admin access required"}', challenge: undefined },
+        { status: 403, body: JSON.stringify(refusal('Admin access required')), challenge: undefined },
       ]);
       const { status, body } = await ask(app, path, 'ADMIN');
       expect([path, status, body.startsWith('the ')]).toEqual([path, 200, true]);

@@ -2,6 +2,7 @@ import { type Answer, request, type RequestOptions } from '../harness/client.js'
 import { PLATFORMS } from '../harness/platforms.js';
 import { type Shop, startShop } from '../harness/shop.js';
 import { startRuled, TOKENS } from './ruled-app.js';
+import { refusal } from '../harness/refusal.js';
 
 const json = { 'content-type': 'application/json' };
 const BODIES: [what: string, options: RequestOptions, alone: number[]][] = [
@@ -42,7 +43,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       ['POST', '/api/auth/register'],
     ])('[3.6] 401 comes before any error of the body: %s %s', async (method, path) => {
       const answer = await ask(method, path, options);
-      expect([answer.status, answer.json]).toEqual([401, { error: 'Authentication required' }]);
+      expect([answer.status, answer.json]).toEqual([401, refusal('Authentication required')]);
       expect(answer.headers['www-authenticate']).toBe('Bearer');
       expect((await ask(method, path, options, 'bad')).status).toBe(401);
     });
@@ -53,7 +54,7 @@ describe.each(PLATFORMS)('the order of refusals on %s', (platform) => {
       ['POST', '/api/auth/register'],
     ])('[3.6] 403 comes before any error of the body: %s %s', async (method, path) => {
       const answer = await ask(method, path, options, tokens.user);
-      expect([answer.status, answer.json]).toEqual([403, { error: 'Admin access required' }]);
+      expect([answer.status, answer.json]).toEqual([403, refusal('Admin access required')]);
     });
 
     it.each([

@@ -8,6 +8,7 @@ import { PLATFORMS } from '../harness/platforms.js';
 import { startShop } from '../harness/shop.js';
 import { claims, makeToken } from '../harness/tokens.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
+import { refusal } from '../harness/refusal.js';
 
 const LOGIN = '/api/auth/login';
 const ME = '/api/auth/me';
@@ -119,7 +120,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const expectUnauthorized = (answer: Answer, challenge: string) =>
         expect([answer.status, answer.text, answer.headers['www-authenticate']]).toEqual([
           401,
-          '{"error":"Authentication required"}',
+          JSON.stringify(refusal('Authentication required')),
           challenge,
         ]);
 

@@ -7,6 +7,7 @@ import { rawTarget } from '../harness/raw-socket.js';
 import { PASSWORD, type Shop, startShop } from '../harness/shop.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { startAuth } from './auth-app.js';
+import { refusal } from '../harness/refusal.js';
 
 /** A route of the application under `requireAuth('/api/**')`. */
 @Controller('api/own')
@@ -22,7 +23,7 @@ const PROTECTED = ['/api/auth/me', '/api/own', '/api/categories'];
 
 const BARE = 'Bearer';
 const INVALID = 'Bearer error="invalid_token"';
-const REFUSED = '{"error":"Authentication required"}';
+const REFUSED = JSON.stringify(refusal('Authentication required'));
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const b64 = (value: unknown): string =>
@@ -249,7 +250,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     '[2.5] roles compare exactly: %j is not ADMIN',
     async (role) => {
       const answer = await request(shop.url, 'GET', '/api/admin/stats', { token: withClaims({ roles: [role] }) });
-      expect([answer.status, answer.text]).toEqual([403, '{"error":"Admin access required"}']);
+      expect([answer.status, answer.text]).toEqual([403, JSON.stringify(refusal('Admin access required'))]);
     },
   );
 

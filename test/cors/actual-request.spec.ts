@@ -202,8 +202,9 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
     );
     const sent = new Set([created, ...answers].flatMap(({ headers }) => Object.keys(headers)).filter(isOfThePackage));
     const exposed = (created.headers['access-control-expose-headers'] ?? '').split(', ');
-    // Of an export, a record with a version, a repeated request, and a server that is too busy for a login.
-    for (const name of ['content-disposition', 'etag', 'idempotency-replayed', 'retry-after']) sent.add(name);
+    // Of an export, a record with a version, a repeated request, a server that is too busy for a login, and a page.
+    for (const name of ['content-disposition', 'etag', 'idempotency-replayed', 'retry-after', 'x-total-count'])
+      sent.add(name);
     expect(exposed.map((name) => name.toLowerCase()).toSorted()).toEqual([...sent].toSorted());
     expect(exposed).toEqual([
       'Content-Disposition',
@@ -212,6 +213,7 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
       'Location',
       'Retry-After',
       'WWW-Authenticate',
+      'X-Total-Count',
     ]);
   });
 });

@@ -15,6 +15,7 @@ import {
   OwnController,
   startGadgets,
 } from './gadget-app.js';
+import { refusal } from '../harness/refusal.js';
 
 const CHROMIUM = [
   '--headless',
@@ -176,7 +177,11 @@ describe('CORS in Chromium', () => {
 
     it('[5] it reads the challenge of a refusal', async () => {
       const seen = await fetchIn(shop, api('/api/auth/me'));
-      expect([seen.status, seen.body, seen.challenge]).toEqual([401, '{"error":"Authentication required"}', 'Bearer']);
+      expect([seen.status, seen.body, seen.challenge]).toEqual([
+        401,
+        JSON.stringify(refusal('Authentication required')),
+        'Bearer',
+      ]);
     });
 
     it('[5] it may DELETE with a token', async () => {

@@ -241,7 +241,8 @@ export function allCorsHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS, PATCH',
-    'access-control-allow-headers': 'Content-Type, Authorization, X-Requested-With',
+    'access-control-allow-headers':
+      'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
     'access-control-expose-headers': expect.stringContaining('Location') as string,
   };

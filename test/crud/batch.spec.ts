@@ -24,6 +24,7 @@ import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
+import { refusal } from '../harness/refusal.js';
 
 @Entity()
 class Tag {
@@ -196,7 +197,7 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     expect(wrongFields(wrong)).toEqual(['items[3]']);
     const fields = await post('/products', { name: 'a' }, { name: 5, colour: 1 }, { name: 'b' }, {});
     expect(wrongFields(fields)).toEqual(['items[1].colour', 'items[1].name', 'items[3].name']);
-    const taken = failure('Product cannot be created: name is already taken');
+    const taken = failure('Product cannot be created: name is already taken', { name: 'is already taken' });
     for (const items of [
       [{ name: 'a' }, { name: 'first' }, { name: 'b' }],
       [{ name: 'a' }, { name: 'a' }],
@@ -206,7 +207,9 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     }
     const reference = await post('/products', { name: 'a', parentId: first }, { name: 'b', parentId: 1e6 });
     expect(reference.json).toEqual(
-      failure('Product cannot be created: parentId refers to a record that does not exist'),
+      failure('Product cannot be created: parentId refers to a record that does not exist', {
+        parentId: 'refers to a record that does not exist',
+      }),
     );
     const changed = await patch('/products', { id: first, price: 1 }, { id: second, name: 'first' });
     expect([changed.status, changed.json.message]).toEqual([409, 'Product cannot be updated: name is already taken']);
@@ -281,8 +284,17 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     const [a, , , , b] = created.json.data as { data: { id: number } }[];
     expect(created.json.data).toEqual([
       { status: 201, data: expect.objectContaining({ name: 'a' }) as unknown },
-      { status: 409, message: 'Product cannot be created: name is already taken' },
-      { status: 400, message: 'Product is not valid', errors: [{ ...error, field: 'name' }] },
+      {
+        status: 409,
+        message: 'Product cannot be created: name is already taken',
+        fields: { name: 'is already taken' },
+      },
+      {
+        status: 400,
+        message: 'Product is not valid',
+        errors: [{ ...error, field: 'name' }],
+        fields: { name: error.message },
+      },
       { status: 400, message: 'The batch is not valid', errors: [{ ...error, field: '' }] },
       { status: 201, data: expect.objectContaining({ name: 'b' }) as unknown },
     ]);
@@ -293,7 +305,11 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     expect([changed.status, changed.json.data]).toEqual([
       207,
       [
-        { status: 409, message: 'Product cannot be updated: name is already taken' },
+        {
+          status: 409,
+          message: 'Product cannot be updated: name is already taken',
+          fields: { name: 'is already taken' },
+        },
         { status: 200, data: expect.objectContaining({ id: two, price: 1 }) as unknown },
         { status: 404, message: 'Product with id 999999 not found' },
       ],
@@ -312,7 +328,7 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
   it('[8.2] [9.1] [9.3] scope and fields hold for each item', async () => {
     const [inside, outside] = await insert('inside', 'outside');
     const created = await post('/scoped', { name: 'a', shopId: 1 }, { name: 'b', shopId: 2 });
-    expect([created.status, created.json]).toEqual([403, { error: 'Access denied' }]);
+    expect([created.status, created.json]).toEqual([403, refusal('Access denied')]);
     const missing = failure(`Product with id ${outside} not found`);
     expect((await patch('/scoped', { id: inside, shopId: 1 }, { id: outside, shopId: 1 })).json).toEqual(missing);
     expect((await service.del(`/scoped/batch?ids=${inside},${outside}`)).json).toEqual(missing);
@@ -338,7 +354,7 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
       { id: foreign, price: 'x' },
     ];
     const refused = await ann.patch('/owned/batch', { items });
-    expect([refused.status, refused.json]).toEqual([403, { error: 'Owner access required' }]);
+    expect([refused.status, refused.json]).toEqual([403, refusal('Owner access required')]);
     expect((await ann.delete(`/owned/batch?ids=${own},${foreign}`)).status).toBe(403);
     const below = await post('/shops/2/products', { name: 'c' }, { name: 'd', shopId: 2 });
     expect((below.json.data as { shopId: number }[]).map(({ shopId }) => shopId)).toEqual([2, 2]);

@@ -139,7 +139,12 @@ describe.each(cases)('on %s, %s', (database, path) => {
   });
   afterAll(() => service.close());
 
-  const conflict = (message: string): unknown[] => [409, failure(message)];
+  /** @param fields those that the message is about */
+  const conflict = (message: string, ...fields: string[]): unknown[] => {
+    const reason = message.replace(/^\w+ cannot be \w+: /, '');
+    const each = fields.map((name) => [name, fields.length === 1 ? reason.replace(`${name} `, '') : reason]);
+    return [409, failure(message, fields.length > 0 ? Object.fromEntries(each) : undefined)];
+  };
   const saved = async (method: 'POST' | 'PUT', entity: string, json: object): Promise<unknown[]> => {
     const answer = await service.send(method, `/api/${entity}${method === 'PUT' ? `/${id}` : ''}`, { json });
     return [answer.status, answer.json];
@@ -148,21 +153,23 @@ describe.each(cases)('on %s, %s', (database, path) => {
   it('[4.3] says which unique field is taken', async () => {
     const two = (await service.post('/api/categories', { name: 'Two' })).json.data as { id: number };
     expect(await saved('POST', 'categories', { name: 'One' })).toEqual(
-      conflict('Category cannot be created: name is already taken'),
+      conflict('Category cannot be created: name is already taken', 'name'),
     );
     const updated = await service.put(`/api/categories/${two.id}`, { name: 'One' });
-    expect([updated.status, updated.json]).toEqual(conflict('Category cannot be updated: name is already taken'));
+    expect([updated.status, updated.json]).toEqual(
+      conflict('Category cannot be updated: name is already taken', 'name'),
+    );
     expect((await service.get(`/api/categories/${two.id}`)).json.data.name).toBe('Two');
     expect(await saved('POST', 'products', pen)).toEqual(
-      conflict('Product cannot be created: the combination of name and size is already taken'),
+      conflict('Product cannot be created: the combination of name and size is already taken', 'name', 'size'),
     );
     await service.post('/api/products', { ...pen, size: 90, mainId: categoryId });
     expect(await saved('POST', 'products', { ...pen, size: 91, mainId: categoryId })).toEqual(
-      conflict('Product cannot be created: mainId is already taken'),
+      conflict('Product cannot be created: mainId is already taken', 'mainId'),
     );
     await service.post('/api/labels', { text: 'a' });
     expect(await saved('POST', 'labels', { text: 'a' })).toEqual(
-      conflict('Label cannot be created: id is already taken'),
+      conflict('Label cannot be created: id is already taken', 'id'),
     );
     // The name of a field that clients can neither read nor write is not disclosed.
     await service.post('/api/documents', { title: 'a' });
@@ -177,8 +184,8 @@ describe.each(cases)('on %s, %s', (database, path) => {
       // The other relation is right, and the record is sent with both.
       const sent = { ...pen, size: 7, categoryId, secondId: categoryId, [relation]: 4711 };
       const reason = `${relation} refers to a record that does not exist`;
-      expect(await saved('POST', 'products', sent)).toEqual(conflict(`Product cannot be created: ${reason}`));
-      expect(await saved('PUT', 'products', sent)).toEqual(conflict(`Product cannot be updated: ${reason}`));
+      expect(await saved('POST', 'products', sent)).toEqual(conflict(`Product cannot be created: ${reason}`, relation));
+      expect(await saved('PUT', 'products', sent)).toEqual(conflict(`Product cannot be updated: ${reason}`, relation));
     }
     expect((await service.get(`/api/products/${id}`)).json.data).toEqual({ id, ...pen, ...noCategory });
     expect((await service.get('/api/products')).json.metadata.pagination.total).toBe(before);
@@ -201,10 +208,10 @@ describe.each(cases)('on %s, %s', (database, path) => {
           ];
     for (const sql of renamed) await service.dataSource.query(sql);
     expect(await saved('POST', 'categories', { name: 'One' })).toEqual(
-      conflict('Category cannot be created: name is already taken'),
+      conflict('Category cannot be created: name is already taken', 'name'),
     );
     expect(await saved('PUT', 'products', { ...pen, categoryId: 4711 })).toEqual(
-      conflict('Product cannot be updated: categoryId refers to a record that does not exist'),
+      conflict('Product cannot be updated: categoryId refers to a record that does not exist', 'categoryId'),
     );
   });
 
@@ -244,7 +251,10 @@ describe.each(cases)('on %s, %s', (database, path) => {
     const required = await service.post('/api/stamps', { text: 'a' });
     expect([required.status, required.json]).toEqual([
       400,
-      { ...failure('Stamp is not valid'), errors: [{ field: 'issuedBy', message: 'is required' }] },
+      {
+        ...failure('Stamp is not valid', { issuedBy: 'is required' }),
+        errors: [{ field: 'issuedBy', message: 'is required' }],
+      },
     ]);
     const hidden = await service.post('/api/secret-stamps', { text: 'a' });
     const message = 'SecretStamp is not valid: the database does not accept one of its values';

@@ -19,6 +19,7 @@ import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { claims, makeToken } from '../harness/tokens.js';
 import { crudError, type CrudParts, type CrudService, failure, startCrud, success, wrongFields } from './service.js';
+import { refusal } from '../harness/refusal.js';
 
 @Entity()
 class Order {
@@ -449,7 +450,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const strict = await start(platform, { imports: [authModule({ defaultAccess: 'authenticated' })] });
     expect(statusOf(await strict.postAs(ann, 'k', {}))).toBe(201);
     const refused = await strict.postAs(undefined, 'k', {});
-    expect([refused.status, refused.json]).toEqual([401, { error: 'Authentication required' }]);
+    expect([refused.status, refused.json]).toEqual([401, refusal('Authentication required')]);
     await strict.close();
   });
 

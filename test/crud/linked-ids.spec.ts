@@ -206,7 +206,9 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
     expect(answers.map(({ status, json }) => [status, json])).toEqual(
       ['4', '5', '99, 98'].map((ids) => [
         409,
-        failure(`Article cannot be updated: tagsIds refers to Tag records that do not exist: ${ids}`),
+        failure(`Article cannot be updated: tagsIds refers to Tag records that do not exist: ${ids}`, {
+          tagsIds: `refers to Tag records that do not exist: ${ids}`,
+        }),
       ]),
     );
     expect(

@@ -67,8 +67,9 @@ describe.each(DATABASES)('on %s', (database) => {
     ['?size=101', numbered(1, 100), { page: 1, size: 100, total: 145, totalPages: 2 }],
     ['?page=9007199254740991&size=100', [], { page: 9007199254740991, size: 100, total: 145, totalPages: 2 }],
   ])('[4.4] %p gives the array in data, and the page in metadata', async (query, data, pagination) => {
-    const { status, json } = await service.get(`/api/rows${query}`);
+    const { status, json, headers } = await service.get(`/api/rows${query}`);
     expect([status, json]).toEqual([200, success(naming('Row'), data, { pagination })]);
+    expect(headers['x-total-count']).toBe('145');
   });
 
   it('[4.4] an empty collection has no pages', async () => {
@@ -224,6 +225,17 @@ describe.each(DATABASES)('on %s', (database) => {
     it('[7.6] counts where nothing else is asked for', async () => {
       expect(await pagination('marks')).toEqual(exact);
       expect(await pagination('marks?count=exact')).toEqual(exact);
+    });
+
+    it('sends X-Total-Count where records were counted', async () => {
+      const total = async (query: string): Promise<unknown> =>
+        (await twins.get(`/api/${query}`)).headers['x-total-count'];
+      expect(await total('marks?size=1')).toBe('300');
+      expect(await total('marks?filter[value][isNull]=true')).toBe('100');
+      expect(await total('marks?count=none')).toBeUndefined();
+      expect(await total('marks?pagination=cursor')).toBeUndefined();
+      expect(await total('marks?count=estimated')).toBe(database === 'sqlite' ? '300' : undefined);
+      expect(await total('marks/1')).toBeUndefined();
     });
 
     it('[7.6] with count=none there is no total', async () => {

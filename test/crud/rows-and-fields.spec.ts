@@ -33,6 +33,7 @@ import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { crudError, type CrudService, failure, naming, startCrud, wrongFields } from './service.js';
+import { refusal } from '../harness/refusal.js';
 
 @Entity()
 class Team {
@@ -210,7 +211,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const before = await rows();
     for (const path of ['/users/2/docs', '/users/2/docs/batch']) {
       const json = path.endsWith('batch') ? { items: [{ title: 'x' }] } : { title: 'x' };
-      expect((await of(ann).post(path, json)).json).toEqual({ error: 'Owner access required' });
+      expect((await of(ann).post(path, json)).json).toEqual(refusal('Owner access required'));
       expect(statusOf(await of().post(path, json))).toBe(401);
     }
     expect(await rows()).toEqual(before);
@@ -222,7 +223,10 @@ describe.each(PATHS)('on $database, $path', (where) => {
   it('[9.1] a unique value of a record outside of the scope is told as taken', async () => {
     const { of } = await start({ scope: ownTeam }, where);
     const { status, json } = await of(ann).post('/docs', { title: 'x', slug: 's2', teamId: 1 });
-    expect([status, json]).toEqual([409, failure('Doc cannot be created: slug is already taken')]);
+    expect([status, json]).toEqual([
+      409,
+      failure('Doc cannot be created: slug is already taken', { slug: 'is already taken' }),
+    ]);
   });
 
   it('[9.1] refuses in the order of a wrong id, 404, 403, 428 or 412, a wrong body', async () => {
@@ -245,7 +249,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
       await put('/docs/1', { title: 'moved', teamId: 2 }),
       await of().post('/docs', { title: 'new' }),
     ])
-      expect([refused.status, refused.json]).toEqual([403, { error: 'Access denied' }]);
+      expect([refused.status, refused.json]).toEqual([403, refusal('Access denied')]);
     expect(await rows()).toEqual(before);
     expect(statusOf(await post('/docs', { title: 'new', teamId: 1 }))).toBe(201);
     expect(statusOf(await put('/docs/1', { title: 'kept', teamId: 1 }))).toBe(200);
@@ -260,7 +264,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
 
   it('[9.2] only the owner changes a record, and creation sets the owner', async () => {
     const { of, rows } = await start({ owner: 'ownerId' }, where);
-    const refused = [403, { error: 'Owner access required' }];
+    const refused = [403, refusal('Owner access required')];
     const answer = ({ status, json }: { status: number; json?: unknown }) => [status, json];
     const before = await rows();
     expect(answer(await of(ann).put('/docs/2', { title: 'x' }))).toEqual(refused);
@@ -278,7 +282,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(statusOf(await of(ann).request('PATCH', '/docs/77', stale))).toBe(404);
     expect(statusOf(await of(ann).request('PATCH', '/docs/x', stale))).toBe(400);
     expect(statusOf(await of(ann).delete('/docs/77'))).toBe(404);
-    expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, { error: 'Authentication required' }]);
+    expect(answer(await of().post('/docs', { title: 'x' }))).toEqual([401, refusal('Authentication required')]);
     expect(answer(await of().post('/docs', { colour: 'x' }))[0]).toBe(401);
     expect(wrongFields(await of(ann).post('/docs', { title: 'x', ownerId: 2 }))).toEqual(['ownerId']);
     expect(await rows()).toEqual(before);
@@ -348,7 +352,9 @@ describe.each(PATHS)('on $database, $path', (where) => {
     ]) {
       const answer = await get(path);
       expect(answer.status).toBe(400);
-      expect(JSON.stringify(answer.json).replaceAll(/"field":"[^"]*"|\\"notes\\"/g, '')).not.toContain('notes');
+      expect(
+        JSON.stringify({ ...answer.json, fields: undefined }).replaceAll(/"field":"[^"]*"|\\"notes\\"/g, ''),
+      ).not.toContain('notes');
     }
     expect(await exported(ann, 'id,title,rank')).toMatch(/^id,title,rank\r\n/);
     expect((await service.send('GET', '/docs/export?format=csv')).text.split('\r\n')[0]).not.toContain('notes');
@@ -402,7 +408,7 @@ describe.each(PATHS)('on $database, $path', (where) => {
     const { of } = await start({ fieldPermissions: { slug: { read: ['EDITOR'], write: ['EDITOR'] } } }, where);
     const taken = { title: 'x', slug: 's2' };
     expect((await of(editor).post('/docs', taken)).json).toEqual(
-      failure('Doc cannot be created: slug is already taken'),
+      failure('Doc cannot be created: slug is already taken', { slug: 'is already taken' }),
     );
     expect(wrongFields(await of(ann).post('/docs', taken))).toEqual(['slug']);
   });
@@ -439,7 +445,9 @@ describe.each(PATHS)('on $database, $path', (where) => {
     expect(wrongFields(await patch('/teams/1/docs/4', { teamId: 2 }))).toEqual(['teamId']);
     expect(statusOf(await post('/teams/77/docs', { title: 'x' }))).toBe(409);
     expect((await post('/teams/77/docs', { title: 'x' })).json).toEqual(
-      failure('Doc cannot be created: teamId refers to a record that does not exist'),
+      failure('Doc cannot be created: teamId refers to a record that does not exist', {
+        teamId: 'refers to a record that does not exist',
+      }),
     );
   });
 });

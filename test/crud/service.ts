@@ -136,9 +136,9 @@ export function success(message: unknown, data: unknown, metadata?: unknown): ob
   };
 }
 
-/** The whole body of a failure that names no fields. */
-export function failure(message: unknown): object {
-  return { success: false, message, timestamp: expect.stringMatching(TIMESTAMP) as unknown };
+/** The whole body of a failure without `errors`. @param fields what a 409 says of them */
+export function failure(message: unknown, fields?: Readonly<Record<string, unknown>>): object {
+  return { success: false, message, timestamp: expect.stringMatching(TIMESTAMP) as unknown, ...(fields && { fields }) };
 }
 
 /** Any message that names this. */
@@ -147,11 +147,15 @@ export const naming = (text: string): unknown => expect.stringContaining(text) a
 /** Holds a 400 against the shape of a validation failure; the fields it names, sorted. */
 /** @param answer of the harness's client, or of `declarest/testing` */
 export function wrongFields(answer: { readonly status: number; readonly json: unknown }): string[] {
+  const { errors = [] } = answer.json as { errors?: { field: string; message: string }[] };
+  const named = [...new Set(errors.flatMap(({ field }) => field || []))];
+  const messageOf = (name: string): string =>
+    errors.flatMap(({ field, message }) => (field === name ? message : [])).join('; ');
+  const fields = named.length > 0 ? Object.fromEntries(named.map((name) => [name, messageOf(name)])) : undefined;
   expect([answer.status, answer.json]).toEqual([
     400,
-    { ...failure(expect.stringMatching(/\S/)), errors: expect.any(Array) as unknown },
+    { ...failure(expect.stringMatching(/\S/), fields), errors: expect.any(Array) as unknown },
   ]);
-  const { errors } = answer.json as { errors: { field: string; message: string }[] };
   for (const error of errors)
     expect(error).toEqual({ field: expect.any(String) as unknown, message: expect.stringMatching(/\S/) as unknown });
   return [...new Set(errors.map(({ field }) => field))].toSorted();

@@ -318,7 +318,7 @@ describe('exception filters', () => {
 
       it('[4.3] a conflict keeps its shape', async () => {
         const answer = await service.post('/api/notes', { text: 'taken' });
-        expect([answer.status, answer.json]).toEqual([409, failure(naming('Note'))]);
+        expect([answer.status, answer.json]).toEqual([409, failure(naming('Note'), { text: 'is already taken' })]);
       });
 
       it.each([

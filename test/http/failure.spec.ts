@@ -9,6 +9,7 @@ import {
 import { Logger } from '@nestjs/common';
 import { failureOf, platformStatusOf, UnreadableBody } from '../../lib/http/failure.js';
 import { AccessRefused, AuthenticationRequired } from '../../lib/http/refusal.js';
+import { refusal } from '../harness/refusal.js';
 
 const unreadable = (status: number, message: string): UnreadableBody =>
   new UnreadableBody(parserError(status, message));
@@ -63,7 +64,19 @@ describe('the description of a failure', () => {
   });
 
   it('[4.3] every wrong field is named', () => {
-    const errors = [{ field: 'name', message: 'expected a text' }];
+    const errors = [
+      { field: 'name', message: 'expected a text' },
+      { field: '__proto__', message: 'unknown field' },
+      { field: 'name', message: 'is too short' },
+      { field: '', message: 'is not valid' },
+    ];
+    const exception = new BadRequestException({ message: 'Invalid product', errors });
+    const fields = JSON.parse('{"name": "expected a text; is too short", "__proto__": "unknown field"}') as object;
+    expect(failureOf(exception, undefined)).toEqual({ status: 400, message: 'Invalid product', errors, fields });
+  });
+
+  it('[4.3] errors without a field are no fields', () => {
+    const errors = [{ field: '', message: 'is not valid' }];
     const exception = new BadRequestException({ message: 'Invalid product', errors });
     expect(failureOf(exception, undefined)).toEqual({ status: 400, message: 'Invalid product', errors });
   });
@@ -105,29 +118,29 @@ describe('a refusal', () => {
     ['a', 'A access required'],
     ['Head_Of_SALES', 'Head of sales access required'],
   ])('[3.2] for the role %s is %s', (role, error) => {
-    const refusal = new AccessRefused([role]);
-    expect([refusal.getStatus(), refusal.getResponse()]).toEqual([403, { error }]);
+    const refused = new AccessRefused([role]);
+    expect([refused.getStatus(), refused.getResponse()]).toEqual([403, refusal(error)]);
   });
 
   it('[3.2] for any of several roles names them all', () => {
-    expect(new AccessRefused(['ADMIN', 'CONTENT_EDITOR']).getResponse()).toEqual({
-      error: 'Admin or content editor access required',
-    });
+    expect(new AccessRefused(['ADMIN', 'CONTENT_EDITOR']).getResponse()).toEqual(
+      refusal('Admin or content editor access required'),
+    );
   });
 
   it('[3.2] without a role names none', () => {
-    expect(new AccessRefused().getResponse()).toEqual({ error: 'Access denied' });
+    expect(new AccessRefused().getResponse()).toEqual(refusal('Access denied'));
   });
 
   it.each([
     [false, 'Bearer'],
     [true, 'Bearer error="invalid_token"'],
   ])('[3.2] without a token has its body and challenge (a token was sent: %s)', (sent, challenge) => {
-    const refusal = new AuthenticationRequired(sent);
-    expect(refusal).toBeInstanceOf(UnauthorizedException);
-    expect([refusal.getStatus(), refusal.getResponse(), refusal.challenge]).toEqual([
+    const refused = new AuthenticationRequired(sent);
+    expect(refused).toBeInstanceOf(UnauthorizedException);
+    expect([refused.getStatus(), refused.getResponse(), refused.challenge]).toEqual([
       401,
-      { error: 'Authentication required' },
+      refusal('Authentication required'),
       challenge,
     ]);
   });

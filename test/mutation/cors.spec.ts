@@ -22,11 +22,14 @@ import { refusalOf } from './declared.js';
 const HEADERS = (origin: string): [string, string][] => [
   ['access-control-allow-origin', origin],
   ['access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS, PATCH'],
-  ['access-control-allow-headers', 'Content-Type, Authorization, X-Requested-With'],
+  [
+    'access-control-allow-headers',
+    'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
+  ],
   ['access-control-max-age', '600'],
   [
     'access-control-expose-headers',
-    'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate',
+    'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count',
   ],
 ];
 

@@ -6,6 +6,7 @@ import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { Article, Author, Tag, User } from './entities.js';
 import { Newsroom } from './newsroom.js';
+import { refusal } from '../harness/refusal.js';
 
 const FOLDER = new URL('.', import.meta.url);
 
@@ -202,7 +203,7 @@ describe.each(PLACES)('the newsroom on $platform and $database', ({ database, pl
 
   it('[9.2] lets the owner and editors change an article, and nobody else', async () => {
     const refused = await ben.patch(at('Bridge'), { title: 'Mine' });
-    expect([refused.status, refused.json]).toEqual([403, { error: 'Owner access required' }]);
+    expect([refused.status, refused.json]).toEqual([403, refusal('Owner access required')]);
     expect(statusOf(await ben.delete(at('Bridge')))).toBe(403);
     expect(statusOf(await ben.put(profile(), { name: 'Mine' }))).toBe(403);
     expect(statusOf(await reader.patch(at('Bridge'), { title: 'Mine' }))).toBe(401);
@@ -261,8 +262,8 @@ describe.each(PLACES)('the newsroom on $platform and $database', ({ database, pl
     ]);
     const refused = [await reader.get(dashboard), await ann.get(dashboard)];
     expect(refused.map(({ status, json }) => [status, json])).toEqual([
-      [401, { error: 'Authentication required' }],
-      [403, { error: 'Editor access required' }],
+      [401, refusal('Authentication required')],
+      [403, refusal('Editor access required')],
     ]);
   });
 

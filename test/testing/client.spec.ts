@@ -7,6 +7,7 @@ import { as } from 'declarest/testing';
 import { PLATFORMS, startApp } from '../harness/platforms.js';
 import { type RuledApp, startRuled } from '../access/ruled-app.js';
 import { createRuled } from './created-app.js';
+import { refusal } from '../harness/refusal.js';
 
 @Controller('api')
 class EchoController {
@@ -48,7 +49,7 @@ describe.each(PLATFORMS)('as(app, user) on %s', (platform) => {
     expect((await as(running.app, { roles: [] }).get('/api/me')).json.user).toEqual({ id: 1, email: '', roles: [] });
     expect(await as(running.app).get('/api/me')).toMatchObject({
       status: 401,
-      json: { error: 'Authentication required' },
+      json: refusal('Authentication required'),
     });
     const own = { headers: { authorization: 'Bearer none' } };
     expect((await as(running.app, user).request('GET', '/api/me', own)).status).toBe(401);

@@ -1,5 +1,5 @@
 /** What generated operations take and return. */
-import type { Failure, FieldError } from '../../http/failure.js';
+import type { Failure, WrongFields } from '../../http/failure.js';
 import type { CrudData } from './record-types.js';
 
 /** The parameters of a request: `?page=2&name=lamp` → `{ page: '2', name: 'lamp' }`; a repeated one has an array. */
@@ -44,23 +44,20 @@ export interface Pagination {
 
 /** The result of one item with `atomic=false`: what the operation for a single record would answer. */
 export type BatchResult<D = unknown> =
-  | { readonly status: number; readonly data: D }
-  | { readonly status: number; readonly message: string; readonly errors?: readonly FieldError[] };
+  { readonly status: number; readonly data: D } | ({ readonly status: number; readonly message: string } & WrongFields);
 
-export interface FailureEnvelope {
+export interface FailureEnvelope extends WrongFields {
   readonly success: false;
   readonly message: string;
   readonly timestamp: string;
-  /** Every wrong field of a request, at most 20. */
-  readonly errors?: readonly FieldError[];
 }
 
 export function envelope<T>(message: string, data: T, metadata?: ListMetadata): Envelope<T> {
   return { success: true, message, data: data as CrudData<T>, timestamp: localNow(), ...(metadata && { metadata }) };
 }
 
-export function failureEnvelope({ message, errors, members }: Failure): FailureEnvelope {
-  return { ...members, success: false, message, timestamp: localNow(), ...(errors && { errors }) };
+export function failureEnvelope({ status: _status, message, members, ...wrong }: Failure): FailureEnvelope {
+  return { ...members, success: false, message, timestamp: localNow(), ...wrong };
 }
 
 /** `toISOString` formats UTC: the offset is added first, and the "Z" is removed. */

@@ -19,18 +19,24 @@ interface Row {
   readonly isRepeatable?: true;
   /** Where `If-Match` counts: it names the version of one record. No version names a batch, which only `*` matches. */
   readonly ifMatch?: 'version' | 'any';
-  /** Of a GET: whether it reads the request itself, or only an entity with a version makes it answer more than a body. */
-  readonly needsRequest?: 'always' | 'with a version';
+  /** Of a GET: when it reads the request itself, or answers more than a body. */
+  readonly needsRequest?: 'always' | 'with a version' | 'with a total';
 }
 
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const OPERATIONS = {
-  search: { verb: GET, path: 'search', parameters: ['query'], enabledBy: 'enableSearch' },
+  search: {
+    verb: GET,
+    path: 'search',
+    parameters: ['query'],
+    enabledBy: 'enableSearch',
+    needsRequest: 'with a total',
+  },
   exists: { verb: GET, path: 'exists/:id', parameters: ['id'], enabledBy: 'enableExists' },
   count: { verb: GET, path: 'count', parameters: ['query'], enabledBy: 'enableCount' },
   aggregate: { verb: GET, path: 'aggregate', parameters: ['query'], enabledBy: 'aggregatableFields' },
   export: { verb: GET, path: 'export', parameters: ['query'], enabledBy: 'enableExport', needsRequest: 'always' },
-  findAll: { verb: GET, path: '/', parameters: ['query'] },
+  findAll: { verb: GET, path: '/', parameters: ['query'], needsRequest: 'with a total' },
   findById: { verb: GET, path: ':id', parameters: ['id', 'query'], needsRequest: 'with a version' },
   createMany: {
     verb: POST,

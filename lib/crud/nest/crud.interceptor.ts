@@ -30,7 +30,7 @@ export const contextInterceptor = interceptor(false);
 /** For routes that create records. */
 export const locationInterceptor = interceptor(true);
 
-/** Sets status, `Location` and `ETag`, and answers `If-None-Match` with 304. @returns the body */
+/** Sets status, `Location`, `ETag` and `X-Total-Count`, and answers `If-None-Match` with 304. @returns the body */
 export function finishResponse(
   context: ExecutionContext,
   isCreation: boolean,
@@ -39,10 +39,11 @@ export function finishResponse(
 ): unknown {
   if (isCreation) setLocation(context, answer);
   if (!facts) return answer;
-  const { status, etag } = facts;
+  const { status, etag, total } = facts;
   const http = context.switchToHttp();
   const response = http.getResponse<Response>();
   if (status !== undefined) response.status(status);
+  if (total !== undefined) response.header('X-Total-Count', String(total));
   if (etag === undefined) return answer;
   response.header('ETag', etag);
   const { method, headers } = http.getRequest<HttpRequest>();

@@ -112,7 +112,8 @@ function needsContext(name: OperationName, options: ResolvedCrudOptions): boolea
   const { verb, needsRequest }: Operation = OPERATIONS[name];
   if (verb !== RequestMethod.GET || needsRequest === 'always') return true;
   if (needsRequest === 'with a version' && hasVersion(options.entity)) return true;
-  const { scope, owner, fieldPermissions, endpoint, filterableFields } = options;
+  const { scope, owner, fieldPermissions, endpoint, filterableFields, enablePagination } = options;
+  if (needsRequest === 'with a total' && (enablePagination === true || enablePagination === 'both')) return true;
   const { deletedRoles, includableRelations, linkableRelations } = options;
   return (
     [scope, owner].some((option) => option !== undefined) ||

@@ -27,6 +27,8 @@ export async function list<T extends object>(
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
   const { records, metadata } = await run(plan, () => readList(plan, call, request, selection));
+  const { total, estimated } = metadata?.pagination ?? {};
+  if (total !== undefined && !estimated) call.state?.answers.set(records, { total });
   const truncated = hasRelations(request) ? await addRelations(plan, call, records, request) : undefined;
   return envelope(`${name} ${MESSAGES[operation]}`, records, truncated ? { ...metadata, ...truncated } : metadata);
 }

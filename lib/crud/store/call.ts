@@ -22,6 +22,8 @@ export interface RequestState {
 export interface AnswerFacts {
   readonly etag?: string;
   readonly status?: number;
+  /** Of a list: how many records there are in all. */
+  readonly total?: number;
 }
 
 export const factsOf = ({ answers }: Pick<RequestState, 'answers'>, answer: unknown): AnswerFacts | undefined =>

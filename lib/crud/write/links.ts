@@ -2,6 +2,7 @@
 import { ConflictException } from '@nestjs/common';
 import { isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
+import { conflictOf } from '../../entities/conflicts.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
@@ -76,7 +77,7 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   const related = relatedPlan(plan, path);
   const { id, name: relatedName } = related.schema;
   const refuse = (reason: string, cause?: unknown): ConflictException =>
-    new ConflictException(`${schema.name} cannot be ${operation}d: ${name} refers to ${reason}`, { cause });
+    new ConflictException(conflictOf({ schema, operation }, `refers to ${reason}`, [name]), { cause });
   const visible = await relatedVisible(related, call);
   const seen = await visibleValues(related, call, id, toEntityKeys(keys, id), visible);
   const missing = keys.filter((each) => !seen.has(identityOf(each)));
