@@ -15,10 +15,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ['options'],
   entities: ['options', 'http'],
   database: ['entities'],
+  documents: ['entities'],
   routes: ['options', 'http'],
   access: ['options', 'http', 'routes'],
-  auth: ['options', 'http', 'entities', 'database', 'routes', 'access'],
-  crud: ['options', 'http', 'entities', 'database', 'routes'],
+  auth: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access'],
+  crud: ['options', 'http', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
   cli: ['options', 'http', 'routes', 'access', 'crud'],
@@ -37,6 +38,7 @@ const CRUD_LAYERS = [
   'read',
   'write',
   'operations',
+  'document',
   'nest',
 ];
 

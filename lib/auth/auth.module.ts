@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder, Inject, Logger, Module, type ConfigurableModuleAsyncOptions } from '@nestjs/common';
-import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider } from '@nestjs/common';
+import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider, Type } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
@@ -8,7 +8,10 @@ import { installAccessMiddleware } from '../access/access-middleware.js';
 import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
 import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
+import { describeController, loadSwagger } from '../documents/describe-controller.js';
+import { signed } from '../entities/value-types.js';
 import { authController } from './auth.controller.js';
+import { describeAuth } from './auth-document.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import { Registration } from './registration.js';
@@ -140,13 +143,33 @@ function checkFactory(provider: Provider): Provider {
   return { ...provider, useFactory };
 }
 
+const DESCRIBED = Symbol('declarest.authDescribed');
+
+/** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
+async function describeEndpoints(
+  controller: Type<unknown>,
+  { schemas, required }: Registration,
+  { loginField, registration, parseId }: ResolvedAuthOptions,
+): Promise<void> {
+  const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
+  if (!swagger) return;
+  const isText = typeof parseId('1') === 'string';
+  const id = isText ? { type: 'string' } : signed(64n).schemas.answer;
+  const facts = { loginField, hasRegistration: registration, id, fields: schemas, required };
+  const document = describeAuth(facts);
+  const { prototype } = controller as { readonly prototype: Readonly<Record<string, object>> };
+  const methods = [...document.operations.keys()].map((name): [string, object] => [name, prototype[name] as object]);
+  describeController(swagger, controller, new Map(methods), document);
+}
+
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options);
+  const controller = authController(statics);
   return {
     ...definition,
     module: AuthModule,
     global: true,
-    controllers: [authController(statics)],
+    controllers: [controller],
     providers: [
       ...(definition.providers ?? []),
       {
@@ -155,6 +178,12 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
         useFactory: (settings: AuthSettings) => resolveAuthOptions(settings, statics),
       },
       ...userProviders(statics),
+      {
+        provide: DESCRIBED,
+        inject: [Registration, AUTH_OPTIONS],
+        useFactory: (registration: Registration, resolved: ResolvedAuthOptions) =>
+          describeEndpoints(controller, registration, resolved),
+      },
     ],
   };
 }

@@ -1,11 +1,12 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describeEntity, type Field } from '../entities/entity-schema.js';
+import type { JsonSchema } from '../entities/json-schema.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { UserAccounts, type NewUser } from './user-accounts.js';
-import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, type Check } from './user-checks.js';
+import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS, type Check } from './user-checks.js';
 
 const OPTION = 'AuthModule option `registrationFields`';
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
@@ -13,7 +14,9 @@ const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 @Injectable()
 export class Registration {
   private readonly checks: Readonly<Record<string, Check>>;
-  private readonly required: readonly string[];
+  readonly required: readonly string[];
+  /** What the fields accept, for the document of the API. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
 
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
@@ -50,6 +53,11 @@ export class Registration {
       ...REGISTRATION_FIELDS.map((name) => [name, USER_CHECKS[name]]),
       ...registrationFields.map((name) => [name, checkOf(name)]),
     ]);
+    const columnOf = (name: string): Field | undefined => columns?.find((column) => column.name === name);
+    this.schemas = Object.fromEntries([
+      ...REGISTRATION_FIELDS.map((name) => [name, USER_SCHEMAS[name]]),
+      ...registrationFields.map((name) => [name, columnOf(name)?.type.schemas.body ?? {}]),
+    ]) as Record<string, JsonSchema>;
   }
 
   async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {

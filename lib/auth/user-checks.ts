@@ -1,6 +1,7 @@
 /** Validation of user fields. Messages never repeat a password. */
 import { BadRequestException } from '@nestjs/common';
 import { guardEntity } from '../entities/entity-guard.js';
+import type { JsonSchema } from '../entities/json-schema.js';
 import { boolean, type Reading } from '../entities/value-types.js';
 import { limitErrors } from '../http/failure.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
@@ -66,10 +67,30 @@ export const USER_CHECKS = Object.freeze({
   active: boolean.read,
 } satisfies Record<string, Check>);
 
+const PRINTED = String.raw`\P{Cc}*`;
+const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
+
+/** The same checks for the document of the API. Bytes of a password cannot be said there. */
+export const USER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  email: { type: 'string', format: 'email', maxLength: email, pattern: EMAIL.source.replaceAll('a-z', 'A-Za-z') },
+  username: { type: 'string', minLength: 1, maxLength: username, pattern: TRIMMED, examples: ['ann'] },
+  password: {
+    type: 'string',
+    minLength: 8,
+    maxLength: PASSWORD_MAX_BYTES,
+    description: `At most ${PASSWORD_MAX_BYTES} bytes in UTF-8.`,
+    examples: ['correct horse battery'],
+  },
+  firstName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Ann'] },
+  lastName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Lee'] },
+  role: { type: 'string', minLength: 1, maxLength: role, pattern: TRIMMED, examples: ['USER'] },
+};
+
 guardEntity(AuthUser, {
   hidden: ['password'],
   reserved: ['role', 'active', 'email', 'username'],
   reads: USER_CHECKS,
+  schemas: USER_SCHEMAS,
   creation: 'let users register, or create them by UserAccounts',
 });
 

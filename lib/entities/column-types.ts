@@ -1,5 +1,6 @@
 /** The value type of each column: one table for the type names of all drivers. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import * as calendar from './calendar-types.js';
 import * as types from './value-types.js';
 import * as postgres from './postgres-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
@@ -25,6 +26,8 @@ const text: TypeOf = (column, dataSource) => {
 
 const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(column.enum) : text(column, dataSource));
 
+const decimal: TypeOf = (_column, dataSource) => (isSqlite(dataSource) ? types.decimalNumber : types.decimal);
+
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
 /** Type names separated by commas. Any other type is read as text, and not compared. */
@@ -38,12 +41,12 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [integer(32n), 'int, integer, int4'],
   [integer(64n), 'bigint, int8, int64, unsigned big int'],
   [() => types.float, 'float, float4, float8, double, double precision, real'],
-  [() => types.decimal, 'decimal, numeric, dec, fixed'],
-  [(_column, dataSource) => (isPostgres(dataSource) ? postgres.money : types.decimal), 'money'],
+  [decimal, 'decimal, numeric, dec, fixed'],
+  [(column, dataSource) => (isPostgres(dataSource) ? postgres.money : decimal(column, dataSource)), 'money'],
   [() => types.uuid, 'uuid'],
-  [() => types.date, 'date'],
-  [() => types.time, 'time, time without time zone'],
-  [() => types.dateTime, 'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone'],
+  [() => calendar.date, 'date'],
+  [() => calendar.time, 'time, time without time zone'],
+  [() => calendar.dateTime, 'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone'],
   [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, bytes'],
   [(_column, dataSource) => (isMysql(dataSource) ? types.jsonReadTwice : types.json), 'json'],
   [() => types.json, 'jsonb, simple-json'],
@@ -68,7 +71,7 @@ const typeByDesign = new Map<unknown, ValueType>([
   [String, { ...types.text(), comparison: 'text' }],
   [Number, types.float],
   [Boolean, types.boolean],
-  [Date, types.dateTime],
+  [Date, calendar.dateTime],
 ]);
 
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): ValueType {

@@ -1,5 +1,6 @@
 /** What a class of entities, such as the one of users, keeps from generated operations. Subclasses inherit it. */
 import 'reflect-metadata';
+import type { JsonSchema } from './json-schema.js';
 import type { Reading } from './value-types.js';
 
 export interface EntityGuard {
@@ -9,6 +10,8 @@ export interface EntityGuard {
   readonly reserved: readonly string[];
   /** Checks and normalises the values of columns, before the type of the column reads them. */
   readonly reads: Readonly<Record<string, (value: unknown) => Reading>>;
+  /** What these checks accept, where it is not what the column accepts. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
   /** What creates records instead of generated operations. */
   readonly creation: string;
 }

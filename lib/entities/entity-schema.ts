@@ -1,7 +1,7 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
-import { guardOf } from './entity-guard.js';
+import { guardOf, type EntityGuard } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
 import type { Reading, ValueType } from './value-types.js';
 
@@ -77,7 +77,7 @@ export function describeEntity(
       name: path.join('.'),
       property,
       column,
-      type: guarded(valueTypeOf(column, dataSource), guard?.reads[property]),
+      type: guarded(valueTypeOf(column, dataSource), guard, property),
       nullable: column.isNullable,
       readable: column.isSelect && !isHidden,
       insertable: !isGenerated(column) && column.isInsert,
@@ -98,13 +98,14 @@ export function describeEntity(
   return { name: metadata.name, fields, id, discriminator: isShared && { field: fieldOf(kind), values } };
 }
 
-function guarded(type: ValueType, check: ((value: unknown) => Reading) | undefined): ValueType {
+function guarded(type: ValueType, guard: EntityGuard | undefined, property: string): ValueType {
+  const check = guard?.reads[property];
   if (!check) return type;
   const read = (value: unknown): Reading => {
     const checked = check(value);
     return 'value' in checked ? type.read(checked.value) : checked;
   };
-  return { ...type, read };
+  return { ...type, read, schemas: { ...type.schemas, body: guard.schemas[property] ?? type.schemas.body } };
 }
 
 const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>

@@ -1,5 +1,14 @@
 /** How the values of columns are read from JSON, or given as a Date, Buffer or bigint by the application, and written. */
 import { parseJson } from '../http/json-body.js';
+import {
+  ANY_VALUE,
+  formedText,
+  integerSchemas,
+  literally,
+  NO_NUL,
+  sameSchemas,
+  type ValueSchemas,
+} from './json-schema.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };
@@ -14,6 +23,8 @@ export interface ValueType {
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
   readonly comparison: Comparison | undefined;
+  /** For the document of the API. */
+  readonly schemas: ValueSchemas;
 }
 
 /** `label`: a text that the database may hold in another form, such as the value of an enum. */
@@ -21,8 +32,10 @@ export type Comparison = 'text' | 'label' | 'number' | 'exact number' | 'boolean
 
 export const unchanged = (value: unknown): unknown => value;
 
+const DEFAULTS = { write: unchanged, searchable: false, comparison: undefined, schemas: ANY_VALUE };
+
 export function readerType(read: (value: unknown) => Reading, more: Partial<ValueType> = {}): ValueType {
-  return { read, readText: read, write: unchanged, searchable: false, comparison: undefined, ...more };
+  return { read, readText: read, ...DEFAULTS, ...more };
 }
 
 export function valueType(
@@ -47,11 +60,12 @@ export const acceptedBy = (convert: (value: unknown) => unknown, type: ValueType
   },
 });
 
-const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
+export const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
 
 export const boolean = valueType('true or false', (value) => typeof value === 'boolean', {
   readText: (text) => (/^(true|false)$/.test(text) ? { value: text === 'true' } : { expected: 'true or false' }),
   comparison: 'boolean',
+  schemas: sameSchemas({ type: 'boolean' }, { pattern: 'true|false' }),
 });
 
 const NUMBER = /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i;
@@ -60,14 +74,29 @@ export const float = valueType('a number', (value) => Number.isFinite(value), {
     NUMBER.test(text) && Number.isFinite(Number(text)) ? { value: Number(text) } : { expected: 'a number' },
   searchable: true,
   comparison: 'number',
+  // Shorter than what is read: a longer number might be infinite.
+  schemas: sameSchemas({ type: 'number' }, { pattern: String.raw`-?\d{1,200}(?:\.\d{1,200})?(?:[eE][+-]?\d\d?)?` }),
 });
 
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
+const DECIMAL_TEXT = formedText(String.raw`-?\d{1,308}(?:\.\d{1,400})?`, { examples: ['1.50'] });
+
+/** Drivers read it as text. */
 export const decimal = valueType(
   'a number, or a string such as "1.50"',
   (value) => Number.isFinite(value) || (isText(value, DECIMAL) && Number.isFinite(Number(value))),
-  { searchable: true, comparison: 'exact number' },
+  {
+    searchable: true,
+    comparison: 'exact number',
+    schemas: {
+      ...DECIMAL_TEXT,
+      body: { ...DECIMAL_TEXT.body, type: ['number', 'string'] },
+      answer: { type: 'string' },
+    },
+  },
 );
+/** SQLite's driver reads it as a number. */
+export const decimalNumber: ValueType = { ...decimal, schemas: { ...decimal.schemas, answer: { type: 'number' } } };
 
 /** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
 const isFiniteJson = (value: unknown): boolean =>
@@ -87,7 +116,14 @@ export const jsonReadTwice = valueType(
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const uuid = readerType(
   (value) => (isText(value, UUID) ? { value: value.toLowerCase() } : { expected: 'a UUID' }),
-  { searchable: true, comparison: 'uuid' },
+  {
+    searchable: true,
+    comparison: 'uuid',
+    schemas: formedText('[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}', {
+      format: 'uuid',
+      examples: ['0b6f1a52-6a0e-4f0e-9a55-0f6d1c9b7e21'],
+    }),
+  },
 );
 
 /** @param maxCharacters counted in code points, as databases do */
@@ -96,7 +132,7 @@ export function text(maxCharacters: number = Number.POSITIVE_INFINITY): ValueTyp
   return valueType(
     `text${limit}`,
     (value: unknown) => typeof value === 'string' && value.isWellFormed() && fits(value, maxCharacters),
-    { searchable: true },
+    { searchable: true, schemas: sameSchemas({ type: 'string', ...(limit && { maxLength: maxCharacters }) }) },
   );
 }
 
@@ -111,7 +147,7 @@ export function textWithoutNul(maxCharacters?: number): ValueType {
     typeof value === 'string' && value.includes('\0')
       ? { expected: 'text without the character NUL' }
       : any.read(value);
-  return { ...any, read, readText: read };
+  return { ...any, read, readText: read, schemas: sameSchemas({ ...any.schemas.body, pattern: NO_NUL }) };
 }
 
 export function oneOf(values: readonly unknown[]): ValueType {
@@ -123,6 +159,13 @@ export function oneOf(values: readonly unknown[]): ValueType {
     },
     searchable: true,
     comparison: 'label',
+    schemas: sameSchemas(
+      { enum: values },
+      {
+        text: { type: 'string', enum: values.map(String) },
+        pattern: values.map((value) => literally(String(value)).replaceAll(',', String.raw`\\,`)).join('|'),
+      },
+    ),
   });
 }
 
@@ -135,14 +178,26 @@ export function listOf(element: ValueType): ValueType {
   };
   const write = (value: unknown): unknown =>
     Array.isArray(value) ? value.map((each) => (each == null ? each : element.write(each))) : value;
-  return readerType(read, { write });
+  const { body, answer } = element.schemas;
+  const list = (items: object) => ({ type: 'array', items });
+  return readerType(read, { write, schemas: { ...ANY_VALUE, body: list(body), answer: list(answer) } });
 }
 
 /** Well-formed texts, stored separated by commas. A single empty one would be read back as an empty array. */
-export const words = valueType('an array of texts without commas, and not of one empty text', (value: unknown) => {
-  if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
-  return value.every((word) => typeof word === 'string' && word.isWellFormed() && !word.includes(','));
-});
+export const words = valueType(
+  'an array of texts without commas, and not of one empty text',
+  (value: unknown) => {
+    if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return false;
+    return value.every((word) => typeof word === 'string' && word.isWellFormed() && !word.includes(','));
+  },
+  {
+    schemas: {
+      ...ANY_VALUE,
+      body: { type: 'array', items: { type: 'string', pattern: '^[^,]*$' }, not: { const: [''] } },
+      answer: { type: 'array', items: { type: 'string' } },
+    },
+  },
+);
 
 const INTEGER = /^(0|-?[1-9]\d{0,19})$/;
 
@@ -163,7 +218,8 @@ export function integer(min: bigint, max: bigint): ValueType {
   };
   const write = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;
-  return { read, readText, write, searchable: true, comparison: safe ? 'number' : 'exact number' };
+  const comparison = safe ? 'number' : 'exact number';
+  return { read, readText, write, searchable: true, comparison, schemas: integerSchemas(min, max) };
 }
 
 const safeNumber = (digits: string): number | string =>
@@ -173,35 +229,6 @@ export const signed = (bits: bigint): ValueType => integer(-(2n ** (bits - 1n)),
 export const unsigned = (bits: bigint): ValueType => integer(0n, 2n ** bits - 1n);
 export const safeInteger = integer(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER));
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
-const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
-
-/** `Date` alone would turn 30 February into 2 March. */
-const isCalendarDate = (value: string): boolean =>
-  !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
-
-export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value), {
-  comparison: 'calendar',
-});
-export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME), {
-  comparison: 'calendar',
-});
-
-/** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
-export const dateTime = readerType(
-  (value) => {
-    const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
-    const moment =
-      value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
-    return Number.isNaN(moment.getTime())
-      ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
-      : { value: moment };
-  },
-  { comparison: 'moment' },
-);
-
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 export const bytes = readerType(
   (value) => {
@@ -209,5 +236,11 @@ export const bytes = readerType(
     const isBase64 = isText(value, BASE64) && value.length % 4 === 0;
     return isBase64 ? { value: Buffer.from(value, 'base64') } : { expected: 'bytes in base64' };
   },
-  { write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value) },
+  {
+    write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value),
+    schemas: formedText('(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?', {
+      contentEncoding: 'base64',
+      examples: ['aGVsbG8='],
+    }),
+  },
 );

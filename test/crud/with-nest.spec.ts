@@ -173,7 +173,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
         parameters: expect.arrayContaining([expect.objectContaining({ name: 'limit', in: 'query' })]),
         responses: { 200: { description: 'A page of people' } },
       });
-      expect(paths['/api/people/{id}']!.put!.operationId).toBe('PeopleController update');
+      expect(paths['/api/people/{id}']!.put!.operationId).toBe('replacePeoplePerson');
     });
   });
 });

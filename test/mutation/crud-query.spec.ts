@@ -24,6 +24,7 @@ import type { Paging } from '../../lib/crud/declare/list-options.js';
 import { QueryErrors } from '../../lib/crud/query/query-errors.js';
 import type { FieldPath } from '../../lib/crud/query/field-path.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
+import * as calendar from '../../lib/entities/calendar-types.js';
 import * as types from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { show, wrong } from './shown.js';
@@ -42,8 +43,8 @@ const FIELDS = [
   fieldOf('price', types.decimal),
   fieldOf('free', types.boolean),
   fieldOf('stage', types.oneOf(['open', 'done'])),
-  fieldOf('readAt', types.dateTime),
-  fieldOf('day', types.date),
+  fieldOf('readAt', calendar.dateTime),
+  fieldOf('day', calendar.date),
   fieldOf('code', types.uuid),
   fieldOf('address.city', text()),
   fieldOf('address.zip', text()),

@@ -23,6 +23,7 @@ import {
   refuseRoutedHooks,
   type Override,
 } from './declaration-warnings.js';
+import { describeOnce } from './documentation.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 
 const logger = new Logger('CrudModule');
@@ -44,8 +45,10 @@ export function beginRouting(moduleRef: ModuleRef): void {
 }
 
 /** Checks once for each application. @throws InvalidOptionError where a declaration does not fit its data source */
-export const checkDeclarations = (moduleRef: ModuleRef): Promise<void> =>
-  applicationOf(moduleRef).once(check, crudApplicationOf(moduleRef));
+export const checkDeclarations = async (moduleRef: ModuleRef): Promise<void> => {
+  await applicationOf(moduleRef).once(check, crudApplicationOf(moduleRef));
+  await describeOnce(moduleRef);
+};
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);

@@ -11,7 +11,7 @@ const ORDERED: readonly Comparison[] = [...NUMBERS, 'text', 'label', 'moment', '
 const ANY: readonly Comparison[] = [...ORDERED, 'boolean'];
 
 /** Which columns each parameter takes. */
-const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
+export const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
 
 export type Aggregation = Readonly<Record<keyof typeof TAKES, readonly Field[]>>;
 

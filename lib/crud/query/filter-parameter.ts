@@ -7,10 +7,10 @@ import type { QueryErrors } from './query-errors.js';
 
 const MAX_CONDITIONS = 50;
 const MAX_DEPTH = 3;
-const MAX_VALUES = 100;
+export const MAX_VALUES = 100;
 const MAX_RELATED = 5;
-/** Of the texts that `contains` and its like look for: each one, and all together. */
-const MAX_TEXT = 100;
+/** Of the texts that `contains` and its like look for, in code points: each one, and all together. */
+export const MAX_TEXT = 100;
 const MAX_TEXTS = 500;
 
 const PREFIX = 'filter';
@@ -99,8 +99,9 @@ export class FilterReader {
     if (texts.length > MAX_VALUES) return this.errors.add(parameter, `must have at most ${MAX_VALUES} values`);
     if (bind) {
       if (text === '') return this.errors.add(parameter, 'must be a text to look for, got an empty one');
-      if (text.length > MAX_TEXT) return this.errors.add(parameter, `must have at most ${MAX_TEXT} characters`);
-      this.characters += text.length;
+      const { length } = [...text];
+      if (length > MAX_TEXT) return this.errors.add(parameter, `must have at most ${MAX_TEXT} characters`);
+      this.characters += length;
       if (this.characters > MAX_TEXTS)
         return this.errors.add(parameter, `must have at most ${MAX_TEXTS} characters with the other texts to look for`);
     }
@@ -116,7 +117,7 @@ export class FilterReader {
   }
 }
 
-const operatorsFor = ({ type: { comparison } }: Field): OperatorName[] =>
+export const operatorsFor = ({ type: { comparison } }: Field): OperatorName[] =>
   (Object.keys(OPERATORS) as OperatorName[]).filter((name) => {
     const { internal, takes } = OPERATORS[name];
     return !internal && comparison !== undefined && takes.includes(comparison);

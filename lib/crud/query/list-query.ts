@@ -37,9 +37,9 @@ export interface ListParameters extends RecordParameters {
 }
 
 /** In code points: matching a long term against long texts takes seconds. */
-const MAX_TERM = 100;
-const MAX_SORT_KEYS = 8;
-const ANY_FIELD = 'q';
+export const MAX_TERM = 100;
+export const MAX_SORT_KEYS = 8;
+export const ANY_FIELD = 'q';
 const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 
 /** What decides which parameters a query string may have. */
@@ -98,7 +98,7 @@ export function parseCountQuery(query: ListQuery, list: ListParameters): Conditi
   return parameters.condition;
 }
 
-const FORMATS = ['ndjson', 'csv'] as const;
+export const FORMATS = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof FORMATS)[number];
 
 /** @throws 400 naming every wrong parameter */

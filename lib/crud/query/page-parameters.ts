@@ -15,7 +15,7 @@ export interface CursorPage {
   readonly after: string | undefined;
 }
 
-const COUNTS = ['exact', 'estimated', 'none'] as const;
+export const COUNTS = ['exact', 'estimated', 'none'] as const;
 /** How the total of numbered pages is found. */
 export type CountMode = (typeof COUNTS)[number];
 
@@ -25,8 +25,8 @@ export interface PageRequest {
   readonly cursor?: CursorPage;
 }
 
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
+export const DEFAULT_SIZE = 20;
+export const MAX_SIZE = 100;
 
 const NUMBERED = ['page', 'size', 'count'];
 const CURSOR = ['size', 'after', 'pagination'];

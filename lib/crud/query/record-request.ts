@@ -40,7 +40,7 @@ export interface RecordParameters {
   readonly linkable: readonly LinkedIds[];
 }
 
-const MAX_RELATIONS = 10;
+export const MAX_RELATIONS = 10;
 
 export const everything = ({ readable, linkable }: RecordParameters): RecordRequest => ({
   fields: readable,

@@ -1,7 +1,7 @@
 /** The SQL of groups, sums, least and greatest values, and what their results mean. */
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { decimal, float } from '../../entities/value-types.js';
+import { decimalNumber, float } from '../../entities/value-types.js';
 import { BILLION, comparable, dialectOf } from './dialect.js';
 
 /** What the records of a group have in common, and how the groups sort. */
@@ -32,7 +32,7 @@ export function readSum(raw: unknown, { type, column }: Field): unknown {
   const [billions = '', rest] = String(raw).split(' ');
   if (rest === undefined) return type === float || typeof raw === 'number' ? rounded(Number(raw)) : type.write(raw);
   const units = BigInt(billions) * BigInt(BILLION) + BigInt(rest);
-  return type === decimal ? Number(`${units}e-${column.scale}`) : type.write(String(units));
+  return type === decimalNumber ? Number(`${units}e-${column.scale}`) : type.write(String(units));
 }
 
 export const readAverage = (sum: unknown, count: unknown): number | null =>

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
-import { decimal, float, type Comparison } from '../../entities/value-types.js';
+import { decimalNumber, float, type Comparison } from '../../entities/value-types.js';
 
 /** The parameters of one value. A moment is the range of one millisecond, which is what clients see of it. */
 export interface Bound {
@@ -95,8 +95,8 @@ const sqlite: Dialect = {
   uuid: same,
   sameBoolean: (column) => `MIN(${column})`,
   sum(column, { type, column: { scale } }) {
-    if (type === float || (type === decimal && scale == null)) return `SUM(${column})`;
-    const units = type === decimal ? `CAST(ROUND(${column} * 1e${scale}) AS INTEGER)` : column;
+    if (type === float || (type === decimalNumber && scale == null)) return `SUM(${column})`;
+    const units = type === decimalNumber ? `CAST(ROUND(${column} * 1e${scale}) AS INTEGER)` : column;
     const [billions, rest] = ['/', '%'].map((operator) => `CAST(SUM(${units} ${operator} ${BILLION}) AS TEXT)`);
     return `${billions} || ' ' || ${rest}`;
   },

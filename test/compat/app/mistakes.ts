@@ -1,7 +1,7 @@
 import { Injectable, Module, Scope, type ModuleMetadata, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, cors, CrudModule, SecurityConfig } from 'declarest';
-import { Category, User } from './entities.js';
+import { Category, Product, User } from './entities.js';
 import { database, jwtSecret } from './environment.js';
 
 const category = { entity: Category, endpoint: '/api/categories' };
@@ -32,7 +32,7 @@ const MISTAKES: Record<string, () => ModuleMetadata> = {
   'an unknown field': () => ({
     imports: [CrudModule.forFeature({ ...category, enableSearch: true, searchableFields: ['colour' as 'name'] })],
   }),
-  'one endpoint twice': () => ({ imports: [CrudModule.forFeature(category, { ...category, entity: User })] }),
+  'one endpoint twice': () => ({ imports: [CrudModule.forFeature(category, { ...category, entity: Product })] }),
   'a path of the package': () => ({ imports: [CrudModule.forFeature({ ...category, endpoint: '/api/auth' })] }),
   'a malformed pattern': () => rules(({ open }) => open('/api/:id')),
   'a contradiction': () =>

@@ -1,0 +1,68 @@
+/** The documents of all generated controllers of an application. */
+import { loadClassValidationSchemas } from '../../entities/class-validation-schema.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import { FAILURE, REFUSAL } from '../../documents/failures.js';
+import type { ControllerDocument, NamedSchema, OperationDocument } from '../../documents/operation-document.js';
+import type { OperationName } from '../declare/operations.js';
+import type { DescribedResource } from './described-resource.js';
+import { nameResources } from './names.js';
+import { describeOperation } from './operation-documents.js';
+import { SCHEMAS_OF } from './operation-rows.js';
+import {
+  createSchema,
+  patchItemSchema,
+  patchSchema,
+  recordSchema,
+  replaceSchema,
+  type Described,
+} from './record-schemas.js';
+import { PAGINATION } from './responses.js';
+
+/** A controller, and the operations that have a route in it. */
+export interface DocumentedController {
+  readonly resource: DescribedResource;
+  /** With the names of the parameters in their paths. */
+  readonly operations: ReadonlyMap<OperationName, readonly string[]>;
+}
+
+const MAKE = { create: createSchema, replace: replaceSchema, patch: patchSchema, patchItem: patchItemSchema };
+
+/** One document for each controller, in their order. */
+export function describeControllers(controllers: readonly DocumentedController[]): Promise<ControllerDocument[]> {
+  const resources = new Set(controllers.map(({ resource }) => resource));
+  const names = nameResources(
+    [...resources],
+    [...resources].flatMap(reachable).filter((each) => !resources.has(each)),
+  );
+  const nameOf = (resource: DescribedResource): string => names.get(resource)?.one ?? resource.schema.name;
+  return Promise.all(
+    controllers.map(async ({ resource, operations }) => {
+      const narrow = await loadClassValidationSchemas(resource.options.entity);
+      const own = names.get(resource) ?? { one: resource.schema.name, many: resource.schema.name };
+      const about: Described = { resource, names: own, nameOf, narrow };
+      const schemas = new Map<string, JsonSchema>();
+      const add = ({ name, schema }: NamedSchema): void => void schemas.set(name, schema);
+      [FAILURE, REFUSAL, PAGINATION].forEach(add);
+      for (const each of [resource, ...reachable(resource)])
+        add(recordSchema({ ...about, resource: each, names: { ...own, one: nameOf(each) } }));
+      for (const name of operations.keys()) {
+        const kind = SCHEMAS_OF[name];
+        if (kind) add(MAKE[kind](about));
+      }
+      const described = [...operations].map(([name, path]): [string, OperationDocument] => [
+        name,
+        describeOperation(name, resource, own, path, schemas),
+      ]);
+      const named = [...schemas].map(([name, schema]) => ({ name, schema }));
+      return { tag: own.many, operations: new Map(described), schemas: named };
+    }),
+  );
+}
+
+/** The resources whose records an answer may include, directly or through others. */
+function reachable(resource: DescribedResource): DescribedResource[] {
+  const found = new Set([resource]);
+  for (const each of found) for (const { related } of each.included.values()) found.add(related);
+  found.delete(resource);
+  return [...found];
+}

@@ -1,0 +1,62 @@
+/** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
+import type { DescribedResource } from './described-resource.js';
+
+export interface ResourceNames {
+  /** `Product`: of its schemas, and in `createProduct`. */
+  readonly one: string;
+  /** `Products`: the tag, and in `listProducts`. */
+  readonly many: string;
+}
+
+/** Schemas that every document has. */
+const RESERVED = [
+  'FailureEnvelope',
+  'AuthFailure',
+  'AuthProfile',
+  'Credentials',
+  'Pagination',
+  'Refusal',
+  'Registration',
+];
+
+/**
+ * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the
+ * same names gets a level of its endpoint before them: `/api/admin/products` is `AdminProduct` and `AdminProducts`.
+ *
+ * @param others entities without a resource, whose records are in relations
+ */
+export function nameResources(
+  resources: readonly DescribedResource[],
+  others: readonly DescribedResource[],
+): ReadonlyMap<DescribedResource, ResourceNames> {
+  const names = new Map<DescribedResource, ResourceNames>();
+  const taken = new Set(RESERVED);
+  const levelsOf = ({ options }: DescribedResource): string[] =>
+    options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));
+  const inOrder = resources.toSorted(
+    (a, b) => levelsOf(a).length - levelsOf(b).length || (a.options.endpoint < b.options.endpoint ? -1 : 1),
+  );
+  for (const resource of [...inOrder, ...others]) {
+    const entity = pascalCase(resource.schema.name);
+    const levels = levelsOf(resource).map(pascalCase);
+    const plural = levels.at(-1) ?? entity;
+    // The last level says how two resources of an entity differ, unless it is the same.
+    const isAlias = !entity.toLowerCase().startsWith(plural.toLowerCase().slice(0, 3));
+    const prefixes = ['', ...(isAlias ? [plural] : []), ...levels.slice(0, -1).toReversed(), ...NUMBERED];
+    const isFree = (prefix: string): boolean => !taken.has(prefix + entity);
+    const one = `${prefixes.find(isFree) ?? ''}${entity}`;
+    const many = `${['', ...levels.slice(0, -1).toReversed(), ...NUMBERED].find((prefix) => !taken.has(`${prefix}${plural}*`)) ?? ''}${plural}`;
+    taken.add(one).add(`${many}*`);
+    names.set(resource, Object.freeze({ one, many }));
+  }
+  return names;
+}
+
+const NUMBERED = Array.from({ length: 99 }, (_, index) => `Other${index === 0 ? '' : index + 1}`);
+
+const pascalCase = (text: string): string =>
+  text
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+    .replace(/^(?=\d)|^$/, '_');

@@ -1,0 +1,157 @@
+/** The answers of generated operations in a document. */
+import { orNull, type JsonSchema } from '../../entities/json-schema.js';
+import { conflict, failure, refused, RETRY_AFTER, TIMESTAMP } from '../../documents/failures.js';
+import { openObject, refTo, type NamedSchema, type ResponseDocument } from '../../documents/operation-document.js';
+import type { DescribedResource } from './described-resource.js';
+
+const COUNT = { type: 'integer', minimum: 0 };
+
+/** Of a paged list. */
+export const PAGINATION: NamedSchema = {
+  name: 'Pagination',
+  schema: {
+    ...openObject(
+      {
+        page: COUNT,
+        size: COUNT,
+        total: COUNT,
+        totalPages: COUNT,
+        estimated: { const: true },
+        next: { type: ['string', 'null'] },
+        hasNext: { type: 'boolean' },
+      },
+      ['size'],
+    ),
+    description:
+      'Numbered pages have `page`, and `total` and `totalPages` where records are counted; pages by cursor have `next` and `hasNext`.',
+  },
+};
+
+export function envelopeOf(data: JsonSchema, metadata?: JsonSchema): JsonSchema {
+  const members = { success: { const: true }, message: { type: 'string' }, data, timestamp: TIMESTAMP };
+  const required = Object.keys(members);
+  return openObject({ ...members, ...(metadata && { metadata }) }, required);
+}
+
+const truncated = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Included relations of which records were left out.',
+};
+
+/** `undefined` where a list never has any. */
+export function listMetadata({ list, options }: DescribedResource): JsonSchema | undefined {
+  const includes = list.includable.size > 0;
+  const isCut = options.maxListSize !== undefined;
+  const cut = isCut ? (includes ? { anyOf: [{ type: 'boolean' }, truncated] } : { type: 'boolean' }) : truncated;
+  const members = {
+    ...(list.paged !== false && { pagination: refTo(PAGINATION.name) }),
+    ...((isCut || includes) && { truncated: cut }),
+  };
+  if (Object.keys(members).length === 0) return undefined;
+  return openObject(members, list.paged !== false ? ['pagination'] : []);
+}
+
+export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefined =>
+  list.includable.size > 0 ? openObject({ truncated }, []) : undefined;
+
+/** `data` of an aggregation. */
+export function aggregateRow({ aggregatable }: DescribedResource): JsonSchema {
+  const of = (kind: 'value' | 'number'): JsonSchema => {
+    const properties = aggregatable.map(({ name, type }) => [
+      name,
+      kind === 'number' ? { type: ['number', 'string', 'null'] } : orNull(type.schemas.answer),
+    ]);
+    return openObject(Object.fromEntries(properties) as Record<string, JsonSchema>, []);
+  };
+  const members = {
+    groupBy: of('value'),
+    count: COUNT,
+    sum: of('number'),
+    avg: of('number'),
+    min: of('value'),
+    max: of('value'),
+  };
+  return openObject(members, ['count']);
+}
+
+/** An item with `atomic=false`. */
+export const batchResult = (data: JsonSchema): JsonSchema => ({
+  anyOf: [openObject({ status: COUNT, data }), openObject({ status: COUNT, message: { type: 'string' } })],
+});
+
+export const exists = openObject({ exists: { type: 'boolean' } });
+export const counted = openObject({ count: COUNT });
+
+/** Whether answers have an `ETag`. */
+export const hasVersion = ({ schema, fieldPermissions }: DescribedResource): boolean =>
+  schema.fields.some(
+    (field) => field.column.isVersion && field.readable && fieldPermissions.get(field)?.read !== 'never',
+  );
+
+/** What an answer with one whole record has. */
+export const recordHeaders = (resource: DescribedResource): Readonly<Record<string, string>> =>
+  hasVersion(resource) ? { ETag: 'The version of the record.' } : {};
+
+type Failures = Readonly<Record<number, ResponseDocument>>;
+
+const INTERNAL: Failures = {
+  500: failure('An unexpected error.', 'Internal server error'),
+  503: {
+    ...failure('The database is busy or not reachable.', 'The database is temporarily unavailable, try again'),
+    headers: RETRY_AFTER,
+  },
+};
+
+/** Rows of failures by the reason, for the table of operations. */
+export const FAILURES = {
+  any: () => INTERNAL,
+  query: () => ({
+    400: failure('The query string is not valid.', 'The query is not valid', { colour: 'unknown parameter' }),
+  }),
+  malformedId: ({ schema: { name } }) => ({
+    400: failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' }),
+  }),
+  id: ({ schema: { name } }) => ({
+    400: failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' }),
+    404: failure('The record does not exist.', `${name} with id 7 not found`),
+  }),
+  body: ({ schema: { name } }) => ({
+    400: failure('The body is not valid.', `${name} is not valid`, { colour: 'unknown field' }),
+    413: failure('The body is too large.', 'The request body is larger than this server accepts'),
+    415: failure('The body is of another type.', 'The request body must be application/json in UTF-8'),
+  }),
+  conflict: ({ schema: { name, fields, id } }) => {
+    const unique = fields.find((field) => field !== id && field.insertable)?.name ?? 'name';
+    return { 409: conflict(`${name} cannot be created: ${unique} is already taken`, { [unique]: 'is already taken' }) };
+  },
+  referred: ({ schema: { name } }) => ({ 409: conflict(`${name} cannot be deleted: other records refer to it`) }),
+  missing: ({ schema: { name } }) => ({ 404: failure('A record does not exist.', `${name} with id 7 not found`) }),
+  write: ({ owner, scope, pathParameters }) => ({
+    ...(owner && { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') }),
+    ...(!owner && (scope || pathParameters.size > 0) && { 403: refused(403, 'Access denied') }),
+  }),
+  version: ({ schema: { name }, options }) => ({
+    412: failure(
+      '`If-Match` names another version.',
+      `${name} with id 7 does not match If-Match: read it again and repeat the change`,
+    ),
+    ...(options.requireIfMatch && {
+      428: failure(
+        '`If-Match` is missing.',
+        `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`,
+      ),
+    }),
+  }),
+  key: ({ options }) =>
+    options.enableIdempotency
+      ? {
+          422: failure(
+            'The key was sent with another body.',
+            'Idempotency-Key was sent with another body before: repeat that one, or send a new key',
+          ),
+        }
+      : {},
+} satisfies Record<string, (resource: DescribedResource) => Failures>;
+
+export type FailureName = keyof typeof FAILURES;

@@ -1,0 +1,142 @@
+/** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
+import { createRequire } from 'node:module';
+import type { Type } from '@nestjs/common';
+import type {
+  ContentDocument,
+  ControllerDocument,
+  NamedSchema,
+  OperationDocument,
+  ParameterDocument,
+} from './operation-document.js';
+
+export type Swagger = typeof import('@nestjs/swagger');
+
+const REQUIRED_VERSION = 12;
+
+/** `undefined` where it is not installed, or in an older version, which is warned about. */
+export async function loadSwagger(
+  warn: (sentence: string) => void,
+  version = installedVersion(),
+): Promise<Swagger | undefined> {
+  if (version === undefined) return undefined;
+  if (Number.parseInt(version, 10) >= REQUIRED_VERSION) return import('@nestjs/swagger').catch(() => undefined);
+  warn(
+    `The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger ${REQUIRED_VERSION}, got ${version}. ` +
+      `Run npm install @nestjs/swagger@${REQUIRED_VERSION}.`,
+  );
+  return undefined;
+}
+
+function installedVersion(): string | undefined {
+  try {
+    return (createRequire(import.meta.url)('@nestjs/swagger/package.json') as { readonly version: string }).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param methods those of the operations, by name: a name may belong to several controllers */
+export function describeController(
+  swagger: Swagger,
+  controller: Type | object,
+  methods: ReadonlyMap<string, object>,
+  document: ControllerDocument,
+): void {
+  const models = document.schemas.map((each) => modelOf(swagger, each));
+  class Described {
+    readonly document = document.tag;
+  }
+  swagger.ApiExtraModels(...models)(Described);
+  swagger.ApiTags(document.tag)(Described);
+  addMetadata(controller, Described);
+  for (const [name, operation] of document.operations) {
+    const method = methods.get(name);
+    if (method) addMetadata(method, decorated(swagger, operation));
+  }
+}
+
+/** A class with the name and the schema. */
+function modelOf({ ApiSchema }: Swagger, { name, schema }: NamedSchema): Type {
+  class Model {
+    readonly document = name;
+  }
+  // Its types name two members only, but every member becomes one of the schema.
+  ApiSchema({ ...schema, name })(Model);
+  return Model;
+}
+
+/** A function with the decorators of an operation. */
+function decorated(swagger: Swagger, operation: OperationDocument): object {
+  const { operationId, summary, description, parameters, body, responses } = operation;
+  const method = (): void => undefined;
+  const decorators: MethodDecorator[] = [
+    swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
+    ...parameters.map((each) => parameterDecorator(swagger, each)),
+  ];
+  if (body) {
+    decorators.push(swagger.ApiBody({ schema: body.schema, examples: { example: { value: body.example } } }));
+    if (body.types) decorators.push(swagger.ApiConsumes(...body.types));
+  }
+  for (const [status, { description: text, content, headers = {} }] of Object.entries(responses)) {
+    const texts = Object.entries(headers).map(([name, said]) => [name, { description: said, schema: TEXT }]);
+    const response = {
+      status: Number(status),
+      description: text,
+      ...(content && { content: Object.fromEntries(content.map(contentOf)) as object }),
+      ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
+    };
+    decorators.push(swagger.ApiResponse(response as Parameters<Swagger['ApiResponse']>[0]));
+  }
+  for (const decorate of decorators) decorate({}, 'operation', { value: method });
+  return method;
+}
+
+const TEXT = { type: 'string' };
+const contentOf = ({ type = 'application/json', schema, example }: ContentDocument) => [
+  type,
+  { schema, ...(example !== undefined && { example }) },
+];
+
+function parameterDecorator(swagger: Swagger, parameter: ParameterDocument): MethodDecorator {
+  const { in: place, name, schema, description = '', required = false, style } = parameter;
+  const told = { name, schema, required, ...(description !== '' && { description }) };
+  if (place === 'path') return swagger.ApiParam(told);
+  if (place === 'header') return swagger.ApiHeader(told) as MethodDecorator;
+  const isList = schema['type'] === 'array';
+  return swagger.ApiQuery({
+    ...told,
+    ...(style && { style, explode: true }),
+    ...(isList && { style: 'form', explode: false }),
+  });
+}
+
+const OWN = Symbol('declarest.ownDocument');
+
+type Metadata = ReadonlyMap<unknown, unknown>;
+
+/** Adds the metadata of one class or method to another one, whose own decorators win. */
+function addMetadata(target: object, source: object): void {
+  const keys = Reflect.getOwnMetadataKeys(source) as unknown[];
+  // An application may be started several times in a process, as in tests.
+  const known = Reflect.getOwnMetadata(OWN, target) as Metadata | undefined;
+  const own = known ?? new Map(keys.map((key) => [key, Reflect.getOwnMetadata(key, target) as unknown]));
+  Reflect.defineMetadata(OWN, own, target);
+  for (const key of keys)
+    Reflect.defineMetadata(key, merged(Reflect.getOwnMetadata(key, source), own.get(key)), target);
+}
+
+function merged(described: unknown, own: unknown): unknown {
+  if (own === undefined) return described;
+  if (!Array.isArray(described) || !Array.isArray(own)) return { ...(described as object), ...given(own as object) };
+  // Tags and media types.
+  if (own.some((each) => typeof each === 'string')) return own;
+  const identity = (each: unknown): unknown => {
+    const { in: place, name } = each as { readonly in?: string; readonly name?: string };
+    return place === 'body' ? place : place === undefined ? each : `${place} ${name}`;
+  };
+  const owned = new Set(own.map(identity));
+  return [...own, ...described.filter((each) => !owned.has(identity(each)))];
+}
+
+/** `@ApiOperation()` without a summary has an empty one. */
+const given = (own: object): object => Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));

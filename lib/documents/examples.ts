@@ -1,0 +1,48 @@
+/** Makes an example for a schema of the package. */
+import type { JsonSchema } from '../entities/json-schema.js';
+
+type Schemas = ReadonlyMap<string, JsonSchema>;
+
+const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) => unknown>> = {
+  string: ({ minLength }) => 'text'.padEnd(typeof minLength === 'number' ? minLength : 0, '.'),
+  number: (schema) => numberWithin(schema, 1.5),
+  integer: (schema) => numberWithin(schema, 1),
+  boolean: () => true,
+  null: () => null,
+  array: ({ items }, schemas) => [exampleOf((items ?? {}) as JsonSchema, schemas)],
+  object: ({ properties, required }, schemas) => {
+    const all = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
+    const names = (required ?? []) as readonly string[];
+    const shown = all.filter(
+      ([name, schema]) => names.includes(name) || (schema['readOnly'] !== true && !hasReference(schema)),
+    );
+    return Object.fromEntries(shown.map(([name, schema]) => [name, exampleOf(schema, schemas)]));
+  },
+};
+
+/** @param schemas those that `$ref` may name */
+export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
+  const { $ref, const: constant, enum: values, examples, anyOf, type } = schema as Readonly<Record<string, unknown>>;
+  if (typeof $ref === 'string') return exampleOf(schemas.get($ref.slice($ref.lastIndexOf('/') + 1)) ?? {}, schemas);
+  if (constant !== undefined) return constant;
+  const [first] = [examples ?? values ?? []].flat() as unknown[];
+  if (first !== undefined) return first;
+  if (schema['default'] !== undefined) return schema['default'];
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, schemas);
+  if (schema['format'] === 'date-time') return '2026-01-31T09:30:00.000Z';
+  if (schema['format'] === 'email') return 'ann@shop.example';
+  const [name = 'object'] = [type ?? []].flat() as string[];
+  return BY_TYPE[name]?.(schema, schemas);
+}
+
+/** Related records are shown only where they are always there: they may refer to each other. */
+const hasReference = (schema: JsonSchema): boolean => JSON.stringify(schema).includes('"$ref"');
+
+function numberWithin({ minimum, exclusiveMinimum, maximum }: JsonSchema, preferred: number): number {
+  const least = [minimum, exclusiveMinimum].find((each) => typeof each === 'number');
+  const most = typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY;
+  return Math.min(
+    most,
+    least === undefined ? preferred : Math.max(preferred, least + (exclusiveMinimum === least ? 1 : 0)),
+  );
+}

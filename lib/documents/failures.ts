@@ -1,0 +1,68 @@
+/** The bodies of failures, which all operations of the package share. */
+import { openObject, refTo, type NamedSchema, type ResponseDocument } from './operation-document.js';
+
+const TEXT = { type: 'string' };
+const FAILED = { const: false };
+/** Local date-time without offset. */
+export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123'] };
+
+const fieldError = openObject({ field: TEXT, message: TEXT });
+
+/** The failure of a generated operation. */
+export const FAILURE: NamedSchema = {
+  name: 'FailureEnvelope',
+  schema: openObject(
+    {
+      success: FAILED,
+      message: TEXT,
+      timestamp: TIMESTAMP,
+      errors: { type: 'array', items: fieldError, maxItems: 21 },
+      fields: { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' },
+    },
+    ['success', 'message', 'timestamp'],
+  ),
+};
+
+/** The failure of an endpoint of authentication. */
+export const AUTH_FAILURE: NamedSchema = {
+  name: 'AuthFailure',
+  schema: openObject({ success: FAILED, message: TEXT }),
+};
+
+/** 401 and 403 of access rules, owners and scopes. */
+export const REFUSAL: NamedSchema = {
+  name: 'Refusal',
+  schema: { ...openObject({ error: TEXT, message: TEXT }), description: '`message` is the same text as `error`.' },
+};
+
+const failed = (message: string) => ({ success: false, message, timestamp: TIMESTAMP.examples[0] });
+
+/** @param fields wrong fields, with their messages */
+export function failure(
+  description: string,
+  message: string,
+  fields?: Readonly<Record<string, string>>,
+): ResponseDocument {
+  const errors = Object.entries(fields ?? {}).map(([field, text]) => ({ field, message: text }));
+  const example = { ...failed(message), ...(fields && { errors, fields }) };
+  return { description, content: [{ schema: refTo(FAILURE.name), example }] };
+}
+
+/** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
+export const conflict = (message: string, fields?: Readonly<Record<string, string>>): ResponseDocument => ({
+  description: 'It conflicts with another record.',
+  content: [{ schema: refTo(FAILURE.name), example: { ...failed(message), ...(fields && { fields }) } }],
+});
+
+export const authFailure = (description: string, message: string): ResponseDocument => ({
+  description,
+  content: [{ schema: refTo(AUTH_FAILURE.name), example: { success: false, message } }],
+});
+
+export const RETRY_AFTER = { 'Retry-After': 'Seconds to wait before the request is repeated.' };
+
+export function refused(status: 401 | 403, error: string): ResponseDocument {
+  const description = status === 401 ? 'The request has no valid token.' : 'The user may not do this.';
+  const content = [{ schema: refTo(REFUSAL.name), example: { error, message: error } }];
+  return { description, content, ...(status === 401 && { headers: { 'WWW-Authenticate': '`Bearer`' } }) };
+}

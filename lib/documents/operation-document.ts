@@ -1,0 +1,72 @@
+/** How the package describes one operation for an OpenAPI 3.1 document, without a library for such documents. */
+import type { JsonSchema } from '../entities/json-schema.js';
+
+/** A schema that others refer to by its name. */
+export interface NamedSchema {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+export interface ParameterDocument {
+  readonly in: 'query' | 'path' | 'header';
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly description?: string;
+  readonly required?: boolean;
+  /** `deepObject`: `filter[price][gte]=10`. Otherwise values of an array are separated by commas. */
+  readonly style?: 'deepObject';
+}
+
+export interface ContentDocument {
+  /** `application/json` where it is left out. */
+  readonly type?: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+
+export interface ResponseDocument {
+  readonly description: string;
+  /** One for each media type. */
+  readonly content?: readonly ContentDocument[];
+  /** Their schemas are texts. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OperationDocument {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters: readonly ParameterDocument[];
+  /** A JSON object. */
+  readonly body?: { readonly schema: JsonSchema; readonly example: unknown; readonly types?: readonly string[] };
+  /** By status. */
+  readonly responses: Readonly<Record<number, ResponseDocument>>;
+}
+
+export interface ControllerDocument {
+  readonly tag: string;
+  /** By the name of the method. */
+  readonly operations: ReadonlyMap<string, OperationDocument>;
+  /** Those that the operations refer to. */
+  readonly schemas: readonly NamedSchema[];
+}
+
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object with no other properties than these. */
+export const closedObject = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = Object.keys(properties),
+): JsonSchema => ({ ...openObject(properties, required), additionalProperties: false });
+
+/** An object that may get more properties. */
+export const openObject = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = Object.keys(properties),
+): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
+
+/** `description` beside what a schema already says. */
+export const described = (schema: JsonSchema, ...sentences: readonly (string | undefined | false)[]): JsonSchema => {
+  const description = [schema['description'], ...sentences].filter(Boolean).join(' ');
+  return description === '' ? schema : { ...schema, description };
+};

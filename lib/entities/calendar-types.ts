@@ -1,0 +1,40 @@
+/** How dates, times and moments are read and written. */
+import { DAY, formedText, MOMENT, timeOfDay } from './json-schema.js';
+import { isText, readerType, valueType } from './value-types.js';
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** `Date` alone would turn 30 February into 2 March. */
+const isCalendarDate = (value: string): boolean =>
+  !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
+
+export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value), {
+  comparison: 'calendar',
+  schemas: { ...formedText(DAY, { format: 'date', examples: ['2026-01-31'] }), answer: { type: 'string' } },
+});
+export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME), {
+  comparison: 'calendar',
+  schemas: { ...formedText(timeOfDay(6), { examples: ['09:30:15'] }), answer: { type: 'string' } },
+});
+
+/** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
+export const dateTime = readerType(
+  (value) => {
+    const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
+    const moment =
+      value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
+    return Number.isNaN(moment.getTime())
+      ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
+      : { value: moment };
+  },
+  {
+    comparison: 'moment',
+    schemas: {
+      ...formedText(MOMENT, { examples: ['2026-01-31T09:30:00Z'] }),
+      answer: { type: 'string', format: 'date-time' },
+    },
+  },
+);

@@ -1,0 +1,351 @@
+/** What SwaggerModule.createDocument makes of generated operations, overrides, and the endpoints of authentication. */
+import { Controller, Get, Module, Put, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, AuthUser, CrudController, CrudModule, LoginMethod } from 'declarest';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { loadSwagger } from '../../lib/documents/describe-controller.js';
+import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { DescribedApi, documentOf, type Described, type Schema } from './described.js';
+import { ENTITIES, Label, Maker, resources } from './shop-service.js';
+
+@Entity()
+class Price {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ type: 'decimal', precision: 10, scale: 2 })
+  amount!: string;
+}
+
+const running: CrudService[] = [];
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close();
+});
+
+async function apiOf(parts: CrudParts): Promise<DescribedApi> {
+  const service = await startCrud('express', { entities: ENTITIES, ...parts });
+  running.push(service);
+  return new DescribedApi(documentOf(service.app));
+}
+
+const propertiesOf = (api: DescribedApi, name: string): Readonly<Record<string, Schema>> =>
+  api.named(name)['properties'] as Readonly<Record<string, Schema>>;
+
+const parameterOf = ({ parameters }: Described, name: string) => parameters.find((each) => each.name === name);
+
+describe('generated operations', () => {
+  let service: CrudService;
+  let api: DescribedApi;
+  beforeAll(async () => {
+    service = await startCrud('express', { entities: ENTITIES, resources });
+    api = new DescribedApi(documentOf(service.app));
+  });
+  afterAll(() => service.close());
+
+  it('have good method names, and a tag for each resource', () => {
+    const described = api.operations.map(({ method, path, operationId, tags }) =>
+      [method, path, operationId, ...tags].join(' '),
+    );
+    expect(described.filter((each) => /items|makers \w+ (AdminM|M)/.test(each) || each.includes('akers'))).toEqual(
+      expect.arrayContaining([
+        'GET /items listItems Items',
+        'GET /items/search searchItems Items',
+        'GET /items/count countItems Items',
+        'GET /items/aggregate aggregateItems Items',
+        'GET /items/export exportItems Items',
+        'GET /items/{id} getItem Items',
+        'GET /items/exists/{id} existsItem Items',
+        'POST /items createItem Items',
+        'POST /items/batch createItems Items',
+        'PATCH /items/batch updateItems Items',
+        'DELETE /items/batch deleteItems Items',
+        'PUT /items/{id} replaceItem Items',
+        'PATCH /items/{id} updateItem Items',
+        'DELETE /items/{id} deleteItem Items',
+        'POST /items/{id}/restore restoreItem Items',
+        'GET /items/{itemId}/remarks listRemarks Remarks',
+        'GET /makers listMakers Makers',
+        'GET /admin/makers listAdminMakers AdminMakers',
+        'PUT /admin/makers/{id} replaceAdminMaker AdminMakers',
+      ]),
+    );
+    const ids = api.operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('have schemas named by entity, those of a second resource with a level of its endpoint', () => {
+    const names = Object.keys(api.document.components?.schemas ?? {});
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'Item',
+        'ItemCreate',
+        'ItemReplace',
+        'ItemPatch',
+        'ItemPatchItem',
+        'Maker',
+        'AdminMaker',
+      ]),
+    );
+  });
+
+  it('have the parameters that the resource declares, and their limits', () => {
+    const list = api.operation('listItems');
+    expect(list.parameters.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'page',
+        'size',
+        'count',
+        'after',
+        'sort',
+        'fields',
+        'include',
+        'fields[maker]',
+        'deleted',
+      ]),
+    );
+    expect(parameterOf(list, 'sort')?.schema).toEqual({
+      type: 'array',
+      items: { type: 'string', enum: ['title', '-title', 'price', '-price', 'seen', '-seen'] },
+      minItems: 1,
+      maxItems: 8,
+      uniqueItems: true,
+    });
+    const filter = parameterOf(list, 'filter[state]');
+    expect(filter).toMatchObject({ style: 'deepObject', explode: true });
+    expect(filter?.schema['properties']).toMatchObject({
+      eq: { enum: ['new', 'used', 'with, comma'] },
+      icontains: { minLength: 1, maxLength: 100 },
+      isNull: { type: 'boolean' },
+    });
+    expect(filter?.schema['properties']).not.toHaveProperty('regex');
+    expect(Object.keys(parameterOf(list, 'filter[active]')?.schema['properties'] as object)).not.toContain('gt');
+    expect(list.parameters.some(({ name }) => name === 'filter[notes]')).toBe(false);
+    expect(parameterOf(api.operation('deleteItems'), 'ids')).toMatchObject({
+      required: true,
+      schema: { type: 'array', minItems: 1, maxItems: 5, uniqueItems: true },
+    });
+    expect(parameterOf(api.operation('updateItem'), 'If-Match')).toMatchObject({ in: 'header', required: false });
+    expect(parameterOf(api.operation('updateLabel'), 'If-Match')).toBeUndefined();
+  });
+
+  it('have bodies with what each client may write', () => {
+    const create = api.named('ItemCreate');
+    expect(create['required']).toEqual(['title', 'price']);
+    expect(create['additionalProperties']).toBe(false);
+    const created = propertiesOf(api, 'ItemCreate');
+    expect(created['title']).toEqual({ type: 'string', maxLength: 30, minLength: 2 });
+    expect(created['stock']).toEqual({ type: 'integer', minimum: 0, maximum: 1000, default: 0 });
+    expect(created['notes']).toMatchObject({ type: ['string', 'null'], description: 'Only EDITOR may write it.' });
+    expect(created['secret']).toMatchObject({ writeOnly: true });
+    expect(created['labelsIds']).toMatchObject({ type: 'array', maxItems: 100 });
+    for (const name of ['id', 'createdAt', 'version', 'deletedAt']) expect(created).not.toHaveProperty(name);
+    const replaced = propertiesOf(api, 'ItemReplace');
+    expect(replaced['id']).toMatchObject({ readOnly: true, description: 'Set by the server; may be sent unchanged.' });
+    expect(replaced['code']).toMatchObject({
+      readOnly: true,
+      description: 'Set when the record is created; may be sent unchanged.',
+    });
+    expect(api.named('ItemPatch')['required']).toBeUndefined();
+    expect(api.named('ItemPatchItem')['required']).toEqual(['id']);
+    expect(propertiesOf(api, 'RemarkCreate')).toMatchObject({
+      text: { type: 'string' },
+      itemId: { readOnly: true, description: 'As in the path.' },
+    });
+    expect(Object.keys(api.operation('updateItem').requestBody?.content ?? {})).toEqual([
+      'application/json',
+      'application/merge-patch+json',
+    ]);
+  });
+
+  it('have records with what somebody may read', () => {
+    const record = propertiesOf(api, 'Item');
+    const created = propertiesOf(api, 'ItemCreate');
+    expect(record).not.toHaveProperty('secret');
+    expect(record['notes']).toMatchObject({ description: 'Only EDITOR read it.' });
+    expect(record['size']).toMatchObject({ type: 'object', required: ['width', 'depth'] });
+    expect(record['maker']).toMatchObject({ anyOf: [{ $ref: '#/components/schemas/Maker' }, { type: 'null' }] });
+    expect(record['serial']).toEqual({ type: ['integer', 'string', 'null'] });
+    expect(created['serial']).toMatchObject({ anyOf: [{ type: 'integer' }, { type: 'string' }, { type: 'null' }] });
+    expect(api.named('Item')['required']).not.toEqual(expect.arrayContaining(['notes', 'deletedAt', 'maker']));
+  });
+
+  it('have every answer with its headers', () => {
+    const statusesOf = (id: string): string[] => Object.keys(api.operation(id).responses);
+    expect(statusesOf('createItem')).toEqual(['201', '400', '409', '413', '415', '500', '503']);
+    expect(statusesOf('createRemark')).toContain('403');
+    expect(statusesOf('getItem')).toEqual(['200', '304', '400', '404', '500', '503']);
+    const { responses } = api.operation('createItem');
+    expect(Object.keys(responses['201']?.headers ?? {})).toEqual(['Location', 'ETag']);
+    expect(Object.keys(responses['503']?.headers ?? {})).toEqual(['Retry-After']);
+    expect(Object.keys(api.operation('listItems').responses['200']?.headers ?? {})).toEqual(['X-Total-Count']);
+    expect(api.operation('listAdminMakers').responses['200']?.headers).toBeUndefined();
+  });
+
+  it('have examples that their schemas allow, one for each body and each answer', () => {
+    for (const { operationId, requestBody, responses } of api.operations) {
+      const contents = [requestBody, ...Object.values(responses)].flatMap((each) =>
+        Object.entries(each?.content ?? {}),
+      );
+      for (const [type, { schema, ...rest }] of contents.filter(([name]) => name.endsWith('json'))) {
+        const { example, examples } = rest as { example?: unknown; examples?: { example?: { value?: unknown } } };
+        const given = example ?? examples?.example?.value;
+        const problems = given === undefined ? 'there is no example' : api.problems(schema, given);
+        expect([operationId, type, given, problems]).toEqual([operationId, type, given, []]);
+      }
+    }
+  });
+});
+
+describe.each(DATABASES)('types on %s', (database) => {
+  it('are those of the driver', async () => {
+    const api = await apiOf({ database, entities: [Price], resources: [{ entity: Price, endpoint: '/prices' }] });
+    const isSqlite = database === 'sqlite';
+    expect(propertiesOf(api, 'Price')['amount']).toEqual({ type: isSqlite ? 'number' : 'string' });
+    expect(propertiesOf(api, 'PriceCreate')['amount']).toMatchObject({ type: ['number', 'string'] });
+  });
+});
+
+describe('createDocument', () => {
+  it('has everything before app.init() too, and again when the application starts again', async () => {
+    const database = await createDatabase('sqlite');
+    @Module({
+      imports: [
+        TypeOrmModule.forRoot({ ...database.options, entities: ENTITIES, autoLoadEntities: false }),
+        CrudModule.forFeature({ entity: Maker, endpoint: '/makers' }),
+        CrudModule.forFeature({ entity: Label, endpoint: '/labels', enablePagination: true }),
+      ],
+    })
+    class Root {}
+    const documents: unknown[] = [];
+    for (let start = 0; start < 2; start += 1) {
+      const app = await NestFactory.create(Root, { logger: false });
+      documents.push(documentOf(app));
+      await app.init();
+      documents.push(documentOf(app));
+      await app.close();
+    }
+    const [first, ...others] = documents as ReturnType<typeof documentOf>[];
+    expect(first?.components?.schemas).toHaveProperty('LabelCreate');
+    for (const other of others) expect(other).toEqual(first);
+    await database.drop();
+  });
+
+  it('describes controllers in plain modules when the application is initialised', async () => {
+    const api = await apiOf({ controllers: [CrudController({ entity: Label, endpoint: '/labels' }) as Type] });
+    expect(api.operation('listLabels').tags).toEqual(['Labels']);
+  });
+});
+
+describe('overrides', () => {
+  it('keep what they inherit, unless their own decorators say otherwise', async () => {
+    class LabelsController extends CrudController({ entity: Label, endpoint: '/labels', enablePagination: true }) {
+      @Get()
+      @ApiOperation({ summary: 'Labels of today' })
+      @ApiQuery({ name: 'size', description: 'At most 10.', required: true, type: Number })
+      @ApiResponse({ status: 418, description: 'No labels today' })
+      override findAll(query: never) {
+        return super.findAll(query);
+      }
+
+      @Put(':key')
+      override update(id: string, body: never) {
+        return super.update(id, body);
+      }
+
+      @Get('own/word')
+      ownWord() {
+        return {};
+      }
+    }
+    const api = await apiOf({ resources: [LabelsController as never] });
+    const list = api.operation('listLabels') as Described & { readonly summary: string };
+    expect(list.summary).toBe('Labels of today');
+    expect(parameterOf(list, 'size')).toMatchObject({ description: 'At most 10.', required: true });
+    expect(parameterOf(list, 'page')).toBeDefined();
+    expect(Object.keys(list.responses)).toEqual(expect.arrayContaining(['200', '400', '418']));
+    const replace = api.operation('replaceLabel');
+    expect([replace.path, replace.parameters.map(({ name }) => name)]).toEqual(['/labels/{key}', ['key']]);
+    expect(api.operation('LabelsController_ownWord').tags).toEqual(['Labels']);
+  });
+
+  it('of the tag of the class, and controllers written by hand, are left as they are', async () => {
+    @ApiTags('Words')
+    class LabelsController extends CrudController({ entity: Label, endpoint: '/labels' }) {}
+    @Controller('hand')
+    class HandController {
+      @Get()
+      written() {
+        return {};
+      }
+    }
+    const api = await apiOf({ resources: [LabelsController as never], controllers: [HandController] });
+    expect(api.operation('listLabels').tags).toEqual(['Words']);
+    const { operationId, parameters, responses } = api.operation('HandController_written');
+    expect([operationId, parameters, responses]).toEqual(['HandController_written', [], { 200: { description: '' } }]);
+  });
+});
+
+describe('the endpoints of authentication', () => {
+  @Entity()
+  class Member extends AuthUser {
+    @Column({ length: 20 })
+    phone!: string;
+  }
+
+  it('are described with the fields of the application', async () => {
+    const auth = AuthModule.forRoot({
+      userClass: Member,
+      loginMethod: LoginMethod.USERNAME,
+      registrationFields: ['phone'],
+      bcryptRounds: 4,
+    });
+    const api = await apiOf({ entities: [...ENTITIES, Member], imports: [auth] });
+    const paths = api.operations.map(({ method, path, operationId, tags }) =>
+      [method, path, operationId, ...tags].join(' '),
+    );
+    expect(paths).toEqual([
+      'POST /api/auth/register register Auth',
+      'POST /api/auth/login login Auth',
+      'GET /api/auth/me getCurrentUser Auth',
+    ]);
+    expect(api.named('Registration')).toMatchObject({
+      required: ['username', 'password', 'phone'],
+      additionalProperties: false,
+    });
+    expect(propertiesOf(api, 'Registration')['phone']).toEqual({ type: 'string', maxLength: 20 });
+    expect(propertiesOf(api, 'Registration')['email']).toMatchObject({ type: ['string', 'null'], format: 'email' });
+    expect(api.named('Credentials')['required']).toEqual(['username', 'password']);
+    const sent = { username: 'ann', password: 'correct horse', phone: '12' };
+    expect(api.problems(api.named('Registration'), sent)).toEqual([]);
+    const [service] = running;
+    for (const [path, json] of [
+      ['register', sent],
+      ['register', sent],
+      ['register', { ...sent, role: 'ADMIN' }],
+      ['login', sent],
+      ['login', { ...sent, password: 'wrong password' }],
+    ] as const) {
+      const answer = await service!.post(`/api/auth/${path}`, json);
+      expect(api.wrongWith(api.operation(path), answer)).toEqual([]);
+    }
+    const anonymous = await service!.get('/api/auth/me');
+    expect(api.wrongWith(api.operation('getCurrentUser'), anonymous)).toEqual([]);
+  });
+
+  it('have no registration where it is off', async () => {
+    const auth = AuthModule.forRoot({ userClass: Member, registration: false });
+    const api = await apiOf({ entities: [...ENTITIES, Member], imports: [auth] });
+    expect(api.operations.map(({ operationId }) => operationId)).toEqual(['login', 'getCurrentUser']);
+  });
+});
+
+it('an older @nestjs/swagger is a warning that says what to do', async () => {
+  const warnings: string[] = [];
+  expect(await loadSwagger((sentence) => warnings.push(sentence), '11.2.3')).toBeUndefined();
+  expect(warnings).toEqual([
+    'The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger 12, got 11.2.3. Run npm install @nestjs/swagger@12.',
+  ]);
+});
