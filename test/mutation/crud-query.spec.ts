@@ -8,6 +8,8 @@ import {
   conditionParameters,
   parameterNames,
   parseDeleteQuery,
+  parseCountQuery,
+  parseExportQuery,
   parseListQuery,
   type ListParameters,
 } from '../../lib/crud/query/list-query.js';
@@ -17,6 +19,7 @@ import {
   selectedFields,
   type Includable,
   type RecordRequest,
+  hasRelations,
 } from '../../lib/crud/query/record-request.js';
 import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../lib/crud/declare/envelope.js';
@@ -544,6 +547,70 @@ describe('[7.3] [7.4] fields and relations', () => {
         .map(({ name }) => name)
         .join(' '),
     ).toBe(selected);
+  });
+});
+
+describe('[7.7] [7.8] counts and exports', () => {
+  const list = { ...BASE, filterable: FILTERABLE, sortable: byName(title), choosesDeleted: true };
+
+  it('a count takes filters and the choice of deleted records', () => {
+    expect(show(parseCountQuery(sent('filter[pages]=7&deleted=with'), list))).toBe('pages eq 7');
+    expect(wrong(() => parseCountQuery(sent('filter[pages]=x&sort=title&deleted=no'), list))).toEqual([
+      'filter[pages]: must be an integer from -2147483648 to 2147483647',
+      'sort: unknown parameter; known ones are filter, deleted',
+      'deleted: must be with or only',
+    ]);
+  });
+
+  it.each(['ndjson', 'csv'])('an export as %s takes filters, a sort and fields', (format) => {
+    const request = parseExportQuery(sent(`format=${format}&filter[pages]=7&sort=-title&fields=title`), list);
+    expect([request.format, show(request.condition)]).toEqual([format, 'pages eq 7']);
+    expect(request.sort).toEqual([
+      { field: title, descending: true },
+      { field: id, descending: false },
+    ]);
+    expect(request.request).toEqual({ fields: [title], linked: [], includes: [] });
+  });
+
+  it('an export without a known format, or with parameters of lists, is refused', () => {
+    expect(wrong(() => parseExportQuery(sent('format=xml'), list))).toEqual(['format: must be one of ndjson, csv']);
+    expect(wrong(() => parseExportQuery(sent('page=1'), list))).toEqual([
+      'page: unknown parameter; known ones are format, sort, filter, deleted, fields',
+      'format: must be one of ndjson, csv',
+    ]);
+  });
+
+  it('an answer has relations where ids of links or included records are asked for', () => {
+    const linked = { name: 'tagsIds', path: 'tags', relation: relationOf('tags') };
+    const none = { fields: [], linked: [], includes: [] };
+    expect(hasRelations(none)).toBe(false);
+    expect(hasRelations({ ...none, linked: [linked] })).toBe(true);
+    expect(hasRelations({ ...none, includes: [{ ...none, includable: includableOf('author')[1] }] })).toBe(true);
+  });
+});
+
+describe('[7.1] limits of filters', () => {
+  const refused = (query: string) => wrong(() => listOf(query, { filterable: FILTERABLE }));
+  const many = (count: number, parameter: string): string =>
+    Array.from({ length: count }, (_, index) => `filter[or][${index}]${parameter}`).join('&');
+
+  it('at most 5 conditions are on related records', () => {
+    expect(() => listOf(many(5, '[author.name]=x'), { filterable: FILTERABLE })).not.toThrow();
+    expect(refused(many(6, '[author.name]=x'))).toEqual([
+      'filter[or][5][author.name]: must be one of at most 5 conditions on related records',
+    ]);
+  });
+
+  it('a text to look for has at most 100 characters, counted in code points, and all of them 500', () => {
+    const smile = encodeURIComponent('😀'.repeat(100));
+    expect(() => listOf(`filter[title][contains]=${smile}`, { filterable: FILTERABLE })).not.toThrow();
+    expect(refused(`filter[title][contains]=${smile}x`)).toEqual([
+      'filter[title][contains]: must have at most 100 characters',
+    ]);
+    expect(() => listOf(many(5, `[title][contains]=${'x'.repeat(100)}`), { filterable: FILTERABLE })).not.toThrow();
+    expect(refused(`${many(5, `[title][contains]=${'x'.repeat(100)}`)}&filter[title][contains]=y`)).toEqual([
+      'filter[title][contains]: must have at most 500 characters with the other texts to look for',
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/access.js';
 import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
+import { declareRoute } from '../../lib/routes/declared-route.js';
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
@@ -276,5 +277,108 @@ describe('warnings about rules', () => {
     ],
   ])('[3.4] %s', (_, declared, expected) => {
     expect(warningsOf(declared)).toEqual(expected);
+  });
+});
+
+describe('warnings about generated routes', () => {
+  interface Generated {
+    readonly endpoint: string;
+    readonly routes: readonly string[];
+    readonly needsUser?: string;
+  }
+
+  function warningsOfGenerated({ endpoint, routes, needsUser }: Generated, rules: readonly Rule[]): string[] {
+    const declared = routes.map((line): Route => {
+      const handler = (): void => undefined;
+      declareRoute(handler, { declaredBy: 'a test', controllerPath: endpoint, ...(needsUser && { needsUser }) });
+      return route(line, handler);
+    });
+    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, READING);
+    const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, READING);
+    const compiled = {
+      policy: { rules },
+      table: { controllerRoutes: declared },
+      inside,
+      outsideRoutes,
+      entries: inside.entries,
+      roles: compileRoleHierarchy({}),
+      roleNames: new Set<string>(),
+    };
+    const warnings = findRuleWarnings(compiled as unknown as CompiledAccess, false);
+    return warnings.filter((warning) => !warning.startsWith('No rule matches'));
+  }
+
+  const left = (words: string, restricted: string, open: string, patterns: string): string =>
+    `${words} restricts ${restricted} but not ${open}. Restrict ${patterns} too, or declare a rule of its own for it.`;
+
+  it.each<[what: string, routes: string[], rule: Rule, warnings: string[]]>([
+    [
+      'a list, but not its copies',
+      ['GET /a', 'GET /a/search', 'GET /a/count', 'GET /a/aggregate', 'GET /a/export'],
+      rule('GET /a', roles('A')),
+      [
+        left(
+          'Shop.roles("A", "GET /a")',
+          'GET /a',
+          'GET /a/search, GET /a/count, GET /a/aggregate, GET /a/export',
+          '"GET /a/search", "GET /a/count", "GET /a/aggregate", "GET /a/export"',
+        ),
+      ],
+    ],
+    ['a list with all of its copies', ['GET /a', 'GET /a/search'], rule('GET /a/**', roles('A')), []],
+    ['another method than that of the copy', ['POST /a', 'GET /a/search'], rule('POST /a', roles('A')), []],
+    ['a list, and a route of another word', ['GET /a', 'GET /a/exists'], rule('GET /a', roles('A')), []],
+    [
+      'DELETE, but not restore',
+      ['DELETE /a/:id', 'POST /a/:id/restore'],
+      rule('DELETE /a/*', roles('A')),
+      [left('Shop.roles("A", "DELETE /a/*")', 'DELETE /a/:id', 'POST /a/:id/restore', '"POST /a/*/restore"')],
+    ],
+    ['PUT, and restore', ['PUT /a/:id', 'POST /a/:id/restore'], rule('PUT /a/*', roles('A')), []],
+    [
+      'POST, but not its batch',
+      ['POST /a', 'POST /a/batch'],
+      rule('POST /a', roles('A')),
+      [left('Shop.roles("A", "POST /a")', 'POST /a', 'POST /a/batch', '"POST /a/batch"')],
+    ],
+    ['PATCH, by a pattern that covers its batch', ['PATCH /a/:id', 'PATCH /a/batch'], rule('PATCH /a/*', roles('A')), []],
+  ])('[3.2] %s', (_what, routes, declared, warnings) => {
+    expect(warningsOfGenerated({ endpoint: '/a', routes }, [declared])).toEqual(warnings);
+  });
+
+  it('[3.2] a record, but not the records of a nested endpoint below it', () => {
+    const routes = ['PUT /a/:id', 'PATCH /a/:id', 'DELETE /a/:id', 'GET /a/:aId/b', 'POST /a/:aId/b'];
+    const warnings = warningsOfGenerated({ endpoint: '/a/:aId/b', routes }, [
+      rule('PUT,PATCH,DELETE /a/*', roles('A')),
+    ]);
+    expect(warnings).toEqual([
+      left(
+        'Shop.roles("A", "PUT,PATCH,DELETE /a/*")',
+        'PUT /a/:id, PATCH /a/:id, DELETE /a/:id',
+        'POST /a/:aId/b',
+        '"POST /a/*/b"',
+      ),
+    ]);
+  });
+
+  it('[3.2] a route of a controller without an endpoint is no copy', () => {
+    const routes = ['GET /a', 'GET /a/search'];
+    expect(warningsOf({ routes, rules: [rule('GET /a', roles('A')), rule('/b', roles('A'))] })).toEqual([
+      ungoverned('GET /a/search'),
+      unused('Shop.roles("A", "/b")'),
+    ]);
+  });
+
+  it.each<[what: string, rules: Rule[], isWarned: boolean]>([
+    ['public', [rule('/**', PUBLIC)], true],
+    ['for users', [rule('/**', AUTHENTICATED)], false],
+    ['for users, beside a public GET', [rule('GET /**', PUBLIC), rule('POST /**', AUTHENTICATED)], false],
+  ])('[8.6] a POST that needs a user is %s', (_what, rules, isWarned) => {
+    const routes = ['GET /a', 'POST /a', 'PUT /a/:id'];
+    const needsUser = 'enableIdempotency of Thing';
+    const sentence =
+      'POST /a is public, but enableIdempotency of Thing requires a user. Restrict the route, or remove the option.';
+    expect(warningsOfGenerated({ endpoint: '/a', routes, needsUser }, rules)).toEqual(isWarned ? [sentence] : []);
+    expect(warningsOfGenerated({ endpoint: '/a', routes }, rules)).toEqual([]);
   });
 });
