@@ -341,7 +341,12 @@ describe('warnings about generated routes', () => {
       rule('POST /a', roles('A')),
       [left('Shop.roles("A", "POST /a")', 'POST /a', 'POST /a/batch', '"POST /a/batch"')],
     ],
-    ['PATCH, by a pattern that covers its batch', ['PATCH /a/:id', 'PATCH /a/batch'], rule('PATCH /a/*', roles('A')), []],
+    [
+      'PATCH, by a pattern that covers its batch',
+      ['PATCH /a/:id', 'PATCH /a/batch'],
+      rule('PATCH /a/*', roles('A')),
+      [],
+    ],
   ])('[3.2] %s', (_what, routes, declared, warnings) => {
     expect(warningsOfGenerated({ endpoint: '/a', routes }, [declared])).toEqual(warnings);
   });
