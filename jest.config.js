@@ -25,6 +25,7 @@ export default {
   moduleNameMapper: {
     '^declarest$': '<rootDir>/lib/index.ts',
     '^declarest/express$': '<rootDir>/lib/express/index.ts',
+    '^declarest/openapi$': '<rootDir>/lib/openapi/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
     '^better-sqlite3$': SQLITE_PACKAGE,
     // Sources import ".js", as ES modules must; Jest has to find ".ts".

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/express/index'];
+const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index'];
 const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'];
 const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
 const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md)$/;

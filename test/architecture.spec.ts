@@ -6,8 +6,8 @@ import ts from 'typescript';
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-/** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,000 for documents. */
-const MAX_LINES = 18_000;
+/** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,500 for documents. */
+const MAX_LINES = 18_500;
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -22,6 +22,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   crud: ['options', 'http', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
+  openapi: ['options', 'http', 'documents', 'routes', 'access'],
   cli: ['options', 'http', 'routes', 'access', 'crud'],
   testing: ['options', 'http', 'routes', 'access', 'auth', 'crud'],
 };
@@ -192,13 +193,18 @@ describe('files', () => {
     expect(sources.map(({ path }) => path).filter((path) => forbidden.test(path))).toEqual([]);
   });
 
-  it('re-export only as the three entries: for applications, for their Express adapter and for their tests', () => {
+  it('re-export only as the four entries: for applications, their Express adapter, their document and their tests', () => {
     const isReExport = (node: ts.Statement): boolean =>
       ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
     const barrels = sources.filter(
       ({ path, tree }) => basename(path) === 'index.ts' || tree.statements.every((statement) => isReExport(statement)),
     );
-    expect(barrels.map(({ path }) => path)).toEqual(['express/index.ts', 'index.ts', 'testing/index.ts']);
+    expect(barrels.map(({ path }) => path)).toEqual([
+      'express/index.ts',
+      'index.ts',
+      'openapi/index.ts',
+      'testing/index.ts',
+    ]);
   });
 
   it('show each option of a resource by an @example', () => {

@@ -175,7 +175,10 @@ async function shop(url, check) {
   await check('refuses who lacks the role', async () => {
     const { status, body } = await send('GET /api/admin/stats', { token: user });
     equal([status, body], [403, { error: 'Admin access required', message: 'Admin access required' }]);
-    equal((await send('GET /api/support', { token: admin })).body, { error: 'Support agent access required', message: 'Support agent access required' });
+    equal((await send('GET /api/support', { token: admin })).body, {
+      error: 'Support agent access required',
+      message: 'Support agent access required',
+    });
   });
   await check('lets in who has it, and tells the handler who', async () => {
     const { status, body } = await send('GET /api/admin/stats', { token: admin });
@@ -405,7 +408,10 @@ async function shop(url, check) {
   });
   await check('refuses before it speaks of the body', async () => {
     const broken = { body: '{', headers: { 'content-type': 'application/json' } };
-    equal((await send('POST /api/categories', broken)).body, { error: 'Authentication required', message: 'Authentication required' });
+    equal((await send('POST /api/categories', broken)).body, {
+      error: 'Authentication required',
+      message: 'Authentication required',
+    });
     equal((await tooLarge()).status, 401);
   });
   await check('does not pollute prototypes', async () => {
@@ -517,7 +523,10 @@ async function furnishedShop(url, check) {
       success: false,
       message: 'Invalid credentials',
     });
-    equal((await send('GET /srv/api/categories')).body, { error: 'Authentication required', message: 'Authentication required' });
+    equal((await send('GET /srv/api/categories')).body, {
+      error: 'Authentication required',
+      message: 'Authentication required',
+    });
     equal((await send('GET /srv/api/products/99999')).body.message, 'Product with id 99999 not found');
     const broken = { token: user, body: '{', headers: { 'content-type': 'application/json' } };
     equal((await send('POST /srv/api/categories', broken)).body.success, false);

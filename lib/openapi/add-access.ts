@@ -1,0 +1,131 @@
+/** Adds to an OpenAPI document who has access to each operation. */
+import type { INestApplication } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { AccessReport } from '../access/access-rules.js';
+import type { AccessRow } from '../access/access-rows.js';
+import { ANY_OTHER_METHOD } from '../access/route-access.js';
+import { REFUSAL, refused } from '../documents/failures.js';
+import { AccessRefused } from '../http/refusal.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { applicationOf } from '../routes/application.js';
+
+type Operation = Readonly<Record<string, unknown>>;
+
+const SCHEME = 'bearer';
+const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
+
+/**
+ * Adds to every operation of the application, generated or not, what the access rules decide: `security`, the answers
+ * 401 and 403, and `x-access` with the access and the deciding rule. A public operation has `security: []`.
+ *
+ * @param document of `SwaggerModule.createDocument`, with OpenAPI 3.1; it is not changed
+ * @param app after its start: the rules are read then
+ * @throws InvalidOptionError for another version of OpenAPI, before the start, and without AuthModule
+ * @example SwaggerModule.setup('docs', app, () => addAccess(SwaggerModule.createDocument(app, config), app));
+ */
+export function addAccess(document: OpenAPIObject, app: INestApplication): OpenAPIObject {
+  const { openapi, components, paths } = document;
+  if (!openapi.startsWith('3.1'))
+    refuse('a document of OpenAPI 3.1', openapi, "Call setOpenAPIVersion('3.1.0') of DocumentBuilder");
+  const rows = rowsOf(app);
+  const known = components?.securitySchemes ?? {};
+  const scheme = Object.keys(known).find((name) => isBearer(known[name])) ?? SCHEME;
+  const described = Object.entries(paths).map(([path, item]) => {
+    const operations = Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => [
+      method,
+      VERBS.includes(method) ? withAccess(operation, accessTo(rows, method, path), scheme) : operation,
+    ]);
+    return [path, Object.fromEntries(operations) as object];
+  });
+  const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
+  const securitySchemes = { ...(scheme in known ? {} : { [scheme]: BEARER }), ...known };
+  return {
+    ...document,
+    paths: Object.fromEntries(described) as OpenAPIObject['paths'],
+    components: { ...components, schemas, securitySchemes } as NonNullable<OpenAPIObject['components']>,
+  };
+}
+
+function refuse(expected: string, got: string, advice: string): never {
+  throw new InvalidOptionError('The argument of addAccess()', expected, got, advice);
+}
+
+function rowsOf(app: INestApplication): readonly AccessRow[] {
+  const { rows } = reportOf(app);
+  if (rows.length > 0) return rows;
+  const advice = 'Call it in the function that SwaggerModule.setup takes, or after app.init()';
+  return refuse('an application that has started', 'one that has not', advice);
+}
+
+/** `app.get()` ends the process where a provider is missing. */
+function reportOf(app: INestApplication): AccessReport {
+  const modules = [...applicationOf(app).modules.values()];
+  const found = modules.map(({ providers }) => providers.get(AccessReport)?.instance).find(Boolean);
+  if (found) return found as AccessReport;
+  return refuse('an application with AuthModule', 'one without', 'Import AuthModule.forRoot(…) in its root module');
+}
+
+const isBearer = (scheme: object | undefined): boolean =>
+  scheme !== undefined && 'scheme' in scheme && String(scheme.scheme).toLowerCase() === 'bearer';
+
+/** The row of a route, and those of parts of its paths that rules tell apart. */
+interface OperationAccess {
+  readonly row: AccessRow | undefined;
+  readonly parts: readonly AccessRow[];
+}
+
+/** `/products/:id` and `/products/{id}` are one path. */
+const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}').replace(/(.)\/$/, '$1');
+
+function accessTo(rows: readonly AccessRow[], method: string, path: string): OperationAccess {
+  const ofRoute = rows.filter(({ template }) => templateOf(template) === templateOf(path));
+  const own = ofRoute.filter((row) => row.method === (method === 'head' ? 'GET' : method.toUpperCase()));
+  const found = own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
+  return {
+    row: found.find((row) => row.path === row.template),
+    parts: found.filter((row) => row.path !== row.template),
+  };
+}
+
+function withAccess(operation: Operation, { row, parts }: OperationAccess, scheme: string): Operation {
+  if (!row) return operation;
+  const isOpen = (each: AccessRow): boolean => each.access === 'public';
+  // A token that a part requires may be sent to all of the route.
+  const optional = parts.some((part) => isOpen(part) !== isOpen(row));
+  const security = [...(isOpen(row) && !optional ? [] : [{ [scheme]: [] }]), ...(optional ? [{}] : [])];
+  const closed = [row, ...parts].filter((each) => !isOpen(each));
+  const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
+  const answers = {
+    ...(closed.length > 0 && { 401: answer(401, 'Authentication required') }),
+    ...(missing && { 403: answer(403, new AccessRefused(rolesIn(missing)).message) }),
+  };
+  return {
+    ...operation,
+    security,
+    responses: { ...answers, ...(operation['responses'] as object) },
+    'x-access': { ...described(row), ...(parts.length > 0 && { parts: parts.map(partOf) }) },
+  };
+}
+
+/** The names that the refusal of the broadest requirement has. */
+const rolesIn = ({ requirements }: AccessRow): string[] =>
+  (requirements[0] ?? []).map((name) => name.replace(/^policy /, ''));
+
+/** The narrowest rule decides. */
+const described = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });
+
+const partOf = (row: AccessRow) => ({ path: row.path, ...described(row) });
+
+function answer(status: 401 | 403, error: string) {
+  const { description, content = [], headers = {} } = refused(status, error);
+  const texts = Object.entries(headers).map(([name, said]) => [
+    name,
+    { description: said, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    content: Object.fromEntries(content.map(({ schema, example }) => ['application/json', { schema, example }])),
+    ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
+  };
+}
