@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
-  cli: ['options', 'http', 'routes', 'access', 'crud'],
+  cli: ['options', 'http', 'documents', 'routes', 'access', 'crud', 'openapi'],
   testing: ['options', 'http', 'routes', 'access', 'auth', 'crud'],
 };
 

@@ -23,7 +23,18 @@ export interface AccessCommand extends ModuleCommand<'access'> {
 
 export type ExplainCommand = ModuleCommand<'explain'> & Question;
 export type SchemaCommand = ModuleCommand<'schema'>;
-export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand;
+
+export interface DocumentCommand extends ModuleCommand<'openapi'> {
+  readonly out: string | undefined;
+  readonly check: string | undefined;
+}
+
+export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand | DocumentCommand;
+export interface Outcome {
+  readonly stdout: string;
+  readonly code: 0 | 1;
+}
+
 /** `print` prints a text, such as the help, without loading an application. */
 export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
 
@@ -31,6 +42,7 @@ export const USAGE = `Usage:
   declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
   declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
   declarest schema <app module> [--platform express|fastify]
+  declarest openapi <app module> [--out <file> | --check <file>] [--platform express|fastify]
   declarest --version | --help`;
 
 const HELP = `${USAGE}
@@ -38,7 +50,8 @@ const HELP = `${USAGE}
 access prints who has access to which route, and by which rules. explain explains why one request has access or not: its
 route, every rule that matches from broad to narrow, what each rule changes, and the answer. It sends no request, does
 not consider middleware that answers before the rules, and names policies without calling them. schema prints the SQL
-statements for a migration that creates the search indexes of generated endpoints.
+statements for a migration that creates the search indexes of generated endpoints. openapi prints the OpenAPI 3.1
+document, with the access rules; its title and version are those of package.json. It needs @nestjs/swagger 12.
 
 <app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
 not start the application. It may export a function configure(app), which is called before the routes are registered:
@@ -56,6 +69,10 @@ Options of access:
 Options of explain:
   --as <ROLE>,...      the roles of a valid token; without it, the request has no token
 
+Options of openapi:
+  --out <file>         writes the document
+  --check <file>       compares with a document; the exit code is 1 when a change breaks clients
+
 Options of all:
   --platform <name>    express or fastify; by default express where it is installed`;
 
@@ -67,6 +84,7 @@ const ACCESS_OPTIONS = {
   update: { type: 'boolean' },
   ...SCHEMA_OPTIONS,
 } as const;
+const DOCUMENT_OPTIONS = { out: { type: 'string' }, check: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 
 export function parseCommand(args: readonly string[]): Command {
@@ -79,6 +97,7 @@ export function parseCommand(args: readonly string[]): Command {
   }
   if (name === 'access') return parseAccess(rest);
   if (name === 'explain') return parseExplain(rest);
+  if (name === 'openapi') return parseDocument(rest);
   if (name !== 'schema') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
   const { values, positionals } = parseOptions(rest, SCHEMA_OPTIONS);
   return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform) };
@@ -94,6 +113,13 @@ function parseAccess(args: readonly string[]): Command {
     throw new CommandError(`--check prints changes, not a table. Remove --${formats[0]}.`);
   if (update && check === undefined) throw new CommandError('--update needs --check <file>, which it writes.');
   return { name: 'access', module, platform: parsePlatform(platform), format: formats[0] ?? 'table', check, update };
+}
+
+function parseDocument(args: readonly string[]): Command {
+  const { values, positionals } = parseOptions(args, DOCUMENT_OPTIONS);
+  const { out, check, platform } = values;
+  if (out !== undefined && check !== undefined) throw new CommandError('Give either --out or --check, got both.');
+  return { name: 'openapi', module: onlyModule(positionals), platform: parsePlatform(platform), out, check };
 }
 
 function parseExplain(args: readonly string[]): Command {

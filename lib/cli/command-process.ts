@@ -1,7 +1,7 @@
 /** The child process of the command line: runs the command of its argument and sends the result to the parent. */
-import type { ApplicationCommand } from './arguments.js';
+import type { ApplicationCommand, Outcome } from './arguments.js';
 import { CommandError } from './command-error.js';
-import { runCommand, type Outcome } from './commands.js';
+import { runCommand } from './commands.js';
 
 export type CommandResult = Outcome | { readonly refusal: string };
 

@@ -3,18 +3,15 @@ import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
-import type { AccessCommand, ApplicationCommand, ExplainCommand, SchemaCommand } from './arguments.js';
+import type { AccessCommand, ApplicationCommand, ExplainCommand, Outcome, SchemaCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { compileApplication, compileSchema } from './compile-application.js';
+import { runDocument } from './document-command.js';
 import { loadModule } from './load-module.js';
-
-export interface Outcome {
-  readonly stdout: string;
-  readonly code: 0 | 1;
-}
 
 export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   if (command.name === 'schema') return runSchema(command);
+  if (command.name === 'openapi') return runDocument(command);
   return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 

@@ -2,14 +2,18 @@
  * Creates an application up to its routes and compiles its rules. No server listens, no data source of TypeOrmModule
  * connects, and no lifecycle hook runs. The constructors and factories of its providers do run: rules may depend on them.
  */
+import { readFileSync } from 'node:fs';
 import { Global, Module, type INestApplication, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
 import { getDataSourceToken, getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource, getMetadataArgsStorage, type DataSourceOptions } from 'typeorm';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { schemaStatements } from '../crud/nest/startup.js';
+import { loadSwagger } from '../documents/describe-controller.js';
+import { addAccess } from '../openapi/add-access.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { LoadedModule } from './load-module.js';
@@ -37,6 +41,31 @@ export function compileApplication(loaded: LoadedModule, platform: Platform | un
 /** The statements for a migration, in addition to those of TypeORM. @throws CommandError */
 export const compileSchema = (loaded: LoadedModule, platform: Platform | undefined): Promise<string[]> =>
   inApplication(loaded, platform, (app) => schemaStatements(app));
+
+/** The document with the access rules, as far as the application has rules. @throws CommandError */
+export const compileDocument = (loaded: LoadedModule, platform: Platform | undefined): Promise<OpenAPIObject> =>
+  inApplication(loaded, platform, async (app) => {
+    const swagger = await loadSwagger((sentence) => {
+      throw new CommandError(sentence);
+    });
+    if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
+    const { name = 'API', version = '0.0.0' } = readManifest();
+    const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).setOpenAPIVersion('3.1.0');
+    const document = swagger.SwaggerModule.createDocument(app, builder.build());
+    const rules = findRules(app);
+    if (!rules) return document;
+    rules.onModuleInit();
+    await rules.onApplicationBootstrap();
+    return addAccess(document, app);
+  });
+
+function readManifest(): { readonly name?: string; readonly version?: string } {
+  try {
+    return JSON.parse(readFileSync('package.json', 'utf8')) as { name?: string };
+  } catch {
+    return {};
+  }
+}
 
 async function inApplication<R>(
   { module, configure }: LoadedModule,
@@ -66,10 +95,16 @@ async function inApplication<R>(
 }
 
 function rulesOf(app: INestApplication): AccessRules {
+  const rules = findRules(app);
+  if (rules) return rules;
+  throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
+}
+
+function findRules(app: INestApplication): AccessRules | undefined {
   try {
     return app.get(AccessRules, { strict: false });
   } catch {
-    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
+    return undefined;
   }
 }
 

@@ -2,10 +2,9 @@
 /** The command line. Each command runs in a child process, so that output of the application never mixes with the result. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseCommand, USAGE, type ApplicationCommand } from './arguments.js';
+import { parseCommand, USAGE, type ApplicationCommand, type Outcome } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { CommandResult } from './command-process.js';
-import type { Outcome } from './commands.js';
 
 async function main(): Promise<number> {
   try {
