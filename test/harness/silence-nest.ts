@@ -6,7 +6,8 @@ import { Logger } from '@nestjs/common';
 Logger.overrideLogger(false);
 
 /** Importing @nestjs/swagger takes half a second, which few files need: for the others it is not installed. */
-const NEED_SWAGGER = /[/\\](openapi[/\\]|cli[/\\]declarest\.spec|docs\.spec|recipes\.spec|sample-app\.spec|with-nest\.spec)/;
+const NEED_SWAGGER =
+  /[/\\](openapi[/\\]|cli[/\\]declarest\.spec|docs\.spec|recipes\.spec|sample-app\.spec|with-nest\.spec)/;
 if (process.env['TEST_DOCUMENT'] !== 'on' && !NEED_SWAGGER.test(expect.getState().testPath ?? ''))
   jest.unstable_mockModule('@nestjs/swagger', () => {
     throw new Error('not installed');
