@@ -127,7 +127,7 @@ function addMetadata(target: object, source: object): void {
 
 function merged(described: unknown, own: unknown): unknown {
   if (own === undefined) return described;
-  if (!Array.isArray(described) || !Array.isArray(own)) return { ...(described as object), ...given(own as object) };
+  if (!Array.isArray(described) || !Array.isArray(own)) return mergedObject(described as object, own as object);
   // Tags and media types.
   if (own.some((each) => typeof each === 'string')) return own;
   const identity = (each: unknown): unknown => {
@@ -138,5 +138,14 @@ function merged(described: unknown, own: unknown): unknown {
   return [...own, ...described.filter((each) => !owned.has(identity(each)))];
 }
 
-/** `@ApiOperation()` without a summary has an empty one. */
-const given = (own: object): object => Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
+/** Of an operation, or of its answers by status. `@ApiOperation()` without a summary has an empty one. */
+function mergedObject(described: object, own: object): object {
+  const isObject = (value: unknown): value is object =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const given = Object.entries(own).filter(([, value]) => value !== '' && value !== undefined);
+  const members = given.map(([name, value]: [string, unknown]) => {
+    const known = (described as Readonly<Record<string, unknown>>)[name];
+    return [name, isObject(known) && isObject(value) ? mergedObject(known, value) : value];
+  });
+  return { ...described, ...(Object.fromEntries(members) as object) };
+}

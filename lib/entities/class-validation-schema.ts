@@ -43,13 +43,16 @@ export type Narrow = (
   schema: JsonSchema,
 ) => { readonly schema: JsonSchema; readonly refusesNull: boolean };
 
+/** Its types say that there are always groups, but decorators without options have none. */
+const isInGroup = ({ groups }: { readonly groups?: readonly string[] }): boolean => (groups ?? []).length > 0;
+
 export async function loadClassValidationSchemas(target: Function): Promise<Narrow> {
   const library = await import('class-validator').catch(() => undefined);
   if (!library) return (_property, schema) => ({ schema, refusesNull: false });
   const { ValidationTypes } = library;
   const decorators = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
   return (property, schema) => {
-    const own = decorators.filter((each) => each.propertyName === property && !each.each && each.groups.length === 0);
+    const own = decorators.filter((each) => each.propertyName === property && !each.each && !isInGroup(each));
     const said = own.flatMap(({ name = '', constraints }) => {
       const describe = DECORATORS[name];
       return describe ? [describe(...((constraints ?? []) as unknown[]))] : [];

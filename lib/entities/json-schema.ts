@@ -23,6 +23,12 @@ export const sameSchemas = (body: JsonSchema, more: Partial<ValueSchemas> = {}):
   ...more,
 });
 
+export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema): boolean {
+  if (Array.isArray(values)) return values.includes(null);
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).some(acceptsNull);
+  return type === undefined ? Object.keys(rest).length === 0 : [type].flat().includes('null');
+}
+
 /** Of a value that may be `null` too. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values } = schema;

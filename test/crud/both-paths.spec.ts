@@ -163,6 +163,8 @@ describe.each(DATABASES)('on %s', (database) => {
     let twins: Twins;
     beforeAll(async () => {
       twins = await startTwins('express', {
+        // JSON rounds ids beyond 53 bits.
+        isDescribed: (path) => !path.startsWith('/api/accounts/'),
         database,
         entities: resources.map(({ entity }) => entity),
         resources,
@@ -358,7 +360,11 @@ describe('[4.6] a value of another type than declared, in a table of SQLite', ()
     // What TypeORM cannot read is a 500 on both paths.
     twins = await startTwins(
       'express',
-      { entities: [Wide], resources: [{ entity: Wide, endpoint: '/api/wide', enableSearch: true, searchableFields }] },
+      {
+        entities: [Wide],
+        resources: [{ entity: Wide, endpoint: '/api/wide', enableSearch: true, searchableFields }],
+        isDescribed: false,
+      },
       true,
     );
     await twins.query('ALTER TABLE wide RENAME TO strict_wide');

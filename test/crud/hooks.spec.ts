@@ -619,6 +619,7 @@ describe('hooks of operations', () => {
       }
       running = await startCrud(where.platform, {
         database: where.database,
+        isDescribed: false,
         entities: [Article, Entry, Tag],
         resources: [Articles, Entries],
       });

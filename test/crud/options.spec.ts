@@ -410,7 +410,8 @@ describe.each(PLATFORMS)('starting on %s', (platform) => {
     }
     const configure = (app: INestApplication): void =>
       void app.enableVersioning({ type: VersioningType.HEADER, header: 'X-V' });
-    const service = await startCrud(platform, { entities: [Product], controllers: [First, Second], configure });
+    const controllers = [First, Second];
+    const service = await startCrud(platform, { entities: [Product], controllers, configure, isDescribed: false });
     const versions = [];
     for (const version of ['1', '2'])
       versions.push((await service.send('GET', '/api/products', { headers: { 'x-v': version } })).json);

@@ -84,7 +84,7 @@ class Everything extends CrudController(everything) {
 }
 
 const started = (platform: 'express' | 'fastify', controller: Type, more: CrudParts = {}) =>
-  startCrud(platform, { resources: [controller as never], ...more });
+  startCrud(platform, { resources: [controller as never], isDescribed: false, ...more });
 
 describe.each(DATABASES)('on %s', (database) => {
   describe.each(PLATFORMS)('and %s', (platform) => {
@@ -424,7 +424,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       ['forFeature', { resources: [Guarded] }],
       ['controllers', { entities: [Product], controllers: [Guarded] }],
     ])('[4.7] a guard of a subclass in %s covers each of its routes', async (_where, parts) => {
-      const service = await startCrud(platform, parts);
+      const service = await startCrud(platform, { ...parts, isDescribed: false });
       await service.dataSource.getRepository(Product).save({ name: 'a' });
       for (const [method, path] of [
         ['GET', '/api/products'],
@@ -542,7 +542,7 @@ describe.each(['compiled', 'repository'] as const)("[4.7] the entity's own types
   }
 
   it('are accepted by create and update, and a further parameter of an override is undefined', async () => {
-    const service = await startCrud('express', { entities: [Post1], resources: [Posts], path });
+    const service = await startCrud('express', { entities: [Post1], resources: [Posts], path, isDescribed: false });
     const { status, json } = await service.post('/posts', { title: 'First' });
     expect([status, json.user, json.data]).toEqual([
       201,

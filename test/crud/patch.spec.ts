@@ -288,7 +288,7 @@ describe.each(DATABASES)('[8.1] a patch that is merged, on %s', (database) => {
         });
       }
     }
-    const service = await start({ resources: [Members, Teams] });
+    const service = await start({ resources: [Members, Teams], isDescribed: false });
     const { status, json } = await service.post('/teams', { name: 'Red' });
     expect([status, json]).toEqual([404, failure('Member with id 9 not found')]);
     await service.close();

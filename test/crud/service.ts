@@ -25,6 +25,8 @@ export interface CrudParts extends StartOptions {
   imports?: NonNullable<ModuleMetadata['imports']>;
   controllers?: Type[];
   providers?: Provider[];
+  /** False where code of the application answers something that the OpenAPI document does not say; or of which paths. */
+  isDescribed?: boolean | ((path: string) => boolean);
 }
 
 export interface CrudService extends RunningApp {
@@ -58,6 +60,13 @@ const SEES_EVERYTHING: Provider = { provide: APP_PIPE, useValue: { transform: (v
  * of past it.
  */
 const isForced = (path: unknown = process.env['TEST_CRUD_PATH']): boolean => path === 'repository';
+
+/** With `TEST_DOCUMENT=on`, every request and answer is held against the OpenAPI document of the service. */
+async function documentCheck(app: RunningApp['app']) {
+  if (process.env['TEST_DOCUMENT'] !== 'on') return undefined;
+  const { checkOf } = await import('../openapi/described.js');
+  return checkOf(app);
+}
 
 /** Generated endpoints and nothing else, open to everybody, over a database of their own. */
 export async function startCrud(platform: Platform, parts: CrudParts): Promise<CrudService> {
@@ -93,7 +102,14 @@ export async function startCrud(platform: Platform, parts: CrudParts): Promise<C
         },
       },
     );
-    const send: CrudService['send'] = (method, path, options) => request(running.url, method, path, options);
+    const { isDescribed = true } = parts;
+    const check = isDescribed === false ? undefined : await documentCheck(running.app);
+    const send: CrudService['send'] = async (method, path, options) => {
+      const answer = await request(running.url, method, path, options);
+      if (isDescribed === true || (isDescribed && isDescribed(path)))
+        check?.({ method, path, json: options?.json }, answer);
+      return answer;
+    };
     return {
       ...running,
       dataSource: running.app.get(DataSource, { strict: false }),

@@ -219,7 +219,11 @@ describe('exceptions of the application', () => {
   };
 
   it.each(PLATFORMS)('[4.3] reach a filter of the subclass, which others do not, on %s', async (platform) => {
-    const service = await startCrud(platform, { entities: [Ticket], resources: [FilteredController] });
+    const service = await startCrud(platform, {
+      entities: [Ticket],
+      resources: [FilteredController],
+      isDescribed: false,
+    });
     const answer = await service.post('/api/tickets', { seat: 'gone' });
     expect([answer.status, answer.json]).toEqual([410, { soldOut: true }]);
     expect((await service.get('/api/tickets/7')).json).toEqual(failure('Ticket with id 7 not found'));
@@ -230,7 +234,12 @@ describe('exceptions of the application', () => {
     '[4.3] are translated by a global interceptor, and keep their members, on %s',
     async (platform) => {
       const providers = [{ provide: APP_INTERCEPTOR, useValue: translate }];
-      const service = await startCrud(platform, { entities: [Ticket], resources: [TicketsController], providers });
+      const service = await startCrud(platform, {
+        entities: [Ticket],
+        resources: [TicketsController],
+        providers,
+        isDescribed: false,
+      });
       const gone = await service.post('/api/tickets', { seat: 'gone' });
       expect([gone.status, gone.json]).toEqual([410, { ...failure('Sold out'), code: 'SOLD_OUT' }]);
       const held = await service.post('/api/tickets', { seat: 'held' });

@@ -136,3 +136,30 @@ const patternOf = (path: string): RegExp =>
 /** References by the id under which ajv knows the components. */
 const absolute = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as unknown;
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly json: unknown;
+}
+
+/** Throws where an answer is not as the document says, or where a request was accepted that the document forbids. */
+export function checkOf(app: INestApplication): (sent: Sent, answer: Parameters<DescribedApi['wrongWith']>[1]) => void {
+  const api = new DescribedApi(documentOf(app));
+  return ({ method, path, json }, answer) => {
+    const operation = api.find(method, path);
+    if (!operation || !('FailureEnvelope' in (api.document.components?.schemas ?? {}))) return;
+    // Fastify answers a parameter that is too long by itself.
+    if (answer.status === 414) return;
+    if (!Object.values(operation.responses).some(({ content }) => content)) return;
+    const isPartial = /[?&]fields/.test(path);
+    const wrong = method === 'HEAD' ? [] : api.wrongWith(operation, answer, { isPartial });
+    const schema = operation.requestBody?.content['application/json']?.schema;
+    if (schema && json !== undefined && answer.status < 207)
+      for (const { instancePath, message, params } of api.problems(schema, json))
+        wrong.push(
+          `${operation.operationId} accepts a body that is not described: ${instancePath} ${message ?? ''} ${JSON.stringify(params)} in ${JSON.stringify(json).slice(0, 300)}`,
+        );
+    if (wrong.length > 0) throw new Error(`${method} ${path}\n${wrong.join('\n')}`);
+  };
+}

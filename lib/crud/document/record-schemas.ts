@@ -1,7 +1,7 @@
 /** The schemas of a resource's records: as answers have them, and as bodies create, replace and change them. */
 import type { Narrow } from '../../entities/class-validation-schema.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { orNull, type JsonSchema } from '../../entities/json-schema.js';
+import { acceptsNull, orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { closedObject, described, openObject, refTo, type NamedSchema } from '../../documents/operation-document.js';
 import type { FieldPermission } from '../declare/crud-options.js';
 import type { DescribedResource } from './described-resource.js';
@@ -48,7 +48,7 @@ export const replaceSchema = (described: Described): NamedSchema => ({
 
 export const patchSchema = (described: Described): NamedSchema => ({
   name: schemaName.patch(described.names),
-  schema: objectOf(bodyProperties(described, 'patch'), closedObject),
+  schema: objectOf(bodyProperties(described, 'patch'), clearableObject),
 });
 
 /** An item of a batch of patches. */
@@ -56,7 +56,7 @@ export function patchItemSchema(described: Described): NamedSchema {
   const { id } = described.resource.schema;
   const properties = bodyProperties(described, 'patch').filter(({ path }) => path.join('.') !== id.name);
   const key = { path: id.path, schema: id.type.schemas.body, isRequired: true };
-  return { name: schemaName.patchItem(described.names), schema: objectOf([key, ...properties], closedObject) };
+  return { name: schemaName.patchItem(described.names), schema: objectOf([key, ...properties], clearableObject) };
 }
 
 function recordProperties({ resource, nameOf }: Described): Property[] {
@@ -117,17 +117,19 @@ function fieldOfBody({ resource, narrow }: Described, field: Field, kind: Kind):
       : write === 'once'
         ? 'Set when the record is created; may be sent unchanged.'
         : 'Set by the server; may be sent unchanged.';
-    return { path, schema: { ...described(answerOf(field), sentence), readOnly: true }, isRequired: false };
+    const { body } = field.type.schemas;
+    const value = field.nullable ? orNull(body) : body;
+    return { path, schema: { ...described(value, sentence), readOnly: true }, isRequired: false };
   }
   const roles = typeof write === 'object' ? write : isOwner ? owner.except : undefined;
   const { schema: value, refusesNull } = narrow(field.property, field.type.schemas.body);
-  const acceptsNull = field.nullable && !refusesNull;
-  const schema = acceptsNull ? orNull(value) : value;
+  const isNullable = field.nullable && !refusesNull;
+  const schema = isNullable ? orNull(value) : value;
   const isReplaced = field.readable && read === undefined;
   const isRequired =
     !field.hasDefault &&
     roles === undefined &&
-    ((kind === 'create' && !field.nullable) || (kind === 'update' && !acceptsNull && isReplaced));
+    ((kind === 'create' && !field.nullable) || (kind === 'update' && !isNullable && isReplaced));
   return {
     path,
     schema: {
@@ -153,11 +155,21 @@ const idOf = (relations: DescribedResource['relations'], path: string, kind: 'an
 const permissionOf = ({ fieldPermissions }: DescribedResource, field: Field) =>
   (fieldPermissions.get(field) ?? {}) as FieldPermission;
 
+/** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
+const clearableObject: MakeObject = (properties, required, isEmbedded) => {
+  const schema = closedObject(properties, required);
+  const isClearable = Object.values(properties).every((each) => each['readOnly'] !== true && acceptsNull(each));
+  return isEmbedded && isClearable ? orNull(schema) : schema;
+};
+
+type MakeObject = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+  isEmbedded?: boolean,
+) => JsonSchema;
+
 /** Fields with the same first name lie in one embedded object. */
-function objectOf(
-  properties: readonly Property[],
-  make: (properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]) => JsonSchema,
-): JsonSchema {
+function objectOf(properties: readonly Property[], make: MakeObject, isEmbedded = false): JsonSchema {
   const groups = new Map<string, Property[]>();
   for (const each of properties) {
     const [name = ''] = each.path;
@@ -167,8 +179,8 @@ function objectOf(
   const required: string[] = [];
   for (const [name, members] of groups) {
     const within = members.filter(({ path }) => path.length > 1).map((each) => ({ ...each, path: each.path.slice(1) }));
-    schemas[name] = within.length > 0 ? objectOf(within, make) : (members[0]?.schema ?? {});
+    schemas[name] = within.length > 0 ? objectOf(within, make, true) : (members[0]?.schema ?? {});
     if (members.some(({ isRequired }) => isRequired)) required.push(name);
   }
-  return make(schemas, required);
+  return make(schemas, required, isEmbedded);
 }
