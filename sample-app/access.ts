@@ -1,5 +1,8 @@
 import { AppModule } from './app.module.js';
 
+/** What `main.ts` serves beside the module. */
+export { serveDocs as configure } from './docs.js';
+
 /** The shop for `declarest access`, which reads its routes and rules and opens no database. No value here is secret. */
 export const shop = AppModule.with({
   port: 0,

@@ -7,6 +7,7 @@ import { ExpressAdapter } from 'declarest/express';
 import { AppModule } from './app.module.js';
 import { readConfig } from './config.js';
 import { assertWritable } from './database.js';
+import { serveDocs } from './docs.js';
 import { FirstStart } from './first-start.js';
 import { assertPortFree } from './port.js';
 import { StartError } from './start-error.js';
@@ -22,6 +23,7 @@ try {
     routeConflictPolicy: { duplicate: 'error' },
   });
   app.useSecurityHeaders();
+  serveDocs(app);
   app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });
   await app.listen(config.port);
   const address = new URL(await app.getUrl());

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { SecurityConfig } from 'declarest';
 
 /**
- * The catalogue is public to read, and only the staff writes it. All else needs a login; the admin area and deleting
- * orders need ADMIN.
+ * The catalogue and the description of the API are public to read, and only the staff writes the catalogue. All else
+ * needs a login; the admin area and deleting orders need ADMIN.
  */
 @Injectable()
 export class ShopSecurity extends SecurityConfig {
   configure(): void {
-    this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**');
+    this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**', 'GET /docs/**', 'GET /docs-json');
     this.requireAuth('/api/**');
     for (const catalogue of ['/api/products', '/api/categories'])
       this.requireRole('STAFF', `POST ${catalogue}`, `POST,PUT,PATCH,DELETE ${catalogue}/*`);

@@ -7,7 +7,7 @@ import { SWC_OPTIONS } from './harness/swc.js';
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 
-const LIB_ENTRIES = ['lib/index.ts', 'lib/express/index.ts', 'lib/testing/index.ts'];
+const LIB_ENTRIES = ['lib/index.ts', 'lib/express/index.ts', 'lib/openapi/index.ts', 'lib/testing/index.ts'];
 
 /** Sources in memory, by the path that they would have in the repository. */
 export type Sources = Readonly<Record<string, string>>;
@@ -44,7 +44,12 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     JSON.stringify({
       name: 'declarest',
       type: 'module',
-      exports: { '.': './lib/index.js', './express': './lib/express/index.js', './testing': './lib/testing/index.js' },
+      exports: {
+        '.': './lib/index.js',
+        './express': './lib/express/index.js',
+        './openapi': './lib/openapi/index.js',
+        './testing': './lib/testing/index.js',
+      },
     }),
   );
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };

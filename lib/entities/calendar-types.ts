@@ -20,12 +20,19 @@ export const time = valueType('a time such as "09:30" or "09:30:15"', (value) =>
   schemas: { ...formedText(timeOfDay(6), { examples: ['09:30:15'] }), answer: { type: 'string' } },
 });
 
+/** `Date` reads other spellings than that of ECMAScript too, but not of the years before 100. */
+const standard = (text: string): string =>
+  text
+    .toUpperCase()
+    .replace(' ', 'T')
+    .replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+
 /** ISO 8601, as ECMAScript reads it: a date alone is UTC, a date-time without a zone is local. */
 export const dateTime = readerType(
   (value) => {
     const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
     const moment =
-      value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? String(value) : '');
+      value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? standard(String(value)) : '');
     return Number.isNaN(moment.getTime())
       ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
       : { value: moment };

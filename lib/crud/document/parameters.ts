@@ -121,7 +121,8 @@ export const filterParameters = ({ listWithDeleted: { filterable } }: DescribedR
 
 function filterSchema({ field }: FieldPath): JsonSchema {
   const operators = operatorsFor(field).map((name) => [name, operandOf(field, name)] as const);
-  return closedObject(Object.fromEntries(operators), []);
+  // Without an example, Swagger UI fills in every operator.
+  return { ...closedObject(Object.fromEntries(operators), []), examples: [{}] };
 }
 
 function operandOf({ type }: Field, operator: keyof typeof OPERATORS): JsonSchema {
