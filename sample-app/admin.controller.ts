@@ -1,4 +1,5 @@
 import { Controller, Get, Param, Put } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import { CurrentUser, type Principal, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 
@@ -15,6 +16,7 @@ export class AdminController {
   ) {}
 
   @Get('overview')
+  @ApiOperation({ summary: 'Count users, products and orders' })
   async overview(@CurrentUser() user: Principal) {
     const [users, products, orders] = await Promise.all(
       [User, Product, Order].map((entity) => this.database.getRepository(entity).count()),
@@ -24,6 +26,7 @@ export class AdminController {
 
   /** Makes a customer a member of the staff, from the next login on. */
   @Put('staff/:id')
+  @ApiOperation({ summary: 'Make a customer a member of the staff' })
   async hire(@Param('id') id: string) {
     const { email, role } = await this.accounts.setRole(id, 'STAFF');
     return { email, role };

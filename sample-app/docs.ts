@@ -8,6 +8,7 @@ export function serveDocs(app: INestApplication): void {
     .setTitle('Shop')
     .setVersion('1.0')
     .setOpenAPIVersion('3.1.0')
+    .addServer('/')
     .addBearerAuth()
     .build();
   const document = (): ReturnType<typeof addAccess> => addAccess(SwaggerModule.createDocument(app, config), app);

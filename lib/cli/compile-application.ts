@@ -50,8 +50,8 @@ export const compileDocument = (loaded: LoadedModule, platform: Platform | undef
     });
     if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
     const { name = 'API', version = '0.0.0' } = readManifest();
-    const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).setOpenAPIVersion('3.1.0');
-    const document = swagger.SwaggerModule.createDocument(app, builder.build());
+    const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
+    const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
     const rules = findRules(app);
     if (!rules) return document;
     rules.onModuleInit();
