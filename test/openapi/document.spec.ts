@@ -20,6 +20,12 @@ class Price {
   amount!: string;
 }
 
+@Entity()
+class News {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
 const running: CrudService[] = [];
 afterEach(async () => {
   for (const service of running.splice(0)) await service.close();
@@ -197,6 +203,23 @@ describe('generated operations', () => {
       }
     }
   });
+});
+
+it('a word that is its own plural names operations for one record and for many', async () => {
+  const api = await apiOf({ entities: [News], resources: [{ entity: News, endpoint: '/news', enableBatch: true }] });
+  const ids = api.operations.map(({ operationId }) => operationId);
+  expect(ids.toSorted()).toEqual([
+    'createManyNews',
+    'createNews',
+    'deleteManyNews',
+    'deleteNews',
+    'getNews',
+    'listManyNews',
+    'replaceNews',
+    'updateManyNews',
+    'updateNews',
+  ]);
+  expect(api.operation('listManyNews').tags).toEqual(['News']);
 });
 
 describe.each(DATABASES)('types on %s', (database) => {

@@ -5,7 +5,7 @@ import { FAILURE, REFUSAL } from '../../documents/failures.js';
 import type { ControllerDocument, NamedSchema, OperationDocument } from '../../documents/operation-document.js';
 import type { OperationName } from '../declare/operations.js';
 import type { DescribedResource } from './described-resource.js';
-import { nameResources } from './names.js';
+import { nameResources, type ResourceNames } from './names.js';
 import { describeOperation } from './operation-documents.js';
 import { SCHEMAS_OF } from './operation-rows.js';
 import {
@@ -38,7 +38,7 @@ export function describeControllers(controllers: readonly DocumentedController[]
   return Promise.all(
     controllers.map(async ({ resource, operations }) => {
       const narrow = await loadClassValidationSchemas(resource.options.entity);
-      const own = names.get(resource) ?? { one: resource.schema.name, many: resource.schema.name };
+      const own = names.get(resource) as ResourceNames;
       const about: Described = { resource, names: own, nameOf, narrow };
       const schemas = new Map<string, JsonSchema>();
       const add = ({ name, schema }: NamedSchema): void => void schemas.set(name, schema);
@@ -54,7 +54,7 @@ export function describeControllers(controllers: readonly DocumentedController[]
         describeOperation(name, resource, own, path, schemas),
       ]);
       const named = [...schemas].map(([name, schema]) => ({ name, schema }));
-      return { tag: own.many, operations: new Map(described), schemas: named };
+      return { tag: own.tag, operations: new Map(described), schemas: named };
     }),
   );
 }

@@ -4,8 +4,9 @@ import type { DescribedResource } from './described-resource.js';
 export interface ResourceNames {
   /** `Product`: of its schemas, and in `createProduct`. */
   readonly one: string;
-  /** `Products`: the tag, and in `listProducts`. */
+  /** `Products`: in `listProducts`. Where both are the same word, `ManyNews`. */
   readonly many: string;
+  readonly tag: string;
 }
 
 /** Schemas that every document has. */
@@ -31,6 +32,7 @@ export function nameResources(
 ): ReadonlyMap<DescribedResource, ResourceNames> {
   const names = new Map<DescribedResource, ResourceNames>();
   const taken = new Set(RESERVED);
+  const tags = new Set<string>();
   const levelsOf = ({ options }: DescribedResource): string[] =>
     options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));
   const inOrder = resources.toSorted(
@@ -45,9 +47,11 @@ export function nameResources(
     const prefixes = ['', ...(isAlias ? [plural] : []), ...levels.slice(0, -1).toReversed(), ...NUMBERED];
     const isFree = (prefix: string): boolean => !taken.has(prefix + entity);
     const one = `${prefixes.find(isFree) ?? ''}${entity}`;
-    const many = `${['', ...levels.slice(0, -1).toReversed(), ...NUMBERED].find((prefix) => !taken.has(`${prefix}${plural}*`)) ?? ''}${plural}`;
-    taken.add(one).add(`${many}*`);
-    names.set(resource, Object.freeze({ one, many }));
+    const qualifiers = ['', ...levels.slice(0, -1).toReversed(), ...NUMBERED];
+    const tag = `${qualifiers.find((prefix) => !tags.has(prefix + plural)) ?? ''}${plural}`;
+    taken.add(one);
+    tags.add(tag);
+    names.set(resource, Object.freeze({ one, many: tag === one ? `Many${tag}` : tag, tag }));
   }
   return names;
 }

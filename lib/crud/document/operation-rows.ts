@@ -58,7 +58,7 @@ const checked = ({ options }: DescribedResource): string | undefined =>
 export const ROWS: Readonly<Record<OperationName, Row>> = {
   findAll: {
     id: ({ many }) => `list${many}`,
-    summary: ({ many }) => `List ${many}`,
+    summary: ({ tag }) => `List ${tag}`,
     parameters: ofList,
     data: records,
     metadata: responses.listMetadata,
@@ -67,7 +67,7 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
   search: {
     id: ({ many }) => `search${many}`,
-    summary: ({ many }) => `Search ${many}`,
+    summary: ({ tag }) => `Search ${tag}`,
     parameters: (resource) => [...parameters.searchParameters(resource), ...ofList(resource)],
     data: records,
     metadata: responses.listMetadata,
@@ -76,21 +76,21 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
   count: {
     id: ({ many }) => `count${many}`,
-    summary: ({ many }) => `Count ${many}`,
+    summary: ({ tag }) => `Count ${tag}`,
     parameters: conditions,
     data: () => responses.counted,
     failures: ['any', 'query'],
   },
   aggregate: {
     id: ({ many }) => `aggregate${many}`,
-    summary: ({ many }) => `Add up ${many}`,
+    summary: ({ tag }) => `Add up ${tag}`,
     parameters: (resource) => [...parameters.aggregateParameters(resource), ...conditions(resource)],
     data: (_, resource) => ({ type: 'array', items: responses.aggregateRow(resource) }),
     failures: ['any', 'query'],
   },
   export: {
     id: ({ many }) => `export${many}`,
-    summary: ({ many }) => `Export ${many}`,
+    summary: ({ tag }) => `Export ${tag}`,
     parameters: (resource) => [
       parameters.formatParameter,
       ...sortParameters(resource),
@@ -131,7 +131,7 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
   createMany: {
     id: ({ many }) => `create${many}`,
-    summary: ({ many }) => `Create several ${many}, all or none`,
+    summary: ({ tag }) => `Create several ${tag}, all or none`,
     description: checked,
     parameters: (resource) => [parameters.atomicParameter, ...idempotencyKey(resource)],
     body: (names, resource) => items(schemaName.create(names), resource),
@@ -166,7 +166,7 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
   patchMany: {
     id: ({ many }) => `update${many}`,
-    summary: ({ many }) => `Change fields of several ${many}, all or none`,
+    summary: ({ tag }) => `Change fields of several ${tag}, all or none`,
     description: checked,
     parameters: () => [parameters.atomicParameter],
     body: (names, resource) => items(schemaName.patchItem(names), resource),
@@ -182,7 +182,7 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
   deleteMany: {
     id: ({ many }) => `delete${many}`,
-    summary: ({ many }) => `Delete several ${many}, all or none`,
+    summary: ({ tag }) => `Delete several ${tag}, all or none`,
     parameters: (resource) => [
       parameters.idsParameter(resource),
       parameters.atomicParameter,

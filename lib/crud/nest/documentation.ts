@@ -1,4 +1,5 @@
 /** Describes the generated controllers of an application for @nestjs/swagger, where it is installed. */
+import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { DataSources } from '../../database/connections.js';
@@ -46,9 +47,10 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   const { controllers } = crud;
   controllers.forEach(prepareController);
   const documents = await documentsOf(controllers, crud, moduleRef).catch((error: unknown) => {
-    // The startup checks refuse the same declaration, in their order.
-    if (error instanceof InvalidOptionError) return [];
-    throw error;
+    // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
+    if (!(error instanceof InvalidOptionError))
+      logger.error('The OpenAPI document has the routes of generated operations only.', inspect(error));
+    return [];
   });
   for (const [index, document] of documents.entries()) {
     const controller = controllers[index] as CrudControllerClass;
