@@ -149,9 +149,9 @@ if (POOLS.length > 0)
       const refused = async (resource: CrudResource) =>
         (await crudError('express', { ...parts, resources: [resource] })).message;
       expect(await refused(Tasks)).toBe(
-        'The data source must be a pool of at least 2 connections, because Tasks has the hook beforeUpdate, got a pool of one. Raise `poolSize`.',
+        '`poolSize` of the data source must be at least 2, because Tasks has the hook beforeUpdate, got 1. Raise `poolSize`.',
       );
-      expect(await refused(Labels)).toContain('because Labels has the option `scope`, got a pool of one');
+      expect(await refused(Labels)).toContain('because Labels has the option `scope`, got 1');
       const service = await startCrud('express', {
         ...parts,
         resources: [{ entity: Task, endpoint: '/tasks', enableBatch: true }],

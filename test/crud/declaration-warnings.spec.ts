@@ -105,19 +105,19 @@ describe('options', () => {
     [
       'search beside operations without it',
       { enableSearch: true, searchableFields: ['name'], operations: ['findAll'] },
-      '`enableSearch` of Tag must be used with search among operations, got operations without. Add search, or leave ' +
+      '`enableSearch` of Tag must be used with search in `operations`, got `operations` without search. Add search, or leave ' +
         'enableSearch out.',
     ],
     [
       'batches beside operations without them',
       { enableBatch: true, operations: ['findAll'] },
-      '`enableBatch` of Tag must be used with createMany or patchMany or deleteMany among operations, got operations ' +
-        'without. Add createMany or patchMany or deleteMany, or leave enableBatch out.',
+      '`enableBatch` of Tag must be used with createMany or patchMany or deleteMany in `operations`, got `operations` ' +
+        'without createMany or patchMany or deleteMany. Add createMany or patchMany or deleteMany, or leave enableBatch out.',
     ],
     [
       'aggregatable fields beside operations without them',
       { aggregatableFields: ['name'], operations: ['findAll'] },
-      '`aggregatableFields` of Tag must be used with aggregate among operations',
+      '`aggregatableFields` of Tag must be used with aggregate in `operations`',
     ],
     [
       'searchable fields without search',
@@ -144,7 +144,7 @@ describe('options', () => {
     [
       'maxListSize without lists',
       { maxListSize: 5, enablePagination: false, operations: ['findById'] },
-      '`maxListSize` of Tag must be used with findAll or search among operations, got operations without. Leave ' +
+      '`maxListSize` of Tag must be used with findAll or search in `operations`, got `operations` without findAll or search. Leave ' +
         'maxListSize out.',
     ],
     [

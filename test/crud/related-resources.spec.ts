@@ -232,7 +232,7 @@ describe('[7.4] [9.5] the service refuses to boot', () => {
     [
       'where the named controller is not registered',
       { includableRelations: [{ relation: 'author', controller: Nowhere }], filterableFields: [] },
-      'CRUD option `includableRelations` of Book must be relations through registered controllers of Author, got `Nowhere`. Name one of them in `controller`.',
+      'CRUD option `includableRelations` of Book must be relations with a `controller` that is registered and serves Author, got `Nowhere`. Register it with CrudModule.forFeature, or name another controller of Author.',
     ],
     [
       'where an entity has no such relation',

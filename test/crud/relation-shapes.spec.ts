@@ -124,7 +124,7 @@ it('[7.4] a relation whose column no client can read cannot be included', async 
     resources: [{ entity: Secret, endpoint: '/secrets', includableRelations: ['country'] }],
   });
   expect(error.message).toBe(
-    'CRUD option `includableRelations` of Secret must be relations whose columns clients can read, and not countryId, got "country". Leave the relation out.',
+    'CRUD option `includableRelations` of Secret must be relations with a foreign key that clients can read, got "country", whose countryId is hidden. Make countryId readable, or leave the relation out.',
   );
 });
 

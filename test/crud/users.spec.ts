@@ -96,14 +96,14 @@ it.each<[what: string, resources: CrudResource[], says: string]>([
   [
     'with POST',
     [members({ operations: [...OPERATIONS, 'create'] })],
-    'CRUD option `operations` of Member must be a list without create and createMany, got one with create. Let users register, or create them by UserAccounts.',
+    'CRUD option `operations` of Member must be an array without create and createMany, got an array with create. Set for example ["findAll", "findById", "patch"]: let users register, or create them by UserAccounts.',
   ],
   [
     'with POST of a batch',
     [members({ enableBatch: true, operations: [...OPERATIONS, 'createMany'] })],
-    'got one with createMany',
+    'got an array with createMany',
   ],
-  ['with every operation', [members({ operations: undefined as never })], 'got one with create'],
+  ['with every operation', [members({ operations: undefined as never })], 'got none, which means every operation'],
   [
     'without its resource, where an include follows a relation to it',
     [{ ...notes, filterableFields: [] }],

@@ -45,7 +45,12 @@ export function refuseCombinations(
   }
   if (isOn(given['maxListSize']) && !LISTS.some((name) => options.operations?.includes(name) ?? true)) {
     const names = LISTS.join(' or ');
-    refuse('maxListSize', `used with ${names} among operations`, 'operations without', 'leave maxListSize out');
+    refuse(
+      'maxListSize',
+      `used with ${names} in \`operations\``,
+      `\`operations\` without ${names}`,
+      'leave maxListSize out',
+    );
   }
   for (const name of options.operations ?? []) {
     const missing = missingOption(name, options);
@@ -62,6 +67,11 @@ function refuseUnlisted(options: CombinedOptions, refuse: Refuse): void {
     const enabled = OPERATION_NAMES.filter((name) => enablingOption(name) === option);
     if (!isOn(options[option]) || enabled.some((name) => operations?.includes(name))) continue;
     const names = enabled.join(' or ');
-    refuse(option, `used with ${names} among operations`, 'operations without', `add ${names}, or leave ${option} out`);
+    refuse(
+      option,
+      `used with ${names} in \`operations\``,
+      `\`operations\` without ${names}`,
+      `add ${names}, or leave ${option} out`,
+    );
   }
 }

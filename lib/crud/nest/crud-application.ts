@@ -90,8 +90,8 @@ export class CrudApplication {
       const hook = HOOKS.find((name) => name in (controller.prototype as object));
       const user = options.scope ? 'the option `scope`' : hook && `the hook ${hook}`;
       if (!user || !this.databaseOf(options).connections.isPoolOfOne) continue;
-      const expected = `a pool of at least 2 connections, because ${controller.name} has ${user}`;
-      throw new InvalidOptionError('The data source', expected, 'a pool of one', 'raise `poolSize`');
+      const expected = `at least 2, because ${controller.name} has ${user}`;
+      throw new InvalidOptionError('`poolSize` of the data source', expected, '1', 'raise `poolSize`');
     }
   }
 
@@ -227,9 +227,9 @@ export class CrudApplication {
     const [first, ...others] = candidates;
     if (through && !first)
       refuse(
-        `relations through registered controllers of ${name}`,
+        `relations with a \`controller\` that is registered and serves ${name}`,
         describe(through),
-        'name one of them in `controller`',
+        `register it with CrudModule.forFeature, or name another controller of ${name}`,
       );
     if (!first && guardOf(relation.inverseEntityMetadata.target)) {
       const advice = `declare a resource of ${name}, which says what a caller may read of it, or leave the relation out`;

@@ -104,8 +104,9 @@ function assertRelatable(
   const schemas = [database.describe(entityMetadata), database.describe(inverseEntityMetadata)] as const;
   const hidden = foreignKeyFields(relation, ...schemas).find(({ readable }) => !readable);
   if (hidden) {
-    const expected = `relations whose columns clients can read, and not ${hidden.name}`;
-    refuseOption(options, option, expected, describe(path), 'leave the relation out');
+    const got = `${describe(path)}, whose ${hidden.name} is hidden`;
+    const advice = `make ${hidden.name} readable, or leave the relation out`;
+    refuseOption(options, option, 'relations with a foreign key that clients can read', got, advice);
   }
 }
 

@@ -176,8 +176,10 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
 function assertCreatable(options: ResolvedCrudOptions): void {
   const guard = guardOf(options.entity);
   const created = (['create', 'createMany'] as const).find((name) => isGenerated(name, options));
-  if (guard && created)
-    refuseOption(options, 'operations', 'a list without create and createMany', `one with ${created}`, guard.creation);
+  if (!guard || !created) return;
+  const got = options.operations ? `an array with ${created}` : 'none, which means every operation';
+  const advice = `set for example ["findAll", "findById", "patch"]: ${guard.creation}`;
+  refuseOption(options, 'operations', 'an array without create and createMany', got, advice);
 }
 
 function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSource): void {
