@@ -19,6 +19,8 @@ export default {
     '<rootDir>/sample-app/dist/',
     '<rootDir>/.stryker-tmp/',
     '<rootDir>/bench/',
+    '<rootDir>/packages/.+/(dist|template)/',
+    '<rootDir>/examples/',
   ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS] },
@@ -27,6 +29,7 @@ export default {
     '^declarest/express$': '<rootDir>/lib/express/index.ts',
     '^declarest/openapi$': '<rootDir>/lib/openapi/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
+    '^(ra-data-declarest|refine-declarest)$': '<rootDir>/packages/$1/src/index.ts',
     '^better-sqlite3$': SQLITE_PACKAGE,
     // Sources import ".js", as ES modules must; Jest has to find ".ts".
     '^(\\.{1,2}/.+)\\.js$': ['$1.ts', '$1.js'],
