@@ -12,6 +12,7 @@ import { ProductsController } from './products.controller.js';
 import { ReviewsController } from './reviews.controller.js';
 import { ShopSecurity } from './shop-security.js';
 import { User } from './user.js';
+import { UsersController } from './users.controller.js';
 
 @Module({})
 export class AppModule implements NestModule {
@@ -27,10 +28,12 @@ export class AppModule implements NestModule {
           jwtExpirationHours: 24,
           roleHierarchy: { ADMIN: ['STAFF'] },
         }),
-        CrudModule.forFeature(ProductsController, ReviewsController, OrdersController, {
+        CrudModule.forFeature(ProductsController, ReviewsController, OrdersController, UsersController, {
           entity: Category,
           endpoint: '/api/categories',
           enablePagination: true,
+          filterableFields: ['id', 'name'],
+          sortableFields: ['id', 'name'],
         }),
       ],
       controllers: [AdminController],
@@ -42,8 +45,8 @@ export class AppModule implements NestModule {
 
   /** Browsers at the origin of the shop may call everything except the admin area. */
   configure(consumer: MiddlewareConsumer): void {
-    const generated = [ProductsController, ReviewsController, OrdersController].flatMap((each) => routesOf(each));
+    const controllers = [ProductsController, ReviewsController, OrdersController, UsersController];
     const others = ['/api/categories', '/api/categories/*path', '/api/auth/*path'];
-    consumer.apply(cors(this.config.shopOrigin)).forRoutes(...generated, ...others);
+    consumer.apply(cors(this.config.shopOrigin)).forRoutes(...controllers.flatMap((each) => routesOf(each)), ...others);
   }
 }

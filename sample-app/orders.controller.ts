@@ -8,5 +8,7 @@ export class OrdersController extends CrudController({
   endpoint: '/api/orders',
   enablePagination: true,
   enableIdempotency: true,
+  filterableFields: ['id', 'productId', 'customerId', 'placedAt'],
+  sortableFields: ['id', 'quantity', 'placedAt'],
   owner: { field: 'customerId', reads: true, except: ['ADMIN'] },
 }) {}

@@ -1,5 +1,5 @@
 import { IsNotEmpty, IsOptional, Min } from 'class-validator';
-import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
 
 import { Category } from './category.js';
 import { Review } from './review.js';
@@ -40,4 +40,8 @@ export class Product {
   /** DELETE sets it and keeps the row, so that an administrator can restore the product. */
   @DeleteDateColumn()
   deletedAt!: Date | null;
+
+  /** Grows with each change. Responses carry it as `ETag`, so that `If-Match` prevents lost updates. */
+  @VersionColumn()
+  version!: number;
 }

@@ -15,8 +15,8 @@ export class ProductsController extends CrudController({
   enableRestore: true,
   deletedRoles: ['ADMIN'],
   searchableFields: ['name', 'description'],
-  filterableFields: ['name', 'price', 'cost', 'stock', 'categoryId', 'category.name'],
-  sortableFields: ['name', 'price', 'cost'],
+  filterableFields: ['id', 'name', 'price', 'cost', 'stock', 'categoryId', 'category.name'],
+  sortableFields: ['id', 'name', 'price', 'cost', 'stock'],
   includableRelations: ['category', 'reviews'],
   fieldPermissions: { cost: { read: ['ADMIN'], write: ['ADMIN'] } },
 }) {

@@ -7,6 +7,6 @@ export class ReviewsController extends CrudController({
   entity: Review,
   endpoint: '/api/products/:productId/reviews',
   enablePagination: true,
-  sortableFields: ['stars'],
+  sortableFields: ['id', 'stars'],
   owner: { field: 'authorId', except: ['STAFF'] },
 }) {}

@@ -3,7 +3,7 @@ import { SecurityConfig } from 'declarest';
 
 /**
  * The catalogue and the description of the API are public to read, and only the staff writes the catalogue. All else
- * needs a login; the admin area and deleting orders need ADMIN.
+ * needs a login; the admin area, users and deleting orders need ADMIN.
  */
 @Injectable()
 export class ShopSecurity extends SecurityConfig {
@@ -12,6 +12,6 @@ export class ShopSecurity extends SecurityConfig {
     this.requireAuth('/api/**');
     for (const catalogue of ['/api/products', '/api/categories'])
       this.requireRole('STAFF', `POST ${catalogue}`, `POST,PUT,PATCH,DELETE ${catalogue}/*`);
-    this.requireRole('ADMIN', '/api/admin/**', 'DELETE /api/orders/*');
+    this.requireRole('ADMIN', '/api/admin/**', '/api/users/**', 'DELETE /api/orders/*');
   }
 }
