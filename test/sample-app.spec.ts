@@ -151,6 +151,8 @@ describe('the running shop', () => {
     ['DELETE', '/api/orders/1', 401, 403, 403],
     ['GET', '/api/admin/overview', 401, 403, 403],
     ['PUT', '/api/admin/staff/1', 401, 403, 403],
+    ['GET', '/api/users', 401, 403, 403],
+    ['PATCH', '/api/users/1', 401, 403, 403],
   ])(
     '[3.2] answers %s %s with %i without a token, with %i as a customer and with %i as staff',
     async (method, path, anonymous, asCustomer, asStaff) => {
@@ -321,9 +323,29 @@ describe('the running shop', () => {
     expect(await prices()).toEqual([17.8, 5.5, 21, 39]);
   });
 
+  it('[8.5] refuses to overwrite a change of another editor', async () => {
+    const read = await running.ask('GET', '/api/products/2');
+    const patch = (price: number): Promise<Answer> =>
+      running.ask('PATCH', '/api/products/2', {
+        token: staff,
+        json: { price },
+        headers: { 'If-Match': read.headers['etag'] ?? '' },
+      });
+    expect([(await patch(28)).status, (await patch(29)).status]).toEqual([200, 412]);
+  });
+
+  it('[2.6] lets administrators see users without passwords, and change their roles', async () => {
+    const { data: users } = (await running.ask('GET', '/api/users?filter[role]=ADMIN', { token: admin })).json;
+    expect(users).toEqual([expect.objectContaining({ email: 'boss@shop.example', role: 'ADMIN', active: true })]);
+    expect(users[0]).not.toHaveProperty('password');
+    const path = `/api/users/${users[0].id}`;
+    expect((await running.ask('PATCH', path, { token: admin, json: { role: 'ADMIN' } })).status).toBe(200);
+  });
+
   it('[4.7] returns the previous price in the message of the overridden update', async () => {
-    const { data: product } = (await running.ask('GET', '/api/products/1')).json;
+    const { version, ...product } = (await running.ask('GET', '/api/products/1')).json.data;
     const put = (json: object): Promise<Answer> => running.ask('PUT', '/api/products/1', { token: staff, json });
+    expect(version).toBe(1);
     expect((await put({ ...product, stock: 5 })).json.message).toBe('Product updated');
     expect((await put({ ...product, price: 36 })).json).toMatchObject({
       message: 'Product updated, price changed from 34.5 to 36',
@@ -332,18 +354,22 @@ describe('the running shop', () => {
     expect((await put({ ...product, price: -1 })).status).toBe(400);
   });
 
-  it.each(['/api/products/1', '/api/categories', '/api/products/1/reviews', '/api/orders/1', '/api/auth/login'])(
-    '[5] answers the preflight of the configured shop front for %s',
-    async (path) => {
-      const headers = { Origin: 'https://front.example', 'Access-Control-Request-Method': 'POST' };
-      const answer = await running.ask('OPTIONS', path, { headers });
-      expect([answer.status, answer.headers['access-control-allow-origin'], answer.text]).toEqual([
-        204,
-        'https://front.example',
-        '',
-      ]);
-    },
-  );
+  it.each([
+    '/api/products/1',
+    '/api/categories',
+    '/api/products/1/reviews',
+    '/api/orders/1',
+    '/api/users/1',
+    '/api/auth/login',
+  ])('[5] answers the preflight of the configured shop front for %s', async (path) => {
+    const headers = { Origin: 'https://front.example', 'Access-Control-Request-Method': 'POST' };
+    const answer = await running.ask('OPTIONS', path, { headers });
+    expect([answer.status, answer.headers['access-control-allow-origin'], answer.text]).toEqual([
+      204,
+      'https://front.example',
+      '',
+    ]);
+  });
 
   it('[5] answers no preflight for the admin area', async () => {
     const answer = await running.ask('OPTIONS', '/api/admin/overview', {
