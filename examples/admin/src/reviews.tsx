@@ -1,0 +1,28 @@
+import Typography from '@mui/material/Typography';
+import { Datagrid, DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
+
+import { REVIEWS } from './shop.js';
+
+/** The reviews of the product on the page. The staff may delete them. */
+export function ProductReviews() {
+  const product = useRecordContext();
+  if (!product) return null;
+  return (
+    <>
+      <Typography variant="h6" sx={{ px: 2 }}>
+        Reviews
+      </Typography>
+      <ReferenceManyField reference={REVIEWS} target="productId" sort={{ field: 'stars', order: 'DESC' }}>
+        <Datagrid bulkActionButtons={false} rowClick={false} empty={<Typography sx={{ p: 2 }}>None yet.</Typography>}>
+          <NumberField source="stars" />
+          <TextField source="text" sortable={false} />
+          <DeleteButton
+            mutationMode="pessimistic"
+            redirect={false}
+            mutationOptions={{ meta: { productId: product.id } }}
+          />
+        </Datagrid>
+      </ReferenceManyField>
+    </>
+  );
+}
