@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index'];
 const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'];
 const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
-const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md)$/;
+const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md|docs\/images\/.+\.png)$/;
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
 const packed = Object.values(JSON.parse(output))[0].files.map(({ path }) => path);

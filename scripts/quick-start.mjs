@@ -1,4 +1,4 @@
-// Follows "Your first application" of README in an empty folder, as a new user does, with the package built in dist/.
+// Follows "Without the initializer" of README in an empty folder, as a new user does, with the package built in dist/.
 import { execFileSync, execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'declarest-quick-start-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const [, section] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## Your first application\n');
+const [, section] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## Without the initializer\n');
 const block = (language) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(section)[1];
 const [, compile, start] = /Compile and start it with `(.+) && (.+)`/.exec(section);
 const run = (commands) => execSync(`set -ex\n${commands}`, { cwd: folder, stdio: 'inherit' });

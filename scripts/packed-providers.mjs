@@ -1,0 +1,97 @@
+// Packs the packages for front ends, installs them in an empty folder as an application does, checks the types of a file
+// that uses them, and runs it against the sample shop.
+//
+//     npm run test:packages
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PACKAGES = ['ra-data-declarest', 'refine-declarest'];
+const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
+
+const USE = `
+import * as admin from 'ra-data-declarest';
+import * as refine from 'refine-declarest';
+
+export async function useShop(url: string, email: string, password: string): Promise<unknown[]> {
+  await admin.authProvider(url).login({ username: email, password });
+  const { data, total } = await admin.dataProvider(url).getList('products', {
+    pagination: { page: 1, perPage: 2 },
+    sort: { field: 'price', order: 'DESC' },
+    filter: { price_lt: 30 },
+  });
+  const loggedIn = await refine.authProvider(url).login({ email, password });
+  const listed = await refine.dataProvider(url).getList({
+    resource: 'users',
+    pagination: { currentPage: 1, pageSize: 5, mode: 'server' },
+    filters: [{ field: 'role', operator: 'eq', value: 'ADMIN' }],
+  });
+  const [user] = listed.data;
+  return [data.map(({ name }) => String(name)), total, loggedIn.success, user?.['email'], listed.total];
+}
+`;
+const TSCONFIG = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['ES2023', 'DOM'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+  },
+  include: ['use.ts'],
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'declarest-packages-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+
+const tarballs = PACKAGES.map((name) => {
+  run('npm', ['run', 'build', '--workspace', name], ROOT);
+  run('npx', ['publint', '--strict', join('packages', name)], ROOT);
+  const [{ filename, files }] = Object.values(
+    JSON.parse(run('npm', ['pack', '--json', '--workspace', name, '--pack-destination', folder], ROOT)),
+  );
+  const others = files
+    .map(({ path }) => path)
+    .filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path));
+  assert.deepEqual(others, [], `${name} must publish dist/, LICENSE, README.md and package.json only.`);
+  return `./${filename}`;
+});
+writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+run('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error', ...tarballs], folder);
+writeFileSync(join(folder, 'use.ts'), USE);
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
+
+const shop = spawn(process.execPath, [join(ROOT, 'sample-app/dist/main.js')], {
+  cwd: folder,
+  env: { ...process.env, PORT: '0', ...ADMIN },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+try {
+  let output = '';
+  let url;
+  for await (const chunk of shop.stdout.iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    [, url] = /The shop is up at (\S+)/.exec(output) ?? [];
+    if (url) break;
+  }
+  assert(url, `The shop did not start: ${output}`);
+  shop.stdout.resume();
+  const call = `console.log(JSON.stringify(await (await import('./use.js')).useShop(...process.argv.slice(1))))`;
+  const args = [`${url}/api`, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD];
+  const used = JSON.parse(run(process.execPath, ['--input-type=module', '--eval', call, ...args], folder));
+  assert.deepEqual(used, [['Bread knife', 'Fountain pen'], 8, true, ADMIN.ADMIN_EMAIL, 1]);
+  console.log(`${PACKAGES.join(' and ')} work as installed from their tarballs.`);
+} finally {
+  const ended = once(shop, 'exit');
+  shop.kill('SIGINT');
+  await ended;
+}
