@@ -1,0 +1,258 @@
+/** The data provider of react-admin. */
+import type {
+  DataProvider,
+  DeleteParams,
+  GetListResult,
+  GetManyParams,
+  GetManyReferenceParams,
+  GetOneResult,
+  Identifier,
+  QueryFunctionContext,
+  RaRecord,
+  SortPayload,
+} from 'ra-core';
+
+import { conflict, failureOf, isSuccess } from './errors.js';
+import { createEtags, strongEtag } from './etags.js';
+import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
+import { changesBetween, type Fields, isEqual } from './json.js';
+import { createListReader } from './lists.js';
+import { dataOf, readMany, writeMany } from './many.js';
+import { hasText, joinList, listQuery, type Meta, recordQuery } from './query.js';
+import { createRefusals } from './refusals.js';
+import { parametersOf, recordUrl, resourceUrl } from './resource-path.js';
+
+/** Options of {@link dataProvider}. */
+export type DataProviderOptions = HttpOptions;
+
+export interface ExportParams {
+  /** @default 'csv' */
+  readonly format?: 'csv' | 'ndjson';
+  readonly filter?: Fields;
+  readonly sort?: SortPayload;
+  readonly meta?: Meta;
+  readonly signal?: AbortSignal;
+}
+
+export interface RestoreParams {
+  readonly id: Identifier;
+  /** Gives the values of a nested resource. */
+  readonly previousData?: RaRecord;
+  readonly meta?: Meta;
+}
+
+/** Members of the options of `fetch`, and `json`, which is sent as the body. */
+export interface CustomInit {
+  /** @default 'GET' */
+  readonly method?: string;
+  readonly json?: unknown;
+  readonly body?: BodyInit;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** The data provider, with what the server offers beyond the methods of react-admin. */
+export interface DeclarestDataProvider extends DataProvider {
+  /**
+   * The list as a file: the response of the server, with its body unread.
+   *
+   * @example
+   * const response = await provider.export('products', { format: 'csv', filter: { price_gte: 30 } });
+   * const file = await response.blob();
+   */
+  export(resource: string, params?: ExportParams): Promise<Response>;
+  /** Shows a deleted record again. @example await provider.restore('products', { id: 7 }); */
+  restore<RecordType extends RaRecord = RaRecord>(
+    resource: string,
+    params: RestoreParams,
+  ): Promise<GetOneResult<RecordType>>;
+  /**
+   * Sends a request to another endpoint below the url, with the token. `data` is the whole body of the response.
+   *
+   * @example
+   * const { data } = await provider.custom<{ data: { count: number } }>('products/count');
+   */
+  custom<T = unknown>(path: string, init?: CustomInit): Promise<{ data: T }>;
+  supportAbortSignal: true;
+}
+
+/**
+ * Creates a data provider for the generated endpoints of a server.
+ *
+ * @param url base of the resources
+ *
+ * @example
+ * <Admin dataProvider={dataProvider('http://localhost:3000/api')}>
+ *   <Resource name="products" list={ProductList} />
+ * </Admin>
+ */
+export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
+  const client = createClient(url, options);
+  const refusals = createRefusals();
+  const etags = createEtags();
+  const readList = createListReader(client, refusals);
+
+  const urlOf = (resource: string, ...sources: (Fields | undefined)[]): string =>
+    resourceUrl(client.url, resource, sources);
+
+  const succeed = async (request: Request): Promise<Answer> => {
+    const answer = await client.send(request);
+    if (isSuccess(answer)) return answer;
+    throw failureOf(answer);
+  };
+
+  /** A record that was answered whole has an ETag. */
+  const remember = <T>(recordUrl: string, answer: Answer): { data: T } => {
+    const data = dataOf<T>(answer);
+    etags.remember(recordUrl, data, answer);
+    return { data };
+  };
+
+  /**
+   * Writes a record in the version that the user saw. Records of lists have no ETag: where the server requires one, the
+   * record is read again, and must have the values that the user saw.
+   */
+  const writeVersion = async (request: Request, seen: Fields | undefined): Promise<Answer> => {
+    const write = (etag: string | undefined): Promise<Answer> =>
+      client.send({ ...request, headers: etag === undefined ? undefined : { 'If-Match': etag } });
+    const etag = seen && etags.find(request.url, seen);
+    const answer = await write(etag);
+    if (isSuccess(answer)) return answer;
+    if (answer.status !== 428 || etag !== undefined || !seen) throw failureOf(answer);
+    const { url, resource } = request;
+    const current = await succeed({ method: 'GET', url, resource });
+    const values = dataOf<Fields>(current);
+    if (Object.keys(seen).some((name) => name in values && !isEqual(seen[name], values[name])))
+      throw conflict(resource);
+    const repeated = await write(strongEtag(current));
+    if (isSuccess(repeated)) return repeated;
+    throw failureOf(repeated);
+  };
+
+  const getList: DataProvider['getList'] = async (resource, params) => {
+    const { pagination = { page: 1, perPage: 25 }, sort, signal } = params;
+    const filter: Fields = params.filter ?? {};
+    const meta: Meta = params.meta ?? {};
+    const query = listQuery(withoutParameters(resource, filter), sort, meta, resource);
+    const base = urlOf(resource, meta, filter);
+    return readList({ resource, url: hasText(filter['q']) ? `${base}/search` : base, query, signal }, pagination);
+  };
+
+  return {
+    supportAbortSignal: true,
+    getList,
+
+    getOne: async (resource, { id, meta = {}, signal }) => {
+      const url = recordUrl(urlOf(resource, meta), id, resource);
+      return remember(url, await succeed({ method: 'GET', url, resource, query: recordQuery(meta), signal }));
+    },
+
+    getMany: async <RecordType extends RaRecord>(
+      resource: string,
+      { ids, meta = {}, signal }: GetManyParams<RecordType> & QueryFunctionContext,
+    ) => {
+      const query = listQuery({}, undefined, { ...meta, count: undefined }, resource);
+      const data = await readMany(client, refusals, { resource, url: urlOf(resource, meta), ids, query, signal });
+      return { data: data as RecordType[] };
+    },
+
+    getManyReference: async <RecordType extends RaRecord>(
+      resource: string,
+      { target, id, filter, ...params }: GetManyReferenceParams,
+    ): Promise<GetListResult<RecordType>> => {
+      // A target is the name of a field, and never has an operator.
+      const reference = parametersOf(resource).includes(target) ? id : { eq: id };
+      return getList(resource, { ...params, filter: { ...(filter as Fields), [target]: reference } });
+    },
+
+    create: async (resource, { data, meta = {} }) => {
+      const url = urlOf(resource, meta, data);
+      const answer = await succeed({ method: 'POST', url, resource, json: data });
+      return remember(recordUrl(url, dataOf<RaRecord>(answer).id, resource), answer);
+    },
+
+    update: async (resource, { id, data, previousData, meta = {} }) => {
+      const url = recordUrl(urlOf(resource, meta, previousData, data), id, resource);
+      const json = changesBetween(previousData ?? {}, data);
+      return remember(url, await writeVersion({ method: 'PATCH', url, resource, json }, previousData));
+    },
+
+    updateMany: async (resource, { ids, data, meta = {} }) => {
+      const url = urlOf(resource, meta, data);
+      const { id: _, ...changes } = data as Fields;
+      await writeMany(client, refusals, {
+        resource,
+        ids,
+        batch: (ids) => {
+          const json = { items: ids.map((id) => ({ ...changes, id })) };
+          return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
+        },
+        single: (id) => ({
+          method: 'PATCH',
+          url: recordUrl(url, id, resource),
+          resource,
+          json: changes,
+          headers: ANY_VERSION,
+        }),
+      });
+      return { data: ids };
+    },
+
+    delete: async <RecordType extends RaRecord>(
+      resource: string,
+      { id, previousData, meta = {} }: DeleteParams<RecordType>,
+    ) => {
+      const url = recordUrl(urlOf(resource, meta, previousData), id, resource);
+      const query = new URLSearchParams((meta as Meta).purge ? { purge: 'true' } : {});
+      await writeVersion({ method: 'DELETE', url, resource, query }, previousData);
+      return { data: previousData ?? ({ id } as RecordType) };
+    },
+
+    deleteMany: async (resource, { ids, meta = {} }) => {
+      const url = urlOf(resource, meta);
+      await writeMany(client, refusals, {
+        resource,
+        ids,
+        batch: (ids) => {
+          const query = new URLSearchParams({ ids: joinList(ids) });
+          return { method: 'DELETE', url: `${url}/batch`, resource, query, headers: ANY_VERSION };
+        },
+        single: (id) => ({ method: 'DELETE', url: recordUrl(url, id, resource), resource, headers: ANY_VERSION }),
+      });
+      return { data: ids };
+    },
+
+    restore: async (resource, { id, previousData, meta }) => {
+      const url = recordUrl(urlOf(resource, meta, previousData), id, resource);
+      return remember(url, await succeed({ method: 'POST', url: `${url}/restore`, resource }));
+    },
+
+    export: async (resource, { format = 'csv', filter = {}, sort, meta = {}, signal } = {}) => {
+      const query = listQuery(withoutParameters(resource, filter), sort, meta, resource);
+      query.set('format', format);
+      const request = { method: 'GET', url: `${urlOf(resource, meta, filter)}/export`, resource, query, signal };
+      const response = await client.open(request);
+      if (response.ok) return response;
+      throw failureOf(await client.read(request, response));
+    },
+
+    custom: async <T>(path: string, { method = 'GET', ...init }: CustomInit = {}) => {
+      const answer = await succeed({
+        ...init,
+        method,
+        url: `${client.url}/${path.replace(/^\/+/, '')}`,
+        resource: path,
+      });
+      return { data: answer.body as T };
+    },
+  };
+}
+
+/** A change of many records holds whatever their versions are. */
+const ANY_VERSION = { 'If-Match': '*' };
+
+/** The values of a nested resource are in its path. */
+function withoutParameters(resource: string, filter: Fields): Fields {
+  const names = parametersOf(resource);
+  return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.includes(name)));
+}
