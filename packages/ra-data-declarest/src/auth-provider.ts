@@ -39,9 +39,9 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): Au
       // A login of another user must not send the token of the last one.
       tokens.clear();
       const body = { ...(username !== undefined && { [loginField]: username }), ...others, password };
-      const answer = await client.send({ method: 'POST', url: `${base}/login`, resource: 'login', body });
-      if (answer.status !== 200) throw failureOf(answer, 'login');
-      tokens.write((answer.json as { readonly data: { readonly token: string } }).data.token);
+      const answer = await client.send({ method: 'POST', url: `${base}/login`, resource: 'login', json: body });
+      if (answer.status !== 200) throw failureOf(answer);
+      tokens.write((answer.body as { readonly data: { readonly token: string } }).data.token);
     },
 
     async logout() {
@@ -61,8 +61,8 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): Au
 
     async getIdentity(): Promise<UserIdentity> {
       const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
-      if (answer.status !== 200) throw failureOf(answer, 'me');
-      const { user } = (answer.json as { readonly data: { readonly user: Profile } }).data;
+      if (answer.status !== 200) throw failureOf(answer);
+      const { user } = (answer.body as { readonly data: { readonly user: Profile } }).data;
       const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
       return { ...user, fullName: name || (user.email ?? user.username ?? String(user.id)) };
     },

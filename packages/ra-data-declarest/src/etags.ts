@@ -1,10 +1,11 @@
 /** Remembers which version of a record has which ETag. */
 import type { Answer } from './http.js';
+import { canonical } from './json.js';
 
 const MAX_RECORDS = 1_000;
 
 export interface Etags {
-  /** Of exactly this content, so that a version that was fetched later does not count. */
+  /** Of exactly this content: a version that was read later has another one. */
   find(url: string, record: unknown): string | undefined;
   remember(url: string, record: unknown, answer: Answer): void;
 }
@@ -14,10 +15,9 @@ export function createEtags(): Etags {
   const etags = new Map<string, string>();
   return {
     find: (url, record) => etags.get(keyOf(url, record)),
-    remember(url, record, { headers }) {
-      const etag = headers.get('etag');
-      // Express adds weak ETags of the body. They match no version.
-      if (etag === null || !/^"[^"]*"$/.test(etag)) return;
+    remember(url, record, answer) {
+      const etag = strongEtag(answer);
+      if (etag === undefined) return;
       const key = keyOf(url, record);
       etags.delete(key);
       etags.set(key, etag);
@@ -27,12 +27,10 @@ export function createEtags(): Etags {
   };
 }
 
-/** Members in the order of their names: react-query may copy a record. */
-const keyOf = (url: string, record: unknown): string =>
-  `${url} ${JSON.stringify(record, (_, value: unknown) => (isPlain(value) ? Object.fromEntries(sorted(value)) : value))}`;
+/** Express adds weak ETags of the body, `W/"…"`. They match no version. */
+export function strongEtag({ headers }: Answer): string | undefined {
+  const etag = headers.get('etag');
+  return etag !== null && /^"[^"]*"$/.test(etag) ? etag : undefined;
+}
 
-const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const sorted = (value: object): [string, unknown][] =>
-  Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+const keyOf = (url: string, record: unknown): string => `${url} ${canonical(record)}`;

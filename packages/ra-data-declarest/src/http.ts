@@ -3,6 +3,7 @@ import { HttpError } from 'ra-core';
 
 import { createTokenStore, type TokenStorage, type TokenStore } from './token-store.js';
 
+/** Options of both providers. Give both the same. */
 export interface HttpOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
@@ -17,19 +18,20 @@ export interface Request {
   readonly resource: string;
   readonly query?: URLSearchParams;
   /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: BodyInit;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** An answer of any status. */
 export interface Answer {
-  readonly method: string;
-  readonly url: string;
+  readonly request: Request;
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body; `undefined` where it is empty or not JSON. */
-  readonly json: unknown;
+  readonly body: unknown;
 }
 
 export interface Client {
@@ -38,8 +40,10 @@ export interface Client {
   readonly tokens: TokenStore;
   /** @throws HttpError without an answer, or where it is HTML */
   send(request: Request): Promise<Answer>;
-  /** The answer with its body unread. @throws HttpError without an answer */
-  fetch(request: Request): Promise<Response>;
+  /** The response with its body unread. @throws HttpError without an answer */
+  open(request: Request): Promise<Response>;
+  /** @throws HttpError where the answer ends early, or is HTML */
+  read(request: Request, response: Response): Promise<Answer>;
 }
 
 /** @param url the base of the resources, for example `https://shop.example/api` */
@@ -47,54 +51,52 @@ export function createClient(url: string, options: HttpOptions): Client {
   const base = url.replace(/\/+$/, '');
   const tokens = createTokenStore(base, options.storage);
 
-  /** The only place that attaches the token. */
-  const respond = async ({ method, url, resource, query, body, headers, signal }: Request): Promise<Response> => {
+  const open = async (request: Request): Promise<Response> => {
+    const {
+      method,
+      url,
+      query,
+      json,
+      signal,
+      headers,
+      body = json === undefined ? null : JSON.stringify(json),
+    } = request;
+    // The only place that attaches the token.
     const token = tokens.read();
     try {
       return await (options.fetch ?? globalThis.fetch)(withQuery(url, query), {
         method,
+        body,
         headers: {
           ...(token !== undefined && { Authorization: `Bearer ${token}` }),
           // Fastify refuses an empty body that is declared as JSON.
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(json !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
       });
     } catch (cause) {
-      if (signal?.aborted) throw cause;
-      throw unreachable(resource, url, cause);
+      throw signal?.aborted ? cause : unreachable(request, cause);
     }
   };
 
-  return {
-    url: base,
-    tokens,
-    fetch: respond,
-    async send(request) {
-      const response = await respond(request);
-      return readAnswer(response, request);
-    },
+  const read = async (request: Request, response: Response): Promise<Answer> => {
+    const { status, headers } = response;
+    if (headers.get('content-type')?.startsWith('text/html'))
+      throw new HttpError(
+        `The server answered with HTML at ${request.url} for "${request.resource}", expected JSON. Check the url of the provider.`,
+        status,
+      );
+    const text = await response.text().catch((cause: unknown) => {
+      throw request.signal?.aborted ? cause : unreachable(request, cause);
+    });
+    return { request, status, headers, body: parseJson(text) };
   };
+
+  return { url: base, tokens, open, read, send: async (request) => read(request, await open(request)) };
 }
 
-/** @throws HttpError for HTML, and for a connection that ends early */
-export async function readAnswer(response: Response, { method, url, resource, signal }: Request): Promise<Answer> {
-  const { status, headers } = response;
-  if (headers.get('content-type')?.startsWith('text/html'))
-    throw new HttpError(
-      `The server answered with HTML at ${url} for "${resource}", expected JSON. Check the url of the provider.`,
-      status,
-    );
-  const text = await response.text().catch((cause: unknown) => {
-    if (signal?.aborted) throw cause;
-    throw unreachable(resource, url, cause);
-  });
-  return { method, url, status, headers, json: parseJson(text) };
-}
-
-const unreachable = (resource: string, url: string, cause: unknown): HttpError =>
+const unreachable = ({ url, resource }: Request, cause: unknown): HttpError =>
   new HttpError(
     `No answer from ${url} for "${resource}" (${cause instanceof Error ? cause.message : String(cause)}). Check that the server runs, and its CORS settings where it has another origin.`,
     0,

@@ -1,30 +1,23 @@
 /** Builds the URLs of resources and records. */
 import { HttpError, type Identifier } from 'ra-core';
 
-import type { Filter } from './query.js';
+import type { Fields } from './json.js';
 
-/**
- * A resource such as `products/:productId/reviews` takes its values from the first source that has them.
- *
- * @returns the URL, and the names that the path uses
- */
-export function resourceUrl(
-  base: string,
-  resource: string,
-  ...sources: readonly (Filter | undefined)[]
-): { readonly url: string; readonly names: readonly string[] } {
-  const names: string[] = [];
+/** `['productId']` for `products/:productId/reviews`. */
+export const parametersOf = (resource: string): string[] =>
+  [...resource.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+
+/** A nested resource takes each value from the first source that has it. */
+export function resourceUrl(base: string, resource: string, sources: readonly (Fields | undefined)[]): string {
   const path = resource.replace(/:(\w+)/g, (_, name: string) => {
     const value = sources.map((each) => each?.[name]).find((each) => each !== undefined && each !== null);
-    if (value === undefined)
-      throw new HttpError(
-        `The resource "${resource}" needs a value for ${name}. Pass meta: { ${name}: … } or a filter on ${name}.`,
-        400,
-      );
-    names.push(name);
-    return encodeSegment(value, resource);
+    if (value !== undefined) return encodeSegment(value, resource);
+    throw new HttpError(
+      `The resource "${resource}" needs a value for ${name}. Pass meta: { ${name}: … } or a filter on ${name}.`,
+      400,
+    );
   });
-  return { url: `${base}/${path}`, names };
+  return `${base}/${path}`;
 }
 
 export const recordUrl = (url: string, id: Identifier, resource: string): string =>
