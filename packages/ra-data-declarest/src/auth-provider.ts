@@ -1,74 +1,82 @@
-/** Logs in and out at the endpoints of `AuthModule`, and reads the roles from the token. */
-import type { AuthProvider, HttpError, UserIdentity } from 'ra-core';
+/** The auth provider of react-admin. */
+import { type AuthProvider, HttpError, type UserIdentity } from 'ra-core';
 
-import { failureOf } from './errors.js';
-import { createClient, type HttpOptions } from './http.js';
+import { failureOf, isSuccess } from './errors.js';
+import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
 import { readClaims } from './token-store.js';
 
+/** Options of {@link authProvider}. */
 export interface AuthProviderOptions extends HttpOptions {
-  /** The URL of the endpoints, where `authBasePath` lies elsewhere. @default `<url>/auth` */
+  /** The url of login and identity: origin and `authBasePath` of the server. @default `<url>/auth` */
   readonly authUrl?: string;
-  /** What the user name of react-admin's login form is. @default 'email' */
+  /** As `loginMethod` of the server. @default 'email' */
   readonly loginField?: 'email' | 'username';
 }
 
-interface Profile {
-  readonly id: string | number;
-  readonly email: string | null;
-  readonly username: string | null;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
+export interface LoginParams {
+  readonly email?: string;
+  /** The login form of react-admin sends this name, also for an e-mail address. */
+  readonly username?: string;
+  readonly password: string;
+}
+
+/** The auth provider; permissions are the roles of the user. */
+export interface DeclarestAuthProvider extends AuthProvider {
+  login(params: LoginParams): Promise<void>;
+  getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
+  getPermissions(params?: unknown): Promise<string[]>;
 }
 
 /**
- * The auth provider of react-admin. `getPermissions` returns the roles of the token, for example `['ADMIN']`.
+ * Creates an auth provider for the endpoints of `AuthModule`.
  *
- * @param url the one of the data provider, which sends the token of this login
+ * @param url the one of the data provider, so that both share the token
  *
  * @example
+ * const url = 'http://localhost:3000/api';
+ *
  * <Admin dataProvider={dataProvider(url)} authProvider={authProvider(url)} requireAuth />
  */
-export function authProvider(url: string, options: AuthProviderOptions = {}): AuthProvider {
-  const { loginField = 'email' } = options;
+export function authProvider(url: string, options: AuthProviderOptions = {}): DeclarestAuthProvider {
   const client = createClient(url, options);
   const { tokens } = client;
-  const base = options.authUrl?.replace(/\/+$/, '') ?? `${client.url}/auth`;
+  const { authUrl = `${client.url}/auth`, loginField = 'email' } = options;
+  const base = authUrl.replace(/\/+$/, '');
+
+  const succeed = async (request: Omit<Request, 'resource'>): Promise<Answer> => {
+    const answer = await client.send({ ...request, resource: 'auth' });
+    if (isSuccess(answer)) return answer;
+    throw failureOf(answer);
+  };
 
   return {
-    async login({ username, password, ...others }: Readonly<Record<string, unknown>>) {
-      // A login of another user must not send the token of the last one.
-      tokens.clear();
-      const body = { ...(username !== undefined && { [loginField]: username }), ...others, password };
-      const answer = await client.send({ method: 'POST', url: `${base}/login`, resource: 'login', json: body });
-      if (answer.status !== 200) throw failureOf(answer);
-      tokens.write((answer.body as { readonly data: { readonly token: string } }).data.token);
+    supportAbortSignal: true,
+
+    login: async ({ email, username, password }) => {
+      const name = loginField === 'email' ? (email ?? username) : username;
+      const json = { [loginField]: name, password };
+      const { body } = await succeed({ method: 'POST', url: `${base}/login`, json });
+      tokens.write((body as { data: { token: string } }).data.token);
     },
 
-    async logout() {
-      tokens.clear();
+    logout: async () => tokens.clear(),
+
+    checkAuth: async () => {
+      if (!readClaims(tokens.read())) throw new HttpError('ra.auth.auth_check_error', 401);
     },
 
-    async checkAuth() {
-      if (!readClaims(tokens.read())) throw new Error('Log in to continue.');
+    // react-admin calls `logout` then, which removes the token.
+    checkError: async (error: { readonly status?: unknown } | undefined) => {
+      if (error?.status === 401) throw new HttpError('ra.notification.logged_out', 401);
     },
 
-    /** 401 ends the login. 403 does not: the user may see other pages. */
-    async checkError(error: HttpError) {
-      if (error.status !== 401) return;
-      tokens.clear();
-      throw error;
+    getIdentity: async ({ signal } = {}) => {
+      const { body } = await succeed({ method: 'GET', url: `${base}/me`, signal });
+      const { user } = (body as { data: { user: UserIdentity } }).data;
+      const names = [user['firstName'], user['lastName']].filter(Boolean).join(' ');
+      return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
-    async getIdentity(): Promise<UserIdentity> {
-      const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
-      if (answer.status !== 200) throw failureOf(answer);
-      const { user } = (answer.body as { readonly data: { readonly user: Profile } }).data;
-      const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
-      return { ...user, fullName: name || (user.email ?? user.username ?? String(user.id)) };
-    },
-
-    async getPermissions(): Promise<readonly string[]> {
-      return readClaims(tokens.read())?.roles ?? [];
-    },
+    getPermissions: async () => readClaims(tokens.read())?.roles ?? [],
   };
 }

@@ -1,13 +1,11 @@
 /** Sends requests to the server, with the token of the user. */
-import { HttpError } from 'ra-core';
-
+import { noAnswer, notJson } from './errors.js';
 import { createTokenStore, type TokenStorage, type TokenStore } from './token-store.js';
 
-/** Options of both providers. Give both the same. */
 export interface HttpOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
-  /** Where the token is stored. @default `localStorage`, or memory where there is none */
+  /** Where both providers store the token. @default `localStorage`, or memory where there is none */
   readonly storage?: TokenStorage;
 }
 
@@ -20,98 +18,88 @@ export interface Request {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
-  readonly body?: BodyInit;
+  readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer of any status. */
+/** A response of any status, with its body. */
 export interface Answer {
   readonly request: Request;
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; `undefined` where it is empty or not JSON. */
+  /** The parsed body, or its text where it is not JSON; `undefined` where it is empty. */
   readonly body: unknown;
 }
 
 export interface Client {
-  /** Without a slash at the end. */
+  /** The base of the resources, without a slash at the end. */
   readonly url: string;
   readonly tokens: TokenStore;
-  /** @throws HttpError without an answer, or where it is HTML */
-  send(request: Request): Promise<Answer>;
-  /** The response with its body unread. @throws HttpError without an answer */
+  /** The response with its body unread. @throws HttpError where there is no response */
   open(request: Request): Promise<Response>;
-  /** @throws HttpError where the answer ends early, or is HTML */
+  /** Reads the body of a response of `open`. @throws HttpError where it is HTML */
   read(request: Request, response: Response): Promise<Answer>;
+  /** Does both. */
+  send(request: Request): Promise<Answer>;
 }
 
-/** @param url the base of the resources, for example `https://shop.example/api` */
-export function createClient(url: string, options: HttpOptions): Client {
+export function createClient(url: string, { fetch: fetchOption, storage }: HttpOptions): Client {
   const base = url.replace(/\/+$/, '');
-  const tokens = createTokenStore(base, options.storage);
+  const tokens = createTokenStore(base, storage);
 
-  const open = async (request: Request): Promise<Response> => {
-    const {
-      method,
-      url,
-      query,
-      json,
-      signal,
-      headers,
-      body = json === undefined ? null : JSON.stringify(json),
-    } = request;
-    // The only place that attaches the token.
+  /** The only place that attaches the token. All URLs are below the base, or that of the login. */
+  const authorization = (): Record<string, string> => {
     const token = tokens.read();
+    return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  };
+
+  const open: Client['open'] = async (request) => {
+    const { method, url, query, json, body, headers, signal } = request;
+    const send = fetchOption ?? globalThis.fetch;
     try {
-      return await (options.fetch ?? globalThis.fetch)(withQuery(url, query), {
+      return await send(withQuery(url, query), {
         method,
-        body,
-        headers: {
-          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-          // Fastify refuses an empty body that is declared as JSON.
-          ...(json !== undefined && { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
+        // Fastify refuses an empty body that is declared as JSON.
+        headers: { ...authorization(), ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
         ...(signal && { signal }),
       });
     } catch (cause) {
-      throw signal?.aborted ? cause : unreachable(request, cause);
+      throw failureOfFetch(request, cause);
     }
   };
 
-  const read = async (request: Request, response: Response): Promise<Answer> => {
+  const read: Client['read'] = async (request, response) => {
     const { status, headers } = response;
-    if (headers.get('content-type')?.startsWith('text/html'))
-      throw new HttpError(
-        `The server answered with HTML at ${request.url} for "${request.resource}", expected JSON. Check the url of the provider.`,
-        status,
-      );
-    const text = await response.text().catch((cause: unknown) => {
-      throw request.signal?.aborted ? cause : unreachable(request, cause);
-    });
-    return { request, status, headers, body: parseJson(text) };
+    let text: string;
+    try {
+      text = await response.text();
+    } catch (cause) {
+      throw failureOfFetch(request, cause);
+    }
+    if (headers.get('content-type')?.startsWith('text/html')) throw notJson(request, status);
+    return { request, status, headers, body: parse(text) };
   };
 
   return { url: base, tokens, open, read, send: async (request) => read(request, await open(request)) };
 }
 
-const unreachable = ({ url, resource }: Request, cause: unknown): HttpError =>
-  new HttpError(
-    `No answer from ${url} for "${resource}" (${cause instanceof Error ? cause.message : String(cause)}). Check that the server runs, and its CORS settings where it has another origin.`,
-    0,
-  );
+/** react-admin recognises requests that it cancelled itself. */
+const failureOfFetch = (request: Request, cause: unknown): unknown =>
+  request.signal?.aborted ? cause : noAnswer(request, cause);
 
-/** Commas are left as they are, because the server limits the length of the query string. */
+/** Leaves commas and brackets as they are: the server limits the length of the query string. */
 function withQuery(url: string, query?: URLSearchParams): string {
-  const text = query?.toString().replaceAll('%2C', ',') ?? '';
+  const text = query?.toString().replaceAll(/%(?:2C|5B|5D)/g, decodeURIComponent) ?? '';
   return text === '' ? url : `${url}?${text}`;
 }
 
-function parseJson(text: string): unknown {
+function parse(text: string): unknown {
+  if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    return undefined;
+    return text;
   }
 }

@@ -1,5 +1,10 @@
-/** Data provider and auth provider of react-admin for services made with declarest. */
-export { authProvider, type AuthProviderOptions } from './auth-provider.js';
+/** Data provider and auth provider of react-admin for servers that are made with declarest. */
+export {
+  authProvider,
+  type AuthProviderOptions,
+  type DeclarestAuthProvider,
+  type LoginParams,
+} from './auth-provider.js';
 export {
   type CustomInit,
   dataProvider,

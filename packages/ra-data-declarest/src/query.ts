@@ -1,86 +1,134 @@
-/** Translates the filters, sorts and `meta` of react-admin to query parameters. */
-import { HttpError, type SortPayload } from 'ra-core';
+/** Translates filters, sort and meta of react-admin to query parameters. */
+import type { SortPayload } from 'ra-core';
 
+import { invalidCall } from './errors.js';
 import { type Fields, isObject } from './json.js';
 
-/** What this provider knows of `meta`. Other members give the values of nested resources. */
+const OPERATORS = [
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'nin',
+  'between',
+  'contains',
+  'icontains',
+  'startsWith',
+  'endsWith',
+  'isNull',
+] as const;
+type Operator = (typeof OPERATORS)[number];
+const LISTS: readonly Operator[] = ['in', 'nin', 'between'];
+
+const isOperator = (name: string | undefined): name is Operator => OPERATORS.some((operator) => operator === name);
+
+/** What `meta` may contain. The values of a nested resource are in it too. */
 export interface Meta extends Fields {
-  /** Relations that the records include: `'category'` or `['category', 'reviews']`. */
+  /** Relations to include: `'category'`, `['category', 'tags']`. */
   readonly embed?: string | readonly string[];
-  /** The only fields that are read. */
+  /** The fields to read; `id` is always read. */
   readonly fields?: string | readonly string[];
-  /** How the total is counted: `exact`, `estimated` or `none`. */
-  readonly count?: string | undefined;
-  /** Deletes a record of which DELETE only hides the row. */
+  /** Lists hidden records too, or only those. */
+  readonly deleted?: 'with' | 'only';
+  /** How the server finds the total of a list. */
+  readonly count?: 'exact' | 'estimated' | 'none' | undefined;
+  /** Deletes a record for good. */
   readonly purge?: boolean;
 }
 
-const OPERATORS = new Set(
-  'eq ne gt gte lt lte in nin between contains icontains startsWith endsWith isNull'.split(' '),
-);
-const LISTS = new Set(['in', 'nin', 'between']);
-
-/** Parameters of a request for one record. */
-export function recordQuery({ embed, fields }: Meta): URLSearchParams {
-  const query = new URLSearchParams();
-  if (embed !== undefined) query.set('include', [embed].flat().join(','));
-  // react-admin identifies records by `id`.
-  if (fields !== undefined)
-    query.set('fields', [...new Set(['id', ...[fields].flat().join(',').split(',')])].join(','));
-  return query;
-}
-
-/**
- * Parameters of a request for a list. `{ price_gte: 5 }` and `{ price: { gte: 5 } }` are `filter[price][gte]=5`. An array means
- * "one of", `null` means NULL, and `{ author: { name: 'Ann' } }` is a condition on a related record.
- *
- * @param resource for messages
- */
+/** Parameters of a list. `q` and `deleted` of the filter are parameters of their own. */
 export function listQuery(
   filter: Fields,
   sort: SortPayload | undefined,
   meta: Meta,
   resource: string,
 ): URLSearchParams {
+  const { q, deleted = meta.deleted, ...conditions } = filter;
   const query = recordQuery(meta);
+  if (hasText(q)) query.set('q', String(q));
+  if (hasText(deleted)) query.set('deleted', String(deleted));
   if (sort?.field) query.set('sort', sort.order === 'DESC' ? `-${sort.field}` : sort.field);
   if (meta.count !== undefined) query.set('count', meta.count);
-  const { q, deleted, ...conditions } = filter;
-  if (hasText(q)) query.set('q', textOf(q));
-  if (hasText(deleted)) query.set('deleted', textOf(deleted));
-  for (const [name, value] of Object.entries(conditions)) addConditions(query, name, value, resource);
+  addConditions(query, 'filter', conditions, resource);
   return query;
 }
 
-function addConditions(query: URLSearchParams, name: string, value: unknown, resource: string): void {
-  const [, field, suffix] = /^(.+)_([a-zA-Z]+)$/.exec(name) ?? [];
-  if (field !== undefined && suffix !== undefined && OPERATORS.has(suffix))
-    addCondition(query, field, suffix, value, resource);
-  else if (!isObject(value)) addCondition(query, name, Array.isArray(value) ? 'in' : 'eq', value, resource);
-  else
-    for (const [key, inner] of Object.entries(value))
-      if (OPERATORS.has(key)) addCondition(query, name, key, inner, resource);
-      else addConditions(query, `${name}.${key}`, inner, resource);
+/** Parameters of a record. */
+export function recordQuery({ embed, fields }: Meta): URLSearchParams {
+  const query = new URLSearchParams();
+  const include = namesIn(embed);
+  if (include.length > 0) query.set('include', include.join(','));
+  // react-admin identifies records by their id.
+  if (fields !== undefined) query.set('fields', [...new Set(['id', ...namesIn(fields)])].join(','));
+  return query;
 }
 
-/** A filter without a value is left out: react-admin sends one for an input that was cleared. */
-function addCondition(query: URLSearchParams, field: string, operator: string, value: unknown, resource: string): void {
-  if (value === null && operator === 'eq') return query.set(`filter[${field}][isNull]`, 'true');
-  const values = [value].flat();
-  if (values.length === 0 || !values.every(hasText)) return;
-  if (values.some(isObject) || (values.length > 1 && !LISTS.has(operator)))
-    throw new HttpError(
-      `The filter "${operator}" on "${field}" of "${resource}" must be ${LISTS.has(operator) ? 'values' : 'one value'}, got ${JSON.stringify(value)}. Use operators such as { ${field}: { gte: 5 } }.`,
-      400,
-    );
-  query.set(`filter[${field}][${operator}]`, LISTS.has(operator) ? joinList(values) : textOf(value));
-}
-
-/** A comma inside a value is escaped. */
+/** Values of a list, with commas inside of them escaped. */
 export const joinList = (values: readonly unknown[]): string =>
   values.map((each) => textOf(each).replaceAll(',', String.raw`\,`)).join(',');
 
-/** Whether a filter has a value. */
-export const hasText = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+export const hasText = (value: unknown): boolean =>
+  value !== undefined && value !== null && String(value).trim() !== '';
+
+const namesIn = (names: string | readonly string[] = []): string[] =>
+  [names].flat().flatMap((each) => each.split(',').map((name) => name.trim()));
+
+/** @param group such as `filter` or `filter[or][0]` */
+function addConditions(query: URLSearchParams, group: string, conditions: Fields, resource: string): void {
+  for (const [key, value] of Object.entries(conditions)) {
+    if ((key === 'or' || key === 'and') && Array.isArray(value)) {
+      for (const [index, member] of value.entries())
+        addConditions(query, `${group}[${key}][${index}]`, member as Fields, resource);
+    } else if (key === 'not' && isObject(value)) addConditions(query, `${group}[not]`, value, resource);
+    else addField(query, group, key, value, resource);
+  }
+}
+
+/** @param path a field, or one with an operator: `price_gte` */
+function addField(query: URLSearchParams, group: string, path: string, value: unknown, resource: string): void {
+  if (isObject(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (isOperator(key)) addCondition(query, group, path, key, inner, resource);
+      // Inputs with the source "category.name" make an object of it.
+      else addField(query, group, `${path}.${key}`, inner, resource);
+    }
+    return;
+  }
+  const [, field, suffix] = /^(.+)_([a-zA-Z]+)$/.exec(path) ?? [];
+  const [name, operator] = field !== undefined && isOperator(suffix) ? [field, suffix] : [path, undefined];
+  addCondition(query, group, name, operator ?? (Array.isArray(value) ? 'in' : 'eq'), value, resource);
+}
+
+function addCondition(
+  query: URLSearchParams,
+  group: string,
+  field: string,
+  operator: Operator,
+  value: unknown,
+  resource: string,
+): void {
+  const add = (operator: Operator, text: string): void => query.append(`${group}[${field}][${operator}]`, text);
+  if (value === null) {
+    if (operator === 'eq' || operator === 'ne') add('isNull', String(operator === 'eq'));
+    return;
+  }
+  // An input without a value.
+  if (value === undefined || value === '') return;
+  if (Array.isArray(value) && value.length === 0) {
+    if (operator === 'nin') return;
+    throw invalidCall(
+      `The filter "${field}" of "${resource}" must have values, got an empty array. Leave the filter out.`,
+    );
+  }
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.some(isObject) || (values.length > 1 && !LISTS.includes(operator)))
+    throw invalidCall(
+      `The filter "${field}" of "${resource}" must have one value for "${operator}", got ${JSON.stringify(value)}. The operators are ${OPERATORS.join(', ')}.`,
+    );
+  add(operator, LISTS.includes(operator) ? joinList(values) : textOf(values[0]));
+}
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

@@ -1,4 +1,4 @@
-/** Stores the token of the user, and reads its claims. */
+/** Stores the token of the user for both providers, and reads its claims. */
 
 /** Where the token is stored: `localStorage`, `sessionStorage`, or an object with the same methods. */
 export interface TokenStorage {
@@ -16,10 +16,10 @@ export interface TokenStore {
 export interface Claims {
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  readonly roles: readonly string[];
+  readonly roles: string[];
 }
 
-/** For processes without `localStorage`, shared by both providers. */
+/** For processes without `localStorage`. */
 const memory = new Map<string, string>();
 const MEMORY: TokenStorage = {
   getItem: (key) => memory.get(key) ?? null,
@@ -27,7 +27,7 @@ const MEMORY: TokenStorage = {
   removeItem: (key) => void memory.delete(key),
 };
 
-/** @param url of the provider: applications of one origin that use several services have a token for each of them */
+/** @param url of the providers: an origin that uses several services has a token for each of them */
 export function createTokenStore(url: string, storage?: TokenStorage): TokenStore {
   const key = `ra-data-declarest:${url}`;
   const current = (): TokenStorage => storage ?? browserStorage() ?? MEMORY;
