@@ -3,7 +3,8 @@
 //
 //     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin
 //
-// TEST_SCREENSHOTS names a folder for a picture of each page. ADMIN_COUNTS names a file for the counts.
+// TEST_SCREENSHOTS names a folder for a picture of each page, and README_PICTURE the file of the picture in README:
+// `docs/images/admin.png`. ADMIN_COUNTS names a file for the counts.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +22,7 @@ import { browserPath } from '../test/harness/browser.js';
 const EXAMPLE = fileURLToPath(new URL('../examples/admin', import.meta.url));
 const ADMIN = { email: 'boss@shop.example', password: 'the boss of the shop' };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
-const { TEST_SCREENSHOTS: screenshots, ADMIN_COUNTS: countsFile } = process.env;
+const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_COUNTS: countsFile } = process.env;
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
 const npm = (...args) => execFileSync('npm', args, { cwd: EXAMPLE, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -80,6 +81,7 @@ try {
     assert.equal(await rows().count(), 10);
     await page.getByText('1-10 of 12').waitFor();
     await show('products');
+    if (picture) await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: 1200, height: 560 } });
   });
   await step('sorts by price', async () => {
     await page.getByRole('columnheader', { name: 'Price' }).locator('span').first().click();
@@ -247,7 +249,10 @@ async function step(title, work) {
 }
 
 async function show(name) {
-  if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  if (!screenshots) return;
+  // Notifications fade in.
+  await setTimeout(400);
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
 function rows() {

@@ -4,10 +4,12 @@ import {
   Datagrid,
   Edit,
   List,
+  SaveButton,
   SelectInput,
   SimpleForm,
   TextField,
   TextInput,
+  Toolbar,
 } from 'react-admin';
 
 const ROLES = ['USER', 'STAFF', 'ADMIN'].map((id) => ({ id, name: id }));
@@ -27,10 +29,17 @@ export const UserList = () => (
   </List>
 );
 
+/** Users are made inactive, and never deleted. */
+const SaveToolbar = () => (
+  <Toolbar>
+    <SaveButton />
+  </Toolbar>
+);
+
 /** A new role counts from the next login of the user on. */
 export const UserEdit = () => (
   <Edit mutationMode="pessimistic">
-    <SimpleForm>
+    <SimpleForm toolbar={<SaveToolbar />}>
       <TextInput source="email" readOnly />
       <SelectInput source="role" choices={ROLES} required />
       <BooleanInput source="active" />
