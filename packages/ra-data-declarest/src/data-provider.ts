@@ -46,7 +46,7 @@ export interface CustomInit {
   /** @default 'GET' */
   readonly method?: string;
   readonly json?: unknown;
-  readonly body?: BodyInit;
+  readonly body?: NonNullable<RequestInit['body']>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }

@@ -18,7 +18,7 @@ export interface Request {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
-  readonly body?: BodyInit | undefined;
+  readonly body?: RequestInit['body'];
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
