@@ -189,7 +189,7 @@ export async function startLibrary(platform: Platform, auth: Partial<AuthOptions
     accounts: running.app.get(UserAccounts, { strict: false }),
     fill: async (entity, rows) => {
       await dataSource.createQueryBuilder().delete().from(entity).execute();
-      await dataSource.getRepository(entity).insert(rows);
+      if (rows.length > 0) await dataSource.getRepository(entity).insert(rows);
     },
   };
 }

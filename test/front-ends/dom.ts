@@ -21,7 +21,7 @@ const GLOBALS = [
 
 export interface Page {
   /** The element that this selector finds. */
-  find: (selector: string) => HTMLElementOfPage;
+  find: (selector: string) => PageElement;
   text: () => string;
   click: (selector: string) => Promise<void>;
   /** Sets the value of an input as a user does. */
@@ -31,7 +31,9 @@ export interface Page {
   close: () => Promise<void>;
 }
 
-interface HTMLElementOfPage {
+interface PageElement {
+  /** Of inputs. */
+  readonly value?: string;
   readonly textContent: string | null;
   click: () => void;
   dispatchEvent: (event: unknown) => boolean;
@@ -67,7 +69,7 @@ export async function startDom(): Promise<Dom> {
     const find = (selector: string) => {
       const found = container.querySelector(selector);
       if (!found) throw new Error(`The page has no ${selector}: ${container.innerHTML}`);
-      return found as unknown as HTMLElementOfPage;
+      return found as unknown as PageElement;
     };
     return {
       find,
