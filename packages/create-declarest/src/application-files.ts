@@ -1,0 +1,65 @@
+// Renders every file of the new application in memory.
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Choices } from './arguments.js';
+import { packageJson } from './package-json.js';
+import { DATABASES, PLATFORMS } from './variants.js';
+
+const TEMPLATE = fileURLToPath(new URL('../template', import.meta.url));
+/** What `declarest access` writes for the template, by platform: their routers name the routes of Swagger UI differently. */
+const ACCESS = fileURLToPath(new URL('../access', import.meta.url));
+
+/** Contents by path. Paths are relative to the application, with slashes. */
+export type Files = ReadonlyMap<string, string>;
+
+type Texts = Readonly<Record<string, string>>;
+
+export function applicationFiles(choices: Choices, nodeMajor: number, version: string): Files {
+  const { name, platform, database } = choices;
+  const compiles = database === 'sqlite' && nodeMajor < 22;
+  const texts: Texts = {
+    NAME: name,
+    JWT_SECRET: randomBytes(48).toString('base64url'),
+    NODE: String(nodeMajor),
+    // Packages include their binaries, except better-sqlite3 12, for which the larger image has a compiler.
+    BUILD_IMAGE: compiles ? `node:${nodeMajor}` : `node:${nodeMajor}-slim`,
+    INSTALL_OPTIONS: compiles ? '' : ' --ignore-scripts',
+    ...PLATFORMS[platform].texts(),
+    ...DATABASES[database].texts(name),
+  };
+  const files = new Map([
+    ['package.json', packageJson(choices, nodeMajor, version)],
+    ['access.json', readFileSync(join(ACCESS, `${platform}.json`), 'utf8')],
+  ]);
+  for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const target = path
+      .slice(TEMPLATE.length + 1)
+      .split(sep)
+      .join('/');
+    files.set(target.replace(/^_/, '.'), fill(readFileSync(path, 'utf8'), texts));
+  }
+  return files;
+}
+
+/**
+ * Fills a template. A line that ends with the comment `// {{NAME}}` is replaced by the text of that name, and without
+ * one keeps what is before the comment. Elsewhere, `{{NAME}}` is replaced, and a line of its own with an empty text is
+ * left out.
+ */
+export function fill(template: string, texts: Texts): string {
+  return template
+    .replace(/^( *)(.*?) ?\/\/ \{\{([A-Z_]+)\}\}\n/gm, (_, indent: string, code: string, name: string) => {
+      const text = texts[name] ?? code;
+      return text === '' ? '' : `${text.replace(/^/gm, indent)}\n`;
+    })
+    .replace(/^\{\{([A-Z_]+)\}\}\n/gm, (line, name: string) => (texts[name] === '' ? '' : line))
+    .replace(/\{\{([A-Z_]+)\}\}/g, (_, name: string) => {
+      const text = texts[name];
+      if (text === undefined) throw new Error(`The template names an unknown placeholder ${name}.`);
+      return text;
+    });
+}

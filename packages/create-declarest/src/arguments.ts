@@ -1,0 +1,81 @@
+// Reads the command line.
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { UsageError } from './usage-error.js';
+import { type Database, DATABASES, type Platform, PLATFORMS } from './variants.js';
+
+export interface Choices {
+  /** Absolute path of the new application. */
+  readonly folder: string;
+  /** Name of the package, the last part of the folder. */
+  readonly name: string;
+  readonly platform: Platform;
+  readonly database: Database;
+}
+
+export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres]
+
+Writes a NestJS service with declarest into a new or empty folder, and installs nothing.
+
+  --platform <name>   ${Object.keys(PLATFORMS).join(' or ')}; default express
+  --database <name>   ${Object.keys(DATABASES).join(' or ')}; default sqlite
+  --yes, -y           accepted for scripts; the command never asks
+  --help, -h          prints this text
+  --version           prints the version
+`;
+
+const OPTIONS = {
+  platform: { type: 'string', default: 'express' },
+  database: { type: 'string', default: 'sqlite' },
+  yes: { type: 'boolean', short: 'y' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
+
+/**
+ * @returns what to create, or the text to print instead
+ * @throws {UsageError} when an argument is missing or wrong
+ */
+export function readArguments(args: readonly string[], workingFolder: string): Choices | 'help' | 'version' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  const [path, extra] = positionals;
+  if (!path) throw new UsageError('Give the folder of the new service: npm create declarest my-service.');
+  if (extra !== undefined)
+    throw new UsageError(
+      `Unexpected argument ${JSON.stringify(extra)}. npm passes options on only after "--": npm create declarest my-service -- --platform fastify.`,
+    );
+  const folder = resolve(workingFolder, path);
+  const name = basename(folder);
+  assertPackageName(name);
+  return {
+    folder,
+    name,
+    platform: oneOf('--platform', values.platform, PLATFORMS),
+    database: oneOf('--database', values.database, DATABASES),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (cause) {
+    // Node's first sentence names the argument; the others are about positional arguments.
+    const [sentence] = (cause as Error).message.split(/\.\s/);
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}. Use --help for the list of options.`, { cause });
+  }
+}
+
+function oneOf<T extends string>(option: string, value: string, table: Readonly<Record<T, unknown>>): T {
+  if (Object.hasOwn(table, value)) return value as T;
+  throw new UsageError(`${option} must be ${Object.keys(table).join(' or ')}, got ${JSON.stringify(value)}.`);
+}
+
+/** The rules of npm for new packages. */
+function assertPackageName(name: string): void {
+  if (/^[a-z0-9][a-z0-9._-]{0,213}$/.test(name) && name !== 'node_modules') return;
+  throw new UsageError(
+    `The last part of the folder must be a package name of lower-case letters, digits, "-", "_" and ".", got ${JSON.stringify(name)}.`,
+  );
+}

@@ -1,0 +1,69 @@
+// Writes the package.json of the new application.
+import type { Choices } from './arguments.js';
+import { DATABASES, PLATFORMS } from './variants.js';
+
+type Versions = Readonly<Record<string, string>>;
+
+const DEPENDENCIES: Versions = {
+  '@nestjs/common': '^12.5.1',
+  '@nestjs/core': '^12.5.1',
+  '@nestjs/swagger': '^12.0.2',
+  '@nestjs/typeorm': '^12.0.2',
+  'reflect-metadata': '^0.2.2',
+  rxjs: '^7.8.2',
+  typeorm: '^1.1.1',
+};
+
+const DEV_DEPENDENCIES: Versions = {
+  '@nestjs/cli': '^12.0.8',
+  '@nestjs/testing': '^12.1.1',
+  typescript: '~6.0.3',
+};
+
+const SCRIPTS = {
+  build: 'nest build',
+  start: 'nest start',
+  'start:dev': 'nest start --watch',
+  'start:prod': 'node dist/main.js',
+  test: 'nest build --path tsconfig.json && node --test dist/*.test.js',
+  'access:check': 'nest build && declarest access dist/app.module.js --check access.json',
+  'access:update': 'npm run access:check -- --update',
+  'migration:run': 'nest build && typeorm migration:run --dataSource dist/data-source.js',
+  'migration:generate': 'npm run migration:run && typeorm migration:generate --dataSource dist/data-source.js',
+};
+
+/** better-sqlite3 13 crashes on Node 20, and 12 aborts on Node 24.19 and later. */
+const versionsFor = (nodeMajor: number) =>
+  nodeMajor < 22
+    ? { engines: '>=20.19', types: '^20.19.43', sqlite: '^12.11.1' }
+    : { engines: '>=22.12', types: '^22.20.5', sqlite: '^13.2.0' };
+
+/** @param version of declarest, which has the same number as this package */
+export function packageJson({ name, platform, database }: Choices, nodeMajor: number, version: string): string {
+  const { engines, types, sqlite } = versionsFor(nodeMajor);
+  const onSqlite = database === 'sqlite';
+  const content = {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: engines },
+    scripts: SCRIPTS,
+    dependencies: sorted({
+      ...DEPENDENCIES,
+      ...PLATFORMS[platform].dependencies,
+      ...DATABASES[database].dependencies,
+      ...(onSqlite && { 'better-sqlite3': sqlite }),
+      declarest: `^${version}`,
+    }),
+    devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types }),
+    // The peer range of TypeORM ends at better-sqlite3 12.
+    ...(onSqlite && { overrides: { typeorm: { 'better-sqlite3': '$better-sqlite3' } } }),
+    // better-sqlite3 13 includes its binaries, but `npm ci` would compile it.
+    allowScripts: { '@scarf/scarf': false, bcrypt: true, ...(onSqlite && { 'better-sqlite3': nodeMajor < 22 }) },
+  };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+const sorted = (versions: Versions): Versions =>
+  Object.fromEntries(Object.entries(versions).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,67 @@
+// How applications differ by platform and database. Everything else is the same template.
+import { POSTGRES, SQLITE } from './initial-migrations.js';
+
+export interface Variant {
+  /** The name in messages. */
+  readonly label: string;
+  /** What `package.json` lists besides the common packages. The driver of SQLite depends on Node. */
+  readonly dependencies: Readonly<Record<string, string>>;
+  /** Texts for the placeholders of the template, by name. Lines of the template hold Express and SQLite. */
+  readonly texts: (name: string) => Readonly<Record<string, string>>;
+}
+
+export const PLATFORMS = {
+  express: {
+    label: 'Express',
+    dependencies: { '@nestjs/platform-express': '^12.5.1' },
+    texts: () => ({}),
+  },
+  fastify: {
+    label: 'Fastify',
+    dependencies: { '@fastify/static': '^10.1.11', '@nestjs/platform-fastify': '^12.5.0' },
+    texts: () => ({
+      PLATFORM_IMPORT: "import { FastifyAdapter } from '@nestjs/platform-fastify';",
+      CREATE_APP: 'const app = await NestFactory.create(AppModule, new FastifyAdapter(), options);',
+    }),
+  },
+} satisfies Record<string, Variant>;
+
+export const DATABASES = {
+  sqlite: {
+    label: 'SQLite',
+    dependencies: {},
+    texts: (name) => ({
+      ...SQLITE,
+      ENVIRONMENT: `DATABASE_FILE=data/${name}.db`,
+      DATABASE_VARIABLE: 'DATABASE_FILE',
+      DATABASE_NOTE: 'The first start creates the database file.',
+      DOCKER_OPTIONS: `--env-file .env -e DATABASE_FILE=/data/${name}.db -v ${name}:/data`,
+      DOCKER_DATA: 'RUN mkdir /data && chown node:node /data\nVOLUME /data',
+    }),
+  },
+  postgres: {
+    label: 'PostgreSQL',
+    dependencies: { pg: '^8.23.1' },
+    texts: (name) => {
+      const database = databaseName(name);
+      const server = 'postgres://postgres@127.0.0.1:5432';
+      return {
+        ...POSTGRES,
+        DATABASE: `export const database = env[isTest ? 'TEST_DATABASE_URL' : 'DATABASE_URL'] || 'postgres://127.0.0.1/${database}';`,
+        DATABASE_TYPE: "type: 'postgres',",
+        DATABASE_OPTIONS: 'url: database,',
+        ENVIRONMENT: `DATABASE_URL=${server}/${database}\nTEST_DATABASE_URL=${server}/${database}_test`,
+        DATABASE_VARIABLE: 'DATABASE_URL',
+        DATABASE_NOTE: `Before that, create the databases of \`.env\`: \`createdb ${database} && createdb ${database}_test\`.`,
+        DOCKER_OPTIONS: '--network host --env-file .env',
+        DOCKER_DATA: '',
+      };
+    },
+  },
+} satisfies Record<string, Variant>;
+
+export type Platform = keyof typeof PLATFORMS;
+export type Database = keyof typeof DATABASES;
+
+/** PostgreSQL truncates names at 63 bytes, so `_test` must still fit. */
+export const databaseName = (name: string): string => name.replace(/[^a-z0-9]/g, '_').slice(0, 58);

@@ -1,0 +1,174 @@
+// Creates applications with the packed create-declarest, in an empty folder, as a new user does: it installs, starts,
+// tests and checks each of them, on both platforms, and on SQLite and PostgreSQL.
+//
+//     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test npm run test:create
+//
+// CREATE_COUNTS names a file for the counts.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import pg from 'pg';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile } = process.env;
+const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
+  ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })),
+);
+
+const scratch = mkdtempSync(join(tmpdir(), 'declarest-create-'));
+let passed = 0;
+let failed = 0;
+try {
+  const declarest = pack([]);
+  const initializer = pack(['--workspace', 'create-declarest']);
+  for (const variant of VARIANTS) await tryVariant(variant, declarest, initializer);
+  if (!postgres) console.log('PostgreSQL was left out: set TEST_POSTGRES_URL.');
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+  if (countsFile) writeFileSync(countsFile, `${passed} ${failed}\n`);
+}
+console.log(`applications: ${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** @returns the path of the tarball */
+function pack(workspace) {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch, ...workspace];
+  const [{ filename }] = Object.values(JSON.parse(execFileSync('npm', args, { cwd: ROOT })));
+  return join(scratch, filename);
+}
+
+async function tryVariant({ platform, database }, declarest, initializer) {
+  const name = `my-${platform}-${database}`;
+  const folder = join(scratch, name);
+  const databases = database === 'postgres' ? [`create_${process.pid}`, `create_${process.pid}_test`] : [];
+  const urls = databases.map((each) => Object.assign(new URL(postgres), { pathname: `/${each}` }).href);
+  const env = {
+    ...process.env,
+    ...(urls.length > 0 && { DATABASE_URL: urls[0], TEST_DATABASE_URL: urls[1] }),
+    // npm passes its own settings on to programs that it starts.
+    npm_config_loglevel: 'error',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+  };
+  const run = (command, args, cwd = folder) => {
+    try {
+      return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    } catch (error) {
+      console.error(error.stdout);
+      throw error;
+    }
+  };
+
+  await step(`${name}: starts in production and answers a request with a token`, async () => {
+    for (const each of databases) await onPostgres(`CREATE DATABASE ${each}`);
+    const start = performance.now();
+    const options = ['--platform', platform, '--database', database];
+    const said = run(
+      'npm',
+      ['exec', '--yes', '--package', initializer, '--', 'create-declarest', name, ...options],
+      scratch,
+    );
+    assert.match(said, new RegExp(`cd ${name}\n  npm install`));
+    const file = join(folder, 'package.json');
+    const content = JSON.parse(readFileSync(file, 'utf8'));
+    assert.match(content.dependencies.declarest, /^\^\d/);
+    content.dependencies.declarest = `file:${declarest}`;
+    writeFileSync(file, JSON.stringify(content));
+    run('npm', ['install']);
+    run('npm', ['run', 'build']);
+    await useService(folder, env);
+    console.log(`     ${Math.round((performance.now() - start) / 1000)} s from the first command to that answer`);
+  });
+  await step(`${name}: passes its own test`, () => {
+    assert.match(run('npm', ['test']), /^. pass 3\n. fail 0$/m);
+  });
+  await step(`${name}: has the access rules of access.json`, () => {
+    assert.match(run('npm', ['run', 'access:check']), /Access is the same as in access\.json\./);
+    assert.match(run('npx', ['declarest', 'access', 'dist/app.module.js']), /\/api\/tasks\/:id/);
+  });
+  await step(`${name}: needs no further migration`, () => {
+    assert.match(
+      run('npx', [
+        'typeorm',
+        'migration:generate',
+        'src/migrations/None',
+        '--dataSource',
+        'dist/data-source.js',
+        '--check',
+      ]),
+      /No changes/,
+    );
+  });
+  for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
+}
+
+/** What a production start without a container does. */
+async function useService(folder, env) {
+  const port = await freePort();
+  const app = spawn(process.execPath, ['dist/main.js'], {
+    cwd: folder,
+    env: { ...env, NODE_ENV: 'production', PORT: port },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const send = async (method, path, json, token) => {
+    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+    for (;;) {
+      try {
+        const options = { method, headers, ...(json && { body: JSON.stringify(json) }) };
+        return await fetch(`http://127.0.0.1:${port}${path}`, options);
+      } catch (error) {
+        if (app.exitCode !== null || app.signalCode !== null) throw error;
+        await setTimeout(100);
+      }
+    }
+  };
+  try {
+    const user = { email: 'ann@example.com', password: 'correct horse battery' };
+    const registered = await send('POST', '/api/auth/register', user);
+    assert.equal(registered.status, 201);
+    const { data } = await registered.json();
+    assert.equal((await send('GET', '/api/tasks')).status, 401);
+    assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
+    assert.equal((await send('POST', '/api/tasks', { title: 'Try it' }, data.token)).status, 201);
+    assert.equal((await send('GET', '/docs')).status, 200);
+    assert.equal((await (await send('GET', '/docs-json')).json()).openapi, '3.1.0');
+  } finally {
+    const ended = once(app, 'exit');
+    app.kill('SIGTERM');
+    await ended;
+  }
+}
+
+async function step(title, work) {
+  try {
+    await work();
+    passed += 1;
+    console.log(`ok   ${title}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL ${title}`);
+    console.error(error);
+  }
+}
+
+async function onPostgres(sql) {
+  const client = new pg.Client({ connectionString: postgres });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return String(port);
+}
