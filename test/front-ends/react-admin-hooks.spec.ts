@@ -56,14 +56,16 @@ describe.each(PLATFORMS)('react-admin in a page, with a service on %s', (platfor
 
   /** What the user sees of notifications. */
   const Notifications: FunctionComponent = () => {
-    const { notifications } = ra.useNotificationContext();
+    const { notifications }: { notifications: { message: ReactNode }[] } = ra.useNotificationContext();
     return h('p', { id: 'notifications' }, notifications.map(({ message }) => String(message)).join(' | '));
   };
 
   const open = async (children: ReactNode, at: (path: string) => void = () => undefined): Promise<Page> => {
     const { data: dataProvider, auth: authProvider } = providers;
     const context = h(ra.CoreAdminContext, { dataProvider, authProvider }, children, h(Notifications));
-    page = await dom.render(h(ra.TestMemoryRouter, { locationCallback: ({ pathname }) => at(pathname) }, context));
+    page = await dom.render(
+      h(ra.TestMemoryRouter, { locationCallback: ({ pathname }) => at(pathname), children: context }),
+    );
     return page;
   };
 
