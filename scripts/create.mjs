@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import pg from 'pg';
+import { Client } from 'pg';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile } = process.env;
@@ -159,7 +159,7 @@ async function step(title, work) {
 }
 
 async function onPostgres(sql) {
-  const client = new pg.Client({ connectionString: postgres });
+  const client = new Client({ connectionString: postgres });
   await client.connect();
   await client.query(sql);
   await client.end();

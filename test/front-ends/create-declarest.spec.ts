@@ -1,0 +1,178 @@
+/** `npm create declarest`: what it writes for each variant, and what it refuses. `npm run test:create` starts the results. */
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../packages/create-declarest/src/run.js';
+import { writeApplication } from '../../packages/create-declarest/src/write-application.js';
+
+const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
+  ['sqlite', 'postgres'].map((database) => ({ platform, database })),
+);
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'declarest-create-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Runs the command in an empty folder. */
+function create(args: readonly string[], node = '24.21.0'): { code: number; output: string } {
+  const lines: string[] = [];
+  const { log, error } = console;
+  console.log = console.error = (line: string) => void lines.push(line);
+  try {
+    return { code: run(args, folder, node), output: lines.join('\n') };
+  } finally {
+    Object.assign(console, { log, error });
+  }
+}
+
+async function filesBelow(path: string): Promise<Map<string, string>> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    await Promise.all(
+      files.map(async (file): Promise<[string, string]> => [file.slice(path.length + 1), await readFile(file, 'utf8')]),
+    ),
+  );
+}
+
+const secretOf = (files: ReadonlyMap<string, string>): string =>
+  /JWT_SECRET=(.*)/.exec(files.get('.env') ?? '')?.[1] ?? '';
+
+describe.each(VARIANTS)('with $platform and $database', ({ platform, database }) => {
+  let files: Map<string, string>;
+  beforeEach(async () => {
+    const { code } = create(['my-service', '--platform', platform, '--database', database, '--yes']);
+    expect(code).toBe(0);
+    files = await filesBelow(join(folder, 'my-service'));
+  });
+
+  it('writes every file, and no placeholder', () => {
+    expect([...files.keys()].toSorted()).toEqual([
+      '.dockerignore',
+      '.env',
+      '.env.example',
+      '.gitignore',
+      'Dockerfile',
+      'README.md',
+      'access.json',
+      'nest-cli.json',
+      'package.json',
+      'src/app.module.ts',
+      'src/app.test.ts',
+      'src/create-app.ts',
+      'src/data-source.ts',
+      'src/environment.ts',
+      'src/main.ts',
+      'src/migrations/1767225600000-Initial.ts',
+      'src/security.ts',
+      'src/setup.module.ts',
+      'src/task.entity.ts',
+      'src/user.entity.ts',
+      'tsconfig.build.json',
+      'tsconfig.json',
+    ]);
+    expect([...files].filter(([, text]) => /\{\{|\}\}\n?$/m.test(text) && text.includes('{{'))).toEqual([]);
+    for (const name of ['package.json', 'nest-cli.json', 'tsconfig.json', 'access.json'])
+      expect(() => JSON.parse(files.get(name)!) as unknown).not.toThrow();
+  });
+
+  it('depends on the platform and the driver, and on no other', () => {
+    const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: object };
+    const names = Object.keys(dependencies);
+    const own = [`@nestjs/platform-${platform}`, database === 'sqlite' ? 'better-sqlite3' : 'pg'];
+    const chosen = names.filter((name) => /platform-|^pg$|sqlite/.test(name));
+    expect(chosen.toSorted()).toEqual(own.toSorted());
+  });
+
+  it('has at most 12 lines of declarations beside the entity, and 30 lines of README', () => {
+    const sources = ['src/user.entity.ts', 'src/app.module.ts', 'src/security.ts'].map((name) => files.get(name)!);
+    const lines = sources.flatMap((text) => text.split('\n').map((line) => line.trim()));
+    const declarations = lines.filter((line) => !/^$|^\/\/|^import |^export \{|^[\])}]+[,;]?$/.test(line));
+    expect(declarations.length).toBeLessThanOrEqual(12);
+    expect(files.get('README.md')!.trimEnd().split('\n').length).toBeLessThanOrEqual(30);
+  });
+
+  it('generates a secret for each application, which git ignores and only the owner reads', async () => {
+    create(['other', '--platform', platform, '--database', database]);
+    const other = secretOf(await filesBelow(join(folder, 'other')));
+    expect(Buffer.byteLength(secretOf(files))).toBeGreaterThanOrEqual(32);
+    expect(other).not.toBe(secretOf(files));
+    expect(files.get('.gitignore')!.split('\n')).toContain('.env');
+    expect(files.get('.env.example')).toMatch(/^JWT_SECRET=$/m);
+    expect((await stat(join(folder, 'my-service', '.env'))).mode & 0o077).toBe(0);
+  });
+});
+
+it.each([
+  ['20.19.0', '^12.', '>=20.19', 'FROM node:20-slim'],
+  ['22.12.0', '^13.', '>=22.12', 'FROM node:22-slim'],
+  ['26.1.0', '^13.', '>=22.12', 'FROM node:26-slim'],
+])('writes versions that work on Node %s', async (node, driver, engines, image) => {
+  create(['my-service'], node);
+  const files = await filesBelow(join(folder, 'my-service'));
+  const content = JSON.parse(files.get('package.json')!) as Record<string, Record<string, string>>;
+  expect(content['dependencies']!['better-sqlite3']!.startsWith(driver)).toBe(true);
+  expect(content['engines']).toEqual({ node: engines });
+  expect(files.get('Dockerfile')).toContain(image);
+});
+
+it('prints the next commands', () => {
+  const { code, output } = create(['my-service', '--database', 'postgres']);
+  expect(code).toBe(0);
+  expect(output).toContain('cd my-service\n  npm install\n  createdb my_service && createdb my_service_test\n');
+});
+
+describe('bad input', () => {
+  it.each([
+    [[], 'Give the folder of the new service'],
+    [['my-service', '--platform', 'koa'], '--platform must be express or fastify, got "koa".'],
+    [['my-service', '--database', 'oracle'], '--database must be sqlite or postgres, got "oracle".'],
+    [['my-service', '--colour'], "Unknown option '--colour'"],
+    [['my-service', 'fastify'], 'Unexpected argument "fastify".'],
+    [['My Service'], 'must be a package name of lower-case letters'],
+  ])('refuses %j with one sentence and exit code 2, and writes nothing', async (args, sentence) => {
+    const { code, output } = create(args);
+    expect([code, output.includes(sentence), output.includes('\n')]).toEqual([2, true, false]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('refuses a folder that is not empty, and leaves it as it is', async () => {
+    await mkdir(join(folder, 'my-service'));
+    await writeFile(join(folder, 'my-service', 'notes.txt'), 'mine');
+    const { code, output } = create(['my-service']);
+    expect([code, output]).toEqual([2, expect.stringContaining('is not empty. Give a new or an empty folder.')]);
+    expect([...(await filesBelow(join(folder, 'my-service')))]).toEqual([['notes.txt', 'mine']]);
+  });
+
+  it('refuses a path below a file', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const { code, output } = create(['file/my-service']);
+    expect([code, output]).toEqual([2, expect.stringContaining('a part of the path is a file')]);
+  });
+
+  it('removes what it has written when a later file cannot be written', async () => {
+    const target = join(folder, 'my-service');
+    const files = new Map([
+      ['a/first', '1'],
+      ['a/first/second', '2'],
+    ]);
+    expect(() => writeApplication(target, files)).toThrow('a part of the path is a file');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('refuses a folder without write permission', async () => {
+    await chmod(folder, 0o500);
+    // The superuser may write everywhere.
+    const isSuperuser = process.geteuid?.() === 0;
+    if (isSuperuser) process.seteuid?.(65_534);
+    try {
+      const target = join(folder, 'my-service');
+      expect(() => writeApplication(target, new Map([['package.json', '{}']]))).toThrow('permission denied');
+    } finally {
+      if (isSuperuser) process.seteuid?.(0);
+      await chmod(folder, 0o700);
+    }
+  });
+});
