@@ -1,0 +1,87 @@
+/** Logs in and out at the endpoints of `AuthModule`, and reads the roles from the token. */
+import type { AuthActionResponse, AuthProvider, HttpError } from '@refinedev/core';
+
+import { isSuccess } from './batches.js';
+import { failureOf } from './errors.js';
+import { createClient, type HttpOptions } from './http.js';
+import { createTokenStore, readClaims } from './token-store.js';
+
+export interface AuthProviderOptions extends HttpOptions {
+  /** The URL of the endpoints, where `authBasePath` lies elsewhere. @default `<url>/auth` */
+  readonly authUrl?: string;
+}
+
+/** The user of the token, as `/me` says. */
+export interface Identity {
+  readonly id: string | number;
+  readonly email: string | null;
+  readonly username: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly role: string;
+  readonly active: boolean;
+  /** The first and last name, or else the login. */
+  readonly name: string;
+}
+
+/**
+ * The auth provider of refine. `getPermissions` returns the roles of the token, for example `['ADMIN']`.
+ *
+ * @param url the one of the data provider, which sends the token of this login
+ *
+ * @example
+ * <Refine dataProvider={dataProvider(url)} authProvider={authProvider(url)} />
+ */
+export function authProvider(
+  url: string,
+  options: AuthProviderOptions = {},
+): Required<
+  Pick<AuthProvider, 'login' | 'register' | 'logout' | 'check' | 'onError' | 'getIdentity' | 'getPermissions'>
+> {
+  const client = createClient(url, options);
+  const tokens = createTokenStore(client.url, options.storage);
+  const base = options.authUrl?.replace(/\/+$/, '') ?? `${client.url}/auth`;
+
+  /** Both endpoints answer a token. */
+  const enter = async (level: 'login' | 'register', body: unknown): Promise<AuthActionResponse> => {
+    try {
+      // A login of another user must not send the token of the last one.
+      tokens.clear();
+      const answer = await client.send({ method: 'POST', url: `${base}/${level}`, resource: level, body });
+      if (!isSuccess(answer)) throw failureOf(answer, level);
+      tokens.write((answer.json as { readonly data: { readonly token: string } }).data.token);
+      return { success: true, redirectTo: '/' };
+    } catch (error) {
+      return { success: false, error: error as Error };
+    }
+  };
+
+  return {
+    login: (credentials: unknown) => enter('login', credentials),
+    register: (fields: unknown) => enter('register', fields),
+
+    logout: async () => {
+      tokens.clear();
+      return { success: true, redirectTo: '/login' };
+    },
+
+    check: async () =>
+      readClaims(tokens.read())
+        ? { authenticated: true }
+        : { authenticated: false, logout: true, redirectTo: '/login' },
+
+    /** 401 ends the login. 403 does not: the user may see other pages. */
+    onError: async (error: HttpError) =>
+      error.statusCode === 401 ? { logout: true, redirectTo: '/login', error } : {},
+
+    getIdentity: async () => {
+      const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
+      if (!isSuccess(answer)) throw failureOf(answer, 'me');
+      const { user } = (answer.json as { readonly data: { readonly user: Omit<Identity, 'name'> } }).data;
+      const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
+      return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) } as never;
+    },
+
+    getPermissions: async () => (readClaims(tokens.read())?.roles ?? []) as never,
+  };
+}

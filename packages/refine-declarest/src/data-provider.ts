@@ -1,0 +1,243 @@
+/** The data provider of refine. */
+import type { BaseKey, BaseRecord, DataProvider, MetaQuery } from '@refinedev/core';
+
+import { dataOf, isSuccess, Missing, readMany, writeMany } from './batches.js';
+import { failureOf, httpError } from './errors.js';
+import { createEtags } from './etags.js';
+import { MAX_RECORDS, notPaginated, readPage, readWholeList } from './lists.js';
+import { exportFile, type ExportParams } from './export-file.js';
+import { addFilters, addSorters, joinList } from './filters.js';
+import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
+import { addMetaParameters, signalOf } from './meta.js';
+import { recordUrl, resolveResource } from './resource-path.js';
+
+/** Options of {@link dataProvider}. */
+export type DataProviderOptions = HttpOptions;
+
+/** The data provider, with what the server offers beyond the methods of refine. */
+export interface DeclarestDataProvider extends Required<DataProvider> {
+  /**
+   * The list as a file: the response of the server, with its body unread.
+   *
+   * @example
+   * const response = await provider.export('products', { format: 'csv' });
+   * const file = await response.blob();
+   */
+  export(resource: string, params?: ExportParams): Promise<Response>;
+}
+
+/** A change of many records holds whatever their versions are. */
+const ANY_VERSION = { 'If-Match': '*' };
+
+/**
+ * Creates a data provider for the generated endpoints of a server.
+ *
+ * @param url base of the resources
+ *
+ * @example
+ * <Refine dataProvider={dataProvider('http://localhost:3000/api')} resources={[{ name: 'products' }]} />
+ */
+export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
+  const client = createClient(url, options);
+  const missing = new Missing();
+  const etags = createEtags();
+
+  const urlOf = (resource: string, meta?: MetaQuery): string => resolveResource(client.url, resource, meta).url;
+  const urlOfRecord = (resource: string, id: BaseKey, meta?: MetaQuery): string =>
+    recordUrl(urlOf(resource, meta), id, resource);
+
+  const succeed = async (request: Request): Promise<Answer> => {
+    const answer = await client.send(request);
+    if (isSuccess(answer)) return answer;
+    throw failureOf(answer, request.resource);
+  };
+
+  /** The version that was read last, unless `meta.ifMatch` says otherwise. */
+  const ifMatch = (url: string, meta: MetaQuery = {}): Record<string, string> => {
+    const given: unknown = meta['ifMatch'];
+    const etag = given === undefined ? etags.get(url) : given;
+    return typeof etag === 'string' ? { 'If-Match': etag } : {};
+  };
+
+  const remember = <T>(url: string, answer: Answer, resource: string): { data: T } => {
+    etags.remember(url, answer);
+    return { data: dataOf<T>(answer, resource) };
+  };
+
+  return {
+    getApiUrl: () => client.url,
+
+    getList: async <T extends BaseRecord>({
+      resource,
+      pagination,
+      sorters,
+      filters,
+      meta,
+    }: Parameters<DataProvider['getList']>[0]) => {
+      const { mode = 'server', currentPage = 1, pageSize = 10 } = pagination ?? {};
+      const { url, filters: rest } = resolveResource(client.url, resource, meta, filters);
+      const query = addSorters(addFilters(addMetaParameters(new URLSearchParams(), meta), rest, resource), sorters);
+      const list = { method: 'GET', url, resource, query, signal: signalOf(meta) };
+      if (mode !== 'server') {
+        const data = await readWholeList<T>(client, list);
+        return { data, total: data.length };
+      }
+      if (pageSize > MAX_RECORDS)
+        throw httpError(
+          `pageSize of "${resource}" must be at most ${MAX_RECORDS}, got ${pageSize}. Use mode: 'off' to read the whole list.`,
+          400,
+        );
+      const page = await readPage<T>(client, list, currentPage, pageSize);
+      if (!page) throw notPaginated(resource);
+      return { data: page.records, total: page.total ?? page.records.length };
+    },
+
+    getOne: async ({ resource, id, meta }) => {
+      const url = urlOfRecord(resource, id, meta);
+      const query = addMetaParameters(new URLSearchParams(), meta);
+      return remember(url, await succeed({ method: 'GET', url, resource, query, signal: signalOf(meta) }), resource);
+    },
+
+    getMany: async ({ resource, ids, meta }) => {
+      const query = addMetaParameters(new URLSearchParams(), meta);
+      const records = { resource, url: urlOf(resource, meta), ids, query, signal: signalOf(meta) };
+      return { data: await readMany(client, missing, records) };
+    },
+
+    create: async <T extends BaseRecord>({
+      resource,
+      variables,
+      meta,
+    }: {
+      resource: string;
+      variables: unknown;
+      meta?: MetaQuery;
+    }) => {
+      const url = urlOf(resource, meta);
+      const answer = await succeed({ method: 'POST', url, resource, body: variables });
+      const { id } = dataOf<{ readonly id: BaseKey }>(answer, resource);
+      return remember<T>(recordUrl(url, id, resource), answer, resource);
+    },
+
+    createMany: async <T extends BaseRecord>({
+      resource,
+      variables,
+      meta,
+    }: {
+      resource: string;
+      variables: unknown[];
+      meta?: MetaQuery;
+    }) => {
+      const url = urlOf(resource, meta);
+      const data = await writeMany<unknown, T>(client, missing, {
+        resource,
+        items: variables,
+        batch: (items) => ({ method: 'POST', url: `${url}/batch`, resource, body: { items } }),
+        single: (body) => ({ method: 'POST', url, resource, body }),
+      });
+      return { data };
+    },
+
+    update: async ({ resource, id, variables, meta }) => {
+      const url = urlOfRecord(resource, id, meta);
+      const headers = ifMatch(url, meta);
+      return remember(url, await succeed({ method: 'PATCH', url, resource, body: variables, headers }), resource);
+    },
+
+    updateMany: async <T extends BaseRecord>({
+      resource,
+      ids,
+      variables,
+      meta,
+    }: {
+      resource: string;
+      ids: BaseKey[];
+      variables: unknown;
+      meta?: MetaQuery;
+    }) => {
+      const url = urlOf(resource, meta);
+      const data = await writeMany<BaseKey, T>(client, missing, {
+        resource,
+        items: ids,
+        batch: (items) => {
+          const body = { items: items.map((id) => ({ ...(variables as object), id })) };
+          return { method: 'PATCH', url: `${url}/batch`, resource, body, headers: ANY_VERSION };
+        },
+        single: (id) => {
+          const target = recordUrl(url, id, resource);
+          return { method: 'PATCH', url: target, resource, body: variables, headers: ANY_VERSION };
+        },
+      });
+      for (const id of ids) etags.forget(recordUrl(url, id, resource));
+      return { data };
+    },
+
+    deleteOne: async <T extends BaseRecord>({
+      resource,
+      id,
+      meta,
+    }: {
+      resource: string;
+      id: BaseKey;
+      meta?: MetaQuery;
+    }) => {
+      const url = urlOfRecord(resource, id, meta);
+      const query = new URLSearchParams(meta?.['purge'] ? { purge: 'true' } : {});
+      await succeed({ method: 'DELETE', url, resource, query, headers: ifMatch(url, meta) });
+      etags.forget(url);
+      return { data: { id } as unknown as T };
+    },
+
+    deleteMany: async <T extends BaseRecord>({
+      resource,
+      ids,
+      meta,
+    }: {
+      resource: string;
+      ids: BaseKey[];
+      meta?: MetaQuery;
+    }) => {
+      const url = urlOf(resource, meta);
+      await writeMany(client, missing, {
+        resource,
+        items: ids,
+        batch: (items) => {
+          const query = new URLSearchParams({ ids: joinList(items) });
+          return { method: 'DELETE', url: `${url}/batch`, resource, query, headers: ANY_VERSION };
+        },
+        single: (id) => ({ method: 'DELETE', url: recordUrl(url, id, resource), resource, headers: ANY_VERSION }),
+      });
+      for (const id of ids) etags.forget(recordUrl(url, id, resource));
+      return { data: ids.map((id) => ({ id }) as unknown as T) };
+    },
+
+    custom: async <T extends BaseRecord>({
+      url,
+      method,
+      filters = [],
+      sorters,
+      payload,
+      query: values,
+      headers,
+      meta,
+    }: Parameters<Required<DataProvider>['custom']>[0]) => {
+      const target = /^https?:/.test(url) ? url : `${client.url}/${url.replace(/^\/+/, '')}`;
+      const query = addSorters(
+        addFilters(new URLSearchParams(values as Record<string, string>), filters, url),
+        sorters,
+      );
+      const answer = await succeed({
+        method: method.toUpperCase(),
+        url: target,
+        resource: url,
+        query,
+        ...(payload !== undefined && { body: payload }),
+        headers: headers as Record<string, string>,
+        signal: signalOf(meta),
+      });
+      return { data: answer.json as T };
+    },
+
+    export: (resource, params = {}) => exportFile(client, resource, params),
+  };
+}
