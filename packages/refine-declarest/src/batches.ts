@@ -1,7 +1,7 @@
 /** Reads and writes many records: with one request where the server offers that, else one by one. */
 import type { BaseKey } from '@refinedev/core';
 
-import { failureOf, httpError, isMissingRoute, isUnknown, messageOf } from './errors.js';
+import { failureOf, fieldsOf, httpError, isMissingRoute, isUnknown, messageOf } from './errors.js';
 import { joinList } from './filters.js';
 import type { Answer, Client, Request } from './http.js';
 import { MAX_RECORDS } from './lists.js';
@@ -70,6 +70,10 @@ export interface Writes<I> {
   readonly single: (item: I) => Request;
 }
 
+interface Batch<T> {
+  readonly data: readonly T[] | null;
+}
+
 /** Each batch is one transaction. @returns the records in the order of the items, `null` for deleted ones */
 export async function writeMany<I, T>(client: Client, missing: Missing, writes: Writes<I>): Promise<T[]> {
   const { resource, items, batch, single } = writes;
@@ -77,7 +81,8 @@ export async function writeMany<I, T>(client: Client, missing: Missing, writes: 
   for (const chunk of chunksOf(items)) {
     if (missing.has('batch', resource)) break;
     const answer = await client.send(batch(chunk));
-    if (isSuccess(answer)) written.push(...dataOf<T[]>(answer, resource));
+    // A batch of deletions answers `null`.
+    if (isSuccess(answer)) written.push(...((answer.json as Batch<T>).data ?? chunk.map(() => null as T)));
     else if (isWithoutBatch(answer)) missing.add('batch', resource);
     else throw failureOf(answer, resource);
   }
@@ -95,10 +100,13 @@ export async function writeMany<I, T>(client: Client, missing: Missing, writes: 
 
 export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
-/** A resource without batches reads the path as that of a record with the id "batch". */
+/**
+ * A resource without batches may read the path as that of a record with the id "batch". Errors of a batch that exists name
+ * items, such as `items[0].id`.
+ */
 function isWithoutBatch(answer: Answer): boolean {
   if (answer.status === 404) return isMissingRoute(answer) || messageOf(answer).startsWith('/batch of ');
-  return answer.method === 'DELETE' && isUnknown(answer, 'ids');
+  return isUnknown(answer, 'ids') || (answer.status === 400 && fieldsOf(answer)['id'] !== undefined);
 }
 
 /** The content of a successful answer of a generated endpoint. */

@@ -107,7 +107,11 @@ export const unreachable = (resource: string, url: string, cause: unknown) =>
     0,
   );
 
-const originOf = (url: string): string => new URL(url, globalThis.location?.href ?? 'http://localhost').origin;
+/** Relative URLs belong to the page. */
+function originOf(url: string): string {
+  const { location } = globalThis as { readonly location?: { readonly href: string } };
+  return new URL(url, location?.href ?? 'http://localhost').origin;
+}
 
 /** Commas are left as they are, because the server limits the length of the query string. */
 function withQuery(url: string, query?: URLSearchParams): string {

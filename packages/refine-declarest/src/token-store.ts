@@ -40,7 +40,7 @@ export function createTokenStore(url: string, storage?: TokenStorage): TokenStor
 
 function browserStorage(): TokenStorage | undefined {
   try {
-    return globalThis.localStorage;
+    return (globalThis as { readonly localStorage?: TokenStorage }).localStorage;
   } catch {
     // Browsers that block the data of a site throw when the property is read.
     return undefined;
