@@ -28,10 +28,12 @@ test('a registered user creates tasks, and only an administrator deletes them', 
   assert.equal((await as(app, { roles: ['ADMIN'] }).delete(task)).status, 200);
 });
 
-test('the front end may call the service from its origin', async () => {
-  const headers = { 'Access-Control-Request-Method': 'POST', Origin: 'http://localhost:5173' };
+test('a browser at the origin of the front end may call the service', async () => {
+  const { frontEndOrigin } = await import('./environment.js');
+  const headers = { Origin: frontEndOrigin, 'Access-Control-Request-Method': 'POST' };
   const preflight = await as(app).request('OPTIONS', '/api/tasks', { headers });
   assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers['access-control-allow-origin'], frontEndOrigin);
 });
 
 test('every route behaves as the access rules say', async () => {

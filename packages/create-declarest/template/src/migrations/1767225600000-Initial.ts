@@ -1,10 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-const CREATE: string[] = [
+const CREATE: readonly string[] = [
   // {{CREATE_STATEMENTS}}
-];
-const DROP: string[] = [
-  // {{DROP_STATEMENTS}}
 ];
 
 export class Initial1767225600000 implements MigrationInterface {
@@ -13,6 +10,7 @@ export class Initial1767225600000 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DROP) await queryRunner.query(statement);
+    await queryRunner.query('DROP TABLE "users"');
+    await queryRunner.query('DROP TABLE "tasks"');
   }
 }
