@@ -42,9 +42,7 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
       .join('/');
     files.set(target.replace(/^_/, '.'), fill(readFileSync(path, 'utf8'), texts));
   }
-  // The format of `declarest access --update`, which is not that of this repository.
-  const access: unknown = JSON.parse(files.get('access.json') ?? '');
-  return files.set('access.json', `${JSON.stringify(access, undefined, 2)}\n`);
+  return files;
 }
 
 /**

@@ -1,15 +1,28 @@
 // What `typeorm migration:generate` writes for the entities of the template, by database.
 
-const texts = (create: readonly string[]): Readonly<Record<string, string>> => ({
-  CREATE_STATEMENTS: create.map((statement) => `\`${statement}\`,`).join('\n'),
-});
+interface Statements {
+  readonly CREATE_STATEMENTS: string;
+  readonly DROP_STATEMENTS: string;
+}
 
-export const SQLITE = texts([
-  'CREATE TABLE "tasks" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "title" varchar(200) NOT NULL, "done" boolean NOT NULL DEFAULT (0))',
-  `CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "email" varchar(254), "username" varchar(64), "password" varchar(60) NOT NULL, "role" varchar(64) NOT NULL DEFAULT ('USER'), "firstName" varchar(100), "lastName" varchar(100), "active" boolean NOT NULL DEFAULT (1), CONSTRAINT "UQ_97672ac88f789774dd47f7c8be3" UNIQUE ("email"), CONSTRAINT "UQ_fe0bb3f6520ee0469504521e710" UNIQUE ("username"))`,
-]);
+const lines = (statements: readonly string[]): string => statements.map((statement) => `\`${statement}\`,`).join('\n');
 
-export const POSTGRES = texts([
-  'CREATE TABLE "tasks" ("id" SERIAL NOT NULL, "title" character varying(200) NOT NULL, "done" boolean NOT NULL DEFAULT false, CONSTRAINT "PK_8d12ff38fcc62aaba2cab748772" PRIMARY KEY ("id"))',
-  `CREATE TABLE "users" ("id" BIGSERIAL NOT NULL, "email" character varying(254), "username" character varying(64), "password" character varying(60) NOT NULL, "role" character varying(64) NOT NULL DEFAULT 'USER', "firstName" character varying(100), "lastName" character varying(100), "active" boolean NOT NULL DEFAULT true, CONSTRAINT "UQ_97672ac88f789774dd47f7c8be3" UNIQUE ("email"), CONSTRAINT "UQ_fe0bb3f6520ee0469504521e710" UNIQUE ("username"), CONSTRAINT "PK_a3ffb1c0c8416b9fc6f907b7433" PRIMARY KEY ("id"))`,
-]);
+const DROP_STATEMENTS = lines(['DROP TABLE "users"', 'DROP TABLE "tasks"']);
+const UNIQUE =
+  'CONSTRAINT "UQ_97672ac88f789774dd47f7c8be3" UNIQUE ("email"), CONSTRAINT "UQ_fe0bb3f6520ee0469504521e710" UNIQUE ("username")';
+
+export const SQLITE: Statements = {
+  CREATE_STATEMENTS: lines([
+    'CREATE TABLE "tasks" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "title" varchar(200) NOT NULL, "done" boolean NOT NULL DEFAULT (0))',
+    `CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "email" varchar(254), "username" varchar(64), "password" varchar(60) NOT NULL, "role" varchar(64) NOT NULL DEFAULT ('USER'), "firstName" varchar(100), "lastName" varchar(100), "active" boolean NOT NULL DEFAULT (1), ${UNIQUE})`,
+  ]),
+  DROP_STATEMENTS,
+};
+
+export const POSTGRES: Statements = {
+  CREATE_STATEMENTS: lines([
+    'CREATE TABLE "tasks" ("id" SERIAL NOT NULL, "title" character varying(200) NOT NULL, "done" boolean NOT NULL DEFAULT false, CONSTRAINT "PK_8d12ff38fcc62aaba2cab748772" PRIMARY KEY ("id"))',
+    `CREATE TABLE "users" ("id" BIGSERIAL NOT NULL, "email" character varying(254), "username" character varying(64), "password" character varying(60) NOT NULL, "role" character varying(64) NOT NULL DEFAULT 'USER', "firstName" character varying(100), "lastName" character varying(100), "active" boolean NOT NULL DEFAULT true, ${UNIQUE}, CONSTRAINT "PK_a3ffb1c0c8416b9fc6f907b7433" PRIMARY KEY ("id"))`,
+  ]),
+  DROP_STATEMENTS,
+};

@@ -20,7 +20,7 @@ const DEV_DEPENDENCIES: Versions = {
   typescript: '~6.0.3',
 };
 
-const SCRIPTS = {
+export const SCRIPTS = {
   build: 'nest build',
   start: 'nest start',
   'start:dev': 'nest start --watch',

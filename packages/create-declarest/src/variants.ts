@@ -14,7 +14,7 @@ export const PLATFORMS = {
   express: {
     label: 'Express',
     dependencies: { '@nestjs/platform-express': '^12.5.1' },
-    texts: () => ({ DOCS_METHOD: 'any other method', DOCS_PATH: '/docs{/*rest}' }),
+    texts: () => ({}),
   },
   fastify: {
     label: 'Fastify',
@@ -22,8 +22,6 @@ export const PLATFORMS = {
     texts: () => ({
       PLATFORM_IMPORT: "import { FastifyAdapter } from '@nestjs/platform-fastify';",
       CREATE_APP: 'const app = await NestFactory.create(AppModule, new FastifyAdapter(), options);',
-      DOCS_METHOD: 'GET',
-      DOCS_PATH: '/docs/*',
     }),
   },
 } satisfies Record<string, Variant>;

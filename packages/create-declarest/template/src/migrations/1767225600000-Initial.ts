@@ -1,7 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-const CREATE: readonly string[] = [
+const CREATE: string[] = [
   // {{CREATE_STATEMENTS}}
+];
+const DROP: string[] = [
+  // {{DROP_STATEMENTS}}
 ];
 
 export class Initial1767225600000 implements MigrationInterface {
@@ -10,7 +13,6 @@ export class Initial1767225600000 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE "users"');
-    await queryRunner.query('DROP TABLE "tasks"');
+    for (const statement of DROP) await queryRunner.query(statement);
   }
 }
