@@ -157,6 +157,13 @@ describe('bad input', () => {
     expect([...(await filesBelow(join(folder, 'my-service')))]).toEqual([['notes.txt', 'mine']]);
   });
 
+  it('accepts a new repository, and refuses one with files', async () => {
+    await mkdir(join(folder, 'my-service', '.git'), { recursive: true });
+    await mkdir(join(folder, 'used', '.git'), { recursive: true });
+    await writeFile(join(folder, 'used', 'notes.txt'), 'mine');
+    expect([create(['my-service']).code, create(['used']).code]).toEqual([0, 2]);
+  });
+
   it('refuses a path below a file', async () => {
     await writeFile(join(folder, 'file'), '');
     const { code, output } = create(['file/my-service']);
