@@ -11,6 +11,12 @@ export interface AuthProviderOptions extends HttpOptions {
   readonly authUrl?: string;
 }
 
+interface Credentials {
+  readonly email?: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
 /** The user of the token, as `/me` says. */
 export interface Identity {
   readonly id: string | number;
@@ -43,7 +49,7 @@ export function authProvider(
   const base = options.authUrl?.replace(/\/+$/, '') ?? `${client.url}/auth`;
 
   /** Both endpoints answer a token. */
-  const enter = async (level: 'login' | 'register', body: unknown): Promise<AuthActionResponse> => {
+  const enter = async (level: 'login' | 'register', body: unknown, name: string): Promise<AuthActionResponse> => {
     try {
       // A login of another user must not send the token of the last one.
       tokens.clear();
@@ -52,13 +58,17 @@ export function authProvider(
       tokens.write((answer.json as { readonly data: { readonly token: string } }).data.token);
       return { success: true, redirectTo: '/' };
     } catch (error) {
-      return { success: false, error: error as Error };
+      // refine shows the name as the title of the notification.
+      return { success: false, error: Object.assign(error as Error, { name }) };
     }
   };
 
   return {
-    login: (credentials: unknown) => enter('login', credentials),
-    register: (fields: unknown) => enter('register', fields),
+    /** Login pages pass further members, such as `remember`. */
+    login: ({ email, username, password }: Credentials) =>
+      enter('login', { email, username, password }, 'Login failed'),
+
+    register: (fields: unknown) => enter('register', fields, 'Registration failed'),
 
     logout: async () => {
       tokens.clear();
@@ -74,14 +84,15 @@ export function authProvider(
     onError: async (error: HttpError) =>
       error.statusCode === 401 ? { logout: true, redirectTo: '/login', error } : {},
 
-    getIdentity: async () => {
+    getIdentity: async (): Promise<Identity | null> => {
+      if (!readClaims(tokens.read())) return null;
       const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
       if (!isSuccess(answer)) throw failureOf(answer, 'me');
       const { user } = (answer.json as { readonly data: { readonly user: Omit<Identity, 'name'> } }).data;
       const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
-      return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) } as never;
+      return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) };
     },
 
-    getPermissions: async () => (readClaims(tokens.read())?.roles ?? []) as never,
+    getPermissions: async () => readClaims(tokens.read())?.roles ?? [],
   };
 }

@@ -1,24 +1,16 @@
 /** Reads and writes many records: with one request where the server offers that, else one by one. */
-import type { BaseKey } from '@refinedev/core';
+import type { BaseKey, BaseRecord } from '@refinedev/core';
 
 import { failureOf, fieldsOf, httpError, isMissingRoute, isUnknown, messageOf } from './errors.js';
 import { joinList } from './filters.js';
 import type { Answer, Client, Request } from './http.js';
-import { MAX_RECORDS } from './lists.js';
+import { listOf, MAX_RECORDS } from './lists.js';
+import type { Refusals } from './refusals.js';
 import { recordUrl } from './resource-path.js';
 
-/** What the server was found not to offer, by resource, so that it is tried once. */
-export class Missing {
-  private readonly known = new Set<string>();
-
-  has(what: 'batch' | 'filter by id', resource: string): boolean {
-    return this.known.has(`${what} ${resource}`);
-  }
-
-  add(what: 'batch' | 'filter by id', resource: string): void {
-    this.known.add(`${what} ${resource}`);
-  }
-}
+const ID_FILTER = 'filter[id][in]';
+/** The server limits the length of the query string to 4,096 bytes, which `meta` needs a part of. */
+const MAX_LENGTH = 3_800;
 
 export interface Records {
   readonly resource: string;
@@ -29,35 +21,45 @@ export interface Records {
 }
 
 /** The records that exist. */
-export async function readMany<T>(client: Client, missing: Missing, records: Records): Promise<T[]> {
+export async function readMany<T extends BaseRecord>(
+  client: Client,
+  refusals: Refusals,
+  records: Records,
+): Promise<T[]> {
   const found: T[] = [];
-  for (const ids of chunksOf(records.ids)) found.push(...(await readChunk<T>(client, missing, { ...records, ids })));
+  for (const ids of chunksOf(records.ids, MAX_LENGTH - records.query.toString().length, String))
+    found.push(...(await readChunk<T>(client, refusals, { ...records, ids })));
   return found;
 }
 
-async function readChunk<T>(client: Client, missing: Missing, records: Records): Promise<T[]> {
+async function readChunk<T extends BaseRecord>(client: Client, refusals: Refusals, records: Records): Promise<T[]> {
   const { resource, url, ids, query, signal } = records;
-  if (missing.has('filter by id', resource)) return readEach(client, records);
-  const name = 'filter[id][in]';
-  const sent = new URLSearchParams([...query, [name, joinList(ids)], ['size', String(MAX_RECORDS)]]);
-  const send = () => client.send({ method: 'GET', url, resource, query: sent, signal });
-  let answer = await send();
-  if (isUnknown(answer, 'size')) {
-    // A list without pages is whole.
-    sent.delete('size');
-    answer = await send();
+  if (refusals.has(resource, 'filter by id')) return readEach(client, records);
+  const sent = new URLSearchParams([...query, [ID_FILTER, joinList(ids)]]);
+  if (!refusals.has(resource, 'size')) sent.set('size', String(MAX_RECORDS));
+  const answer = await client.send({ method: 'GET', url, resource, query: sent, signal });
+  if (isUnknown(answer, ID_FILTER)) refusals.add(resource, 'filter by id');
+  else if (sent.has('size') && isUnknown(answer, 'size')) refusals.add(resource, 'size');
+  else {
+    const { data, metadata } = listOf<T>(answer, resource);
+    if (metadata?.truncated !== true) return data;
+    // A list without pages may end at the `maxListSize` of the server.
+    const known = new Set(data.map(({ id }) => String(id)));
+    const others = ids.filter((id) => !known.has(String(id)));
+    return [...data, ...(await readEach<T>(client, { ...records, ids: others }))];
   }
-  if (answer.status === 200) return dataOf<T[]>(answer, resource);
-  if (!isUnknown(answer, name)) throw failureOf(answer, resource);
-  missing.add('filter by id', resource);
-  return readEach(client, records);
+  return readChunk(client, refusals, records);
 }
 
 async function readEach<T>(client: Client, { resource, url, ids, query, signal }: Records): Promise<T[]> {
+  const parameters = new URLSearchParams(query);
+  // Lists only have hidden records.
+  parameters.delete('deleted');
   const read = async (id: BaseKey): Promise<T[]> => {
-    const answer = await client.send({ method: 'GET', url: recordUrl(url, id, resource), resource, query, signal });
+    const at = recordUrl(url, id, resource);
+    const answer = await client.send({ method: 'GET', url: at, resource, query: parameters, signal });
     if (answer.status === 404 && !isMissingRoute(answer)) return [];
-    if (answer.status !== 200) throw failureOf(answer, resource);
+    if (!isSuccess(answer)) throw failureOf(answer, resource);
     return [dataOf<T>(answer, resource)];
   };
   return (await Promise.all(ids.map(read))).flat();
@@ -66,6 +68,8 @@ async function readEach<T>(client: Client, { resource, url, ids, query, signal }
 export interface Writes<I> {
   readonly resource: string;
   readonly items: readonly I[];
+  /** Of records that exist, where the items are ids. */
+  readonly ids?: readonly BaseKey[];
   readonly batch: (items: readonly I[]) => Request;
   readonly single: (item: I) => Request;
 }
@@ -75,24 +79,26 @@ interface Batch<T> {
 }
 
 /** Each batch is one transaction. @returns the records in the order of the items, `null` for deleted ones */
-export async function writeMany<I, T>(client: Client, missing: Missing, writes: Writes<I>): Promise<T[]> {
-  const { resource, items, batch, single } = writes;
+export async function writeMany<I, T>(client: Client, refusals: Refusals, writes: Writes<I>): Promise<T[]> {
+  const { resource, items, batch, single, ids = [] } = writes;
   const written: T[] = [];
-  for (const chunk of chunksOf(items)) {
-    if (missing.has('batch', resource)) break;
+  const fail = (answer: Answer): Error => {
+    const failure = failureOf(answer, resource);
+    if (written.length === 0) return failure;
+    const done = `${written.length} of ${items.length} records of "${resource}" were written.`;
+    return httpError(`${done} ${failure.message}`, failure.statusCode, failure.errors);
+  };
+  for (const chunk of chunksOf(items, MAX_LENGTH, (item) => (ids.length > 0 ? String(item) : ''))) {
+    if (refusals.has(resource, 'batch')) break;
     const answer = await client.send(batch(chunk));
     // A batch of deletions answers `null`.
     if (isSuccess(answer)) written.push(...((answer.json as Batch<T>).data ?? chunk.map(() => null as T)));
-    else if (isWithoutBatch(answer)) missing.add('batch', resource);
-    else throw failureOf(answer, resource);
+    else if (isWithoutBatch(answer, ids)) refusals.add(resource, 'batch');
+    else throw fail(answer);
   }
   for (const item of items.slice(written.length)) {
     const answer = await client.send(single(item));
-    if (!isSuccess(answer)) {
-      const { message, statusCode, errors } = failureOf(answer, resource);
-      const done = `${written.length} of ${items.length} records of "${resource}" were written.`;
-      throw httpError(`${done} ${message}`, statusCode, errors);
-    }
+    if (!isSuccess(answer)) throw fail(answer);
     written.push((answer.json as { readonly data: T }).data);
   }
   return written;
@@ -101,12 +107,17 @@ export async function writeMany<I, T>(client: Client, missing: Missing, writes: 
 export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
- * A resource without batches may read the path as that of a record with the id "batch". Errors of a batch that exists name
- * items, such as `items[0].id`.
+ * A resource without batches has no such route, or reads the path as that of a record with the id "batch". Such a record does
+ * not exist, or it has no field `items`. Errors of a batch that exists name `ids`, or items such as `items[0].id`.
  */
-function isWithoutBatch(answer: Answer): boolean {
-  if (answer.status === 404) return isMissingRoute(answer) || messageOf(answer).startsWith('/batch of ');
-  return isUnknown(answer, 'ids') || (answer.status === 400 && fieldsOf(answer)['id'] !== undefined);
+function isWithoutBatch(answer: Answer, ids: readonly BaseKey[]): boolean {
+  if (answer.status === 404) {
+    const message = messageOf(answer);
+    const isOfRecord = message.endsWith(' with id batch not found') && !ids.map(String).includes('batch');
+    return isMissingRoute(answer) || /^\/batch of \S+ is not enabled/.test(message) || isOfRecord;
+  }
+  if (isUnknown(answer, 'ids') || isUnknown(answer, 'items')) return true;
+  return answer.status === 400 && fieldsOf(answer)['id'] !== undefined;
 }
 
 /** The content of a successful answer of a generated endpoint. */
@@ -119,9 +130,20 @@ export function dataOf<T>({ json, url, status }: Answer, resource: string): T {
   );
 }
 
-function chunksOf<T>(values: readonly T[]): T[][] {
+/** @param textOf what the query string has of a value */
+function chunksOf<T>(values: readonly T[], maxLength: number, textOf: (value: T) => string): T[][] {
   const chunks: T[][] = [];
-  for (let start = 0; start < values.length; start += MAX_RECORDS)
-    chunks.push(values.slice(start, start + MAX_RECORDS));
+  let length = 0;
+  for (const value of values) {
+    const added = encodeURIComponent(textOf(value)).length + 1;
+    const last = chunks.at(-1);
+    if (last && last.length < MAX_RECORDS && length + added <= maxLength) {
+      last.push(value);
+      length += added;
+    } else {
+      chunks.push([value]);
+      length = added;
+    }
+  }
   return chunks;
 }

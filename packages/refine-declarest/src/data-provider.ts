@@ -1,7 +1,22 @@
 /** The data provider of refine. */
-import type { BaseKey, BaseRecord, DataProvider, MetaQuery } from '@refinedev/core';
+import type {
+  BaseKey,
+  BaseRecord,
+  CreateManyParams,
+  CreateParams,
+  CustomParams,
+  DataProvider,
+  DeleteManyParams,
+  DeleteOneParams,
+  GetListParams,
+  GetManyParams,
+  GetOneParams,
+  MetaQuery,
+  UpdateManyParams,
+} from '@refinedev/core';
 
-import { dataOf, isSuccess, Missing, readMany, writeMany } from './batches.js';
+import { dataOf, isSuccess, readMany, writeMany } from './batches.js';
+import { sendCustom } from './custom.js';
 import { failureOf, httpError } from './errors.js';
 import { createEtags } from './etags.js';
 import { MAX_RECORDS, notPaginated, readPage, readWholeList } from './lists.js';
@@ -9,6 +24,7 @@ import { exportFile, type ExportParams } from './export-file.js';
 import { addFilters, addSorters, joinList } from './filters.js';
 import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
 import { addMetaParameters, signalOf } from './meta.js';
+import { createRefusals } from './refusals.js';
 import { recordUrl, resolveResource } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
@@ -39,7 +55,7 @@ const ANY_VERSION = { 'If-Match': '*' };
  */
 export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
   const client = createClient(url, options);
-  const missing = new Missing();
+  const refusals = createRefusals();
   const etags = createEtags();
 
   const urlOf = (resource: string, meta?: MetaQuery): string => resolveResource(client.url, resource, meta).url;
@@ -64,22 +80,21 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     return { data: dataOf<T>(answer, resource) };
   };
 
+  const readRecords = <T extends BaseRecord>(resource: string, ids: BaseKey[], meta?: MetaQuery): Promise<T[]> => {
+    const query = addMetaParameters(new URLSearchParams(), meta);
+    return readMany<T>(client, refusals, { resource, url: urlOf(resource, meta), ids, query, signal: signalOf(meta) });
+  };
+
   return {
     getApiUrl: () => client.url,
 
-    getList: async <T extends BaseRecord>({
-      resource,
-      pagination,
-      sorters,
-      filters,
-      meta,
-    }: Parameters<DataProvider['getList']>[0]) => {
+    getList: async <T extends BaseRecord>({ resource, pagination, sorters, filters, meta }: GetListParams) => {
       const { mode = 'server', currentPage = 1, pageSize = 10 } = pagination ?? {};
       const { url, filters: rest } = resolveResource(client.url, resource, meta, filters);
       const query = addSorters(addFilters(addMetaParameters(new URLSearchParams(), meta), rest, resource), sorters);
       const list = { method: 'GET', url, resource, query, signal: signalOf(meta) };
       if (mode !== 'server') {
-        const data = await readWholeList<T>(client, list);
+        const data = await readWholeList<T>(client, refusals, list);
         return { data, total: data.length };
       }
       if (pageSize > MAX_RECORDS)
@@ -92,44 +107,33 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       return { data: page.records, total: page.total ?? page.records.length };
     },
 
-    getOne: async ({ resource, id, meta }) => {
+    getOne: async <T extends BaseRecord>({ resource, id, meta }: GetOneParams) => {
       const url = urlOfRecord(resource, id, meta);
+      if (meta?.['deleted'] !== undefined) {
+        // The server has hidden records in lists only.
+        const [record] = await readRecords<T>(resource, [id], meta);
+        if (record) return { data: record };
+        throw httpError(`"${resource}" has no record with the id ${id}, or no "id" in filterableFields.`, 404);
+      }
       const query = addMetaParameters(new URLSearchParams(), meta);
-      return remember(url, await succeed({ method: 'GET', url, resource, query, signal: signalOf(meta) }), resource);
+      const answer = await succeed({ method: 'GET', url, resource, query, signal: signalOf(meta) });
+      return remember<T>(url, answer, resource);
     },
 
-    getMany: async ({ resource, ids, meta }) => {
-      const query = addMetaParameters(new URLSearchParams(), meta);
-      const records = { resource, url: urlOf(resource, meta), ids, query, signal: signalOf(meta) };
-      return { data: await readMany(client, missing, records) };
-    },
+    getMany: async <T extends BaseRecord>({ resource, ids, meta }: GetManyParams) => ({
+      data: await readRecords<T>(resource, ids, meta),
+    }),
 
-    create: async <T extends BaseRecord>({
-      resource,
-      variables,
-      meta,
-    }: {
-      resource: string;
-      variables: unknown;
-      meta?: MetaQuery;
-    }) => {
+    create: async <T extends BaseRecord, V>({ resource, variables, meta }: CreateParams<V>) => {
       const url = urlOf(resource, meta);
       const answer = await succeed({ method: 'POST', url, resource, body: variables });
       const { id } = dataOf<{ readonly id: BaseKey }>(answer, resource);
       return remember<T>(recordUrl(url, id, resource), answer, resource);
     },
 
-    createMany: async <T extends BaseRecord>({
-      resource,
-      variables,
-      meta,
-    }: {
-      resource: string;
-      variables: unknown[];
-      meta?: MetaQuery;
-    }) => {
+    createMany: async <T extends BaseRecord, V>({ resource, variables, meta }: CreateManyParams<V>) => {
       const url = urlOf(resource, meta);
-      const data = await writeMany<unknown, T>(client, missing, {
+      const data = await writeMany<unknown, T>(client, refusals, {
         resource,
         items: variables,
         batch: (items) => ({ method: 'POST', url: `${url}/batch`, resource, body: { items } }),
@@ -144,21 +148,12 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       return remember(url, await succeed({ method: 'PATCH', url, resource, body: variables, headers }), resource);
     },
 
-    updateMany: async <T extends BaseRecord>({
-      resource,
-      ids,
-      variables,
-      meta,
-    }: {
-      resource: string;
-      ids: BaseKey[];
-      variables: unknown;
-      meta?: MetaQuery;
-    }) => {
+    updateMany: async <T extends BaseRecord, V>({ resource, ids, variables, meta }: UpdateManyParams<V>) => {
       const url = urlOf(resource, meta);
-      const data = await writeMany<BaseKey, T>(client, missing, {
+      const data = await writeMany<BaseKey, T>(client, refusals, {
         resource,
         items: ids,
+        ids,
         batch: (items) => {
           const body = { items: items.map((id) => ({ ...(variables as object), id })) };
           return { method: 'PATCH', url: `${url}/batch`, resource, body, headers: ANY_VERSION };
@@ -172,35 +167,21 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       return { data };
     },
 
-    deleteOne: async <T extends BaseRecord>({
-      resource,
-      id,
-      meta,
-    }: {
-      resource: string;
-      id: BaseKey;
-      meta?: MetaQuery;
-    }) => {
+    deleteOne: async <T extends BaseRecord, V>({ resource, id, meta }: DeleteOneParams<V>) => {
       const url = urlOfRecord(resource, id, meta);
-      const query = new URLSearchParams(meta?.['purge'] ? { purge: 'true' } : {});
+      // A parameter of the page's URL is a member of `meta` too, as text.
+      const query = new URLSearchParams(meta?.['purge'] === true ? { purge: 'true' } : {});
       await succeed({ method: 'DELETE', url, resource, query, headers: ifMatch(url, meta) });
       etags.forget(url);
       return { data: { id } as unknown as T };
     },
 
-    deleteMany: async <T extends BaseRecord>({
-      resource,
-      ids,
-      meta,
-    }: {
-      resource: string;
-      ids: BaseKey[];
-      meta?: MetaQuery;
-    }) => {
+    deleteMany: async <T extends BaseRecord, V>({ resource, ids, meta }: DeleteManyParams<V>) => {
       const url = urlOf(resource, meta);
-      await writeMany(client, missing, {
+      await writeMany(client, refusals, {
         resource,
         items: ids,
+        ids,
         batch: (items) => {
           const query = new URLSearchParams({ ids: joinList(items) });
           return { method: 'DELETE', url: `${url}/batch`, resource, query, headers: ANY_VERSION };
@@ -211,32 +192,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       return { data: ids.map((id) => ({ id }) as unknown as T) };
     },
 
-    custom: async <T extends BaseRecord>({
-      url,
-      method,
-      filters = [],
-      sorters,
-      payload,
-      query: values,
-      headers,
-      meta,
-    }: Parameters<Required<DataProvider>['custom']>[0]) => {
-      const target = /^https?:/.test(url) ? url : `${client.url}/${url.replace(/^\/+/, '')}`;
-      const query = addSorters(
-        addFilters(new URLSearchParams(values as Record<string, string>), filters, url),
-        sorters,
-      );
-      const answer = await succeed({
-        method: method.toUpperCase(),
-        url: target,
-        resource: url,
-        query,
-        ...(payload !== undefined && { body: payload }),
-        headers: headers as Record<string, string>,
-        signal: signalOf(meta),
-      });
-      return { data: answer.json as T };
-    },
+    custom: async <T extends BaseRecord>(params: CustomParams) => ({ data: (await sendCustom(client, params)) as T }),
 
     export: (resource, params = {}) => exportFile(client, resource, params),
   };

@@ -94,7 +94,8 @@ function simplify(filter: CrudFilter): CrudFilter[] {
   const members = filter.value.flatMap((each) =>
     filter.operator === 'or' ? simplifyAlternative(each) : simplify(each),
   );
-  return filter.operator === 'and' || members.length < 2 ? members : [{ operator: 'or', value: members }];
+  if (filter.operator === 'and') return members;
+  return members.length < 2 ? members.flatMap(simplify) : [{ operator: 'or', value: members }];
 }
 
 /** `or` inside `or` is one of several alternatives. */
@@ -144,6 +145,9 @@ function refusal(operator: Operator, resource: string): Error {
 
 /** Dates, also those of date libraries, become ISO 8601. `undefined` for what is no single value. */
 function textOf(value: unknown): string | undefined {
-  const plain: unknown = JSON.parse(JSON.stringify(value) ?? 'null');
-  return plain === null || typeof plain === 'object' ? undefined : String(plain);
+  const plain = hasToJson(value) ? value.toJSON() : value;
+  return plain === undefined || plain === null || typeof plain === 'object' ? undefined : String(plain);
 }
+
+const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
+  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';

@@ -1,6 +1,7 @@
 /** Reads pages of lists, and whole lists. */
 import { failureOf, httpError, isUnknown } from './errors.js';
-import type { Client, Request } from './http.js';
+import type { Answer, Client, Request } from './http.js';
+import type { Refusals } from './refusals.js';
 
 /** The server takes as many values in a list, items in a batch, and records on a page. */
 export const MAX_RECORDS = 100;
@@ -12,8 +13,16 @@ interface Page<T> {
 }
 
 interface ListBody<T> {
-  readonly data?: T[];
-  readonly metadata?: { readonly pagination?: { readonly total?: number } };
+  readonly data: T[];
+  readonly metadata?: { readonly pagination?: { readonly total?: number }; readonly truncated?: unknown };
+}
+
+/** @throws HttpError where the answer is a failure, or no list */
+export function listOf<T>(answer: Answer, resource: string): ListBody<T> {
+  if (answer.status !== 200) throw failureOf(answer, resource);
+  const { data, metadata } = (answer.json ?? {}) as Partial<ListBody<T>>;
+  if (!Array.isArray(data)) throw notPaginated(resource);
+  return { data, ...(metadata && { metadata }) };
 }
 
 /** @returns `undefined` where the list has no numbered pages @throws HttpError */
@@ -26,25 +35,27 @@ export async function readPage<T>(
   const query = new URLSearchParams([...(list.query ?? []), ['page', String(page)], ['size', String(size)]]);
   const answer = await client.send({ ...list, query });
   if (isUnknown(answer, 'page')) return undefined;
-  if (answer.status !== 200) throw failureOf(answer, list.resource);
-  const { data, metadata } = (answer.json ?? {}) as ListBody<T>;
-  return Array.isArray(data) && metadata?.pagination ? { records: data, total: metadata.pagination.total } : undefined;
+  const { data, metadata } = listOf<T>(answer, list.resource);
+  return metadata?.pagination && { records: data, total: metadata.pagination.total };
 }
 
 /** All pages, or a list that has none. */
-export async function readWholeList<T>(client: Client, list: Request): Promise<T[]> {
+export async function readWholeList<T>(client: Client, refusals: Refusals, list: Request): Promise<T[]> {
   const all: T[] = [];
-  for (let number = 1; ; number += 1) {
+  for (let number = 1; !refusals.has(list.resource, 'pages'); number += 1) {
     const page = await readPage<T>(client, list, number, MAX_RECORDS);
-    if (!page) break;
+    if (!page) {
+      refusals.add(list.resource, 'pages');
+      break;
+    }
     all.push(...page.records);
-    if (page.records.length < MAX_RECORDS || all.length === page.total) return all;
+    // An overridden list may have left out records of a page.
+    const isLast = page.total === undefined ? page.records.length < MAX_RECORDS : number * MAX_RECORDS >= page.total;
+    if (isLast) return all;
   }
-  const answer = await client.send(list);
-  if (answer.status !== 200) throw failureOf(answer, list.resource);
-  const { data, metadata } = (answer.json ?? {}) as ListBody<T>;
+  const { data, metadata } = listOf<T>(await client.send(list), list.resource);
   // A list that has cursors only would end after its first page.
-  if (!Array.isArray(data) || metadata?.pagination) throw notPaginated(list.resource);
+  if (metadata?.pagination) throw notPaginated(list.resource);
   return data;
 }
 

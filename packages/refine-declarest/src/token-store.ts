@@ -14,8 +14,6 @@ export interface TokenStore {
 }
 
 export interface Claims {
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
   readonly roles: readonly string[];
 }
 
@@ -55,8 +53,7 @@ export function readClaims(token: string | undefined): Claims | undefined {
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const { exp, roles } = JSON.parse(new TextDecoder().decode(bytes)) as { exp: unknown; roles: unknown };
-    const expiresAt = Number(exp) * 1000;
-    return expiresAt > Date.now() ? { expiresAt, roles: Array.isArray(roles) ? roles.map(String) : [] } : undefined;
+    return Number(exp) * 1000 > Date.now() ? { roles: Array.isArray(roles) ? roles.map(String) : [] } : undefined;
   } catch {
     return undefined;
   }

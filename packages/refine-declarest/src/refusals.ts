@@ -1,0 +1,15 @@
+/** Remembers what the server does not offer, so that a provider tries it once for each resource. */
+type Feature = 'batch' | 'filter by id' | 'pages' | 'size';
+
+export interface Refusals {
+  has(resource: string, feature: Feature): boolean;
+  add(resource: string, feature: Feature): void;
+}
+
+export function createRefusals(): Refusals {
+  const refused = new Set<string>();
+  return {
+    has: (resource, feature) => refused.has(`${feature} of ${resource}`),
+    add: (resource, feature) => void refused.add(`${feature} of ${resource}`),
+  };
+}
