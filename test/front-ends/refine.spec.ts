@@ -237,6 +237,20 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
       expect(last()?.headers).not.toHaveProperty('If-Match');
     });
 
+    it('reads, and deletes for good, what is deleted', async () => {
+      await auth.login({ email: 'ann@example.com', password: PASSWORD });
+      const record = { resource: 'books', id: 1 };
+      await data.deleteOne({ ...record, meta: { purge: 'true' } });
+      expect((await failure(data.getOne(record))).statusCode).toBe(404);
+      const hidden = { ...record, meta: { deleted: 'only' } };
+      expect((await data.getOne(hidden)).data).toMatchObject({
+        title: 'Emma',
+        deletedAt: expect.any(String) as unknown,
+      });
+      await data.deleteOne({ ...record, meta: { purge: true } });
+      expect(await failure(data.getOne(hidden))).toMatchObject({ statusCode: 404 });
+    });
+
     it('gives the failures of fields', async () => {
       const error = await failure(data.create({ resource: 'books', variables: { title: 7, price: 'cheap' } }));
       expect(error).toMatchObject({
@@ -335,10 +349,12 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
   describe('authProvider', () => {
     it('logs in and out, and knows the user and the roles', async () => {
       expect(await auth.check()).toEqual({ authenticated: false, logout: true, redirectTo: '/login' });
-      expect(await auth.login({ email: 'ann@example.com', password: PASSWORD })).toEqual({
+      expect(await auth.getIdentity()).toBe(null);
+      expect(await auth.login({ email: 'ann@example.com', password: PASSWORD, remember: true })).toEqual({
         success: true,
         redirectTo: '/',
       });
+      expect(last()?.body).toEqual({ email: 'ann@example.com', password: PASSWORD });
       expect(await auth.check()).toEqual({ authenticated: true });
       expect(await auth.getIdentity()).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'ADMIN' });
       expect(await auth.getPermissions()).toEqual(['ADMIN']);
@@ -355,7 +371,10 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
         error: { message: `User with email ${user.email} already exists` },
       });
       const login = await auth.login({ ...user, password: 'a wrong password' });
-      expect(login).toMatchObject({ success: false, error: { message: 'Invalid credentials', statusCode: 401 } });
+      expect(login).toMatchObject({
+        success: false,
+        error: { name: 'Login failed', message: 'Invalid credentials', statusCode: 401 },
+      });
     });
 
     it('asks for a login after an expired token and after a 401, and not after a 403', async () => {
