@@ -68,11 +68,10 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     throw failureOf(answer, request.resource);
   };
 
-  /** The version that was read last, unless `meta.ifMatch` says otherwise. */
+  /** The version that was read last, unless `meta.ifMatch` is `false`. Parameters of the page's URL are text in `meta`. */
   const ifMatch = (url: string, meta: MetaQuery = {}): Record<string, string> => {
-    const given: unknown = meta['ifMatch'];
-    const etag = given === undefined ? etags.get(url) : given;
-    return typeof etag === 'string' ? { 'If-Match': etag } : {};
+    const etag = meta['ifMatch'] === false ? undefined : etags.get(url);
+    return etag === undefined ? {} : { 'If-Match': etag };
   };
 
   const remember = <T>(url: string, answer: Answer, resource: string): { data: T } => {
