@@ -3,16 +3,16 @@
 //
 //     npm run test:packages
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { ADMIN, withShop } from './sample-shop.mjs';
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = ['ra-data-declarest', 'refine-declarest'];
-const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
 
 const USE = `
 import * as admin from 'ra-data-declarest';
@@ -70,28 +70,10 @@ writeFileSync(join(folder, 'use.ts'), USE);
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
 execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
 
-const shop = spawn(process.execPath, [join(ROOT, 'sample-app/dist/main.js')], {
-  cwd: folder,
-  env: { ...process.env, PORT: '0', ...ADMIN },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-try {
-  let output = '';
-  let url;
-  for await (const chunk of shop.stdout.iterator({ destroyOnReturn: false })) {
-    output += chunk;
-    [, url] = /The shop is up at (\S+)/.exec(output) ?? [];
-    if (url) break;
-  }
-  assert(url, `The shop did not start: ${output}`);
-  shop.stdout.resume();
+await withShop(folder, (url) => {
   const call = `console.log(JSON.stringify(await (await import('./use.js')).useShop(...process.argv.slice(1))))`;
   const args = [`${url}/api`, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD];
   const used = JSON.parse(run(process.execPath, ['--input-type=module', '--eval', call, ...args], folder));
   assert.deepEqual(used, [['Bread knife', 'Fountain pen'], 9, true, ADMIN.ADMIN_EMAIL, 1]);
   console.log(`${PACKAGES.join(' and ')} work as installed from their tarballs.`);
-} finally {
-  const ended = once(shop, 'exit');
-  shop.kill('SIGINT');
-  await ended;
-}
+});

@@ -3,17 +3,17 @@
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { ADMIN, withShop } from './sample-shop.mjs';
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'test', 'typed-client');
 const DOCUMENT = join(ROOT, 'sample-app', 'dist', 'openapi.json');
-const ADMIN = { ADMIN_EMAIL: 'boss@shop.example', ADMIN_PASSWORD: 'the boss of the shop' };
 
 const run = (command, args, cwd = FOLDER) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -24,34 +24,19 @@ run('npx', ['openapi-typescript', DOCUMENT, '--output', 'shop.d.ts']);
 run('npx', ['tsc', '--project', 'tsconfig.json']);
 
 const data = mkdtempSync(join(tmpdir(), 'declarest-client-'));
-const shop = spawn(process.execPath, [join(ROOT, 'sample-app', 'dist', 'main.js')], {
-  cwd: data,
-  env: { ...process.env, PORT: '0', ...ADMIN },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
 try {
-  let output = '';
-  let url;
-  for await (const chunk of shop.stdout.iterator({ destroyOnReturn: false })) {
-    output += chunk;
-    [, url] = /The shop is up at (\S+)/.exec(output) ?? [];
-    if (url) break;
-  }
-  assert(url, `The shop did not start: ${output}`);
-  shop.stdout.resume();
-  const { useShop } = await import(pathToFileURL(join(FOLDER, 'out', 'client.js')).href);
-  const steps = await useShop(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
-  assert.deepEqual(steps, [
-    'logged in: string',
-    'page: 2 of 6, true, string',
-    'created: 201, number',
-    'refused: 400, must be a number, got "cheap"',
-    'read: 200',
-  ]);
-  console.log('The typed client of the shop compiles, and works.');
+  await withShop(data, async (url) => {
+    const { useShop } = await import(pathToFileURL(join(FOLDER, 'out', 'client.js')).href);
+    const steps = await useShop(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
+    assert.deepEqual(steps, [
+      'logged in: string',
+      'page: 2 of 6, true, string',
+      'created: 201, number',
+      'refused: 400, must be a number, got "cheap"',
+      'read: 200',
+    ]);
+    console.log('The typed client of the shop compiles, and works.');
+  });
 } finally {
-  const ended = once(shop, 'exit');
-  shop.kill('SIGINT');
-  await ended;
   rmSync(data, { recursive: true, force: true });
 }
