@@ -51,8 +51,13 @@ async function open(id: string): Promise<Locator> {
   return block;
 }
 
-/** Sends the operation. @returns the status and the text of the answer */
+/** Sends the operation. @returns the status and the text of the answer, never those of an earlier one */
 async function execute(block: Locator): Promise<{ status: string; text: string }> {
+  const clear = block.locator('button.btn-clear');
+  if (await clear.isVisible()) {
+    await clear.click();
+    await block.locator('.live-responses-table').waitFor({ state: 'detached' });
+  }
   await block.locator('button.execute').click();
   const row = block.locator('.live-responses-table .response').first();
   const status = await row.locator('.response-col_status').innerText();
