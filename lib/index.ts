@@ -7,6 +7,17 @@ export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
 export { LoginMethod, type AuthOptions, type AuthSettings, type AuthStaticOptions } from './auth/auth.options.js';
 export { AuthUser } from './auth/auth-user.js';
 export { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './auth/user.repository.js';
+export {
+  AuthEvents,
+  type AuthEvent,
+  type AuthEventMap,
+  type AuthEventName,
+  type AuthListener,
+} from './auth/auth-events.js';
+export { AuthSession } from './auth/sessions/auth-session.js';
+export type { SessionOptions } from './auth/sessions/session-options.js';
+export type { PasswordHasher } from './auth/passwords/password-hasher.js';
+export type { OwnClaims, ReservedClaim } from './auth/claims.js';
 export { UserAccounts, type NewUser } from './auth/user-accounts.js';
 export { InvalidUserError } from './auth/user-checks.js';
 

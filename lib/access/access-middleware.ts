@@ -16,16 +16,21 @@ export function installAccessMiddleware({ adapter }: Application, decision: Acce
   if (adapter.getType() === 'fastify') {
     const enforceOnRoute = enforce(ofPlatformRoute, decision, adapter);
     adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      decision.identify(request);
-      if (isPlatformRequest(request)) enforceOnRoute(request, reply, done);
-      else done();
+      const proceed = (): void => {
+        if (isPlatformRequest(request)) enforceOnRoute(request, reply, done);
+        else done();
+      };
+      const lookedUp = decision.identify(request);
+      if (lookedUp) lookedUp.then(proceed, done);
+      else proceed();
     });
     // Middleware that main.ts mounts runs before or after the hook, but after this one.
     adapter.use(enforceOutside as never);
   } else {
     const identifyAndEnforce: Middleware = (request, response, next) => {
-      decision.identify(request);
-      enforceOutside(request, response, next);
+      const lookedUp = decision.identify(request);
+      if (lookedUp) lookedUp.then(() => enforceOutside(request, response, next), next);
+      else enforceOutside(request, response, next);
     };
     adapter.use(identifyAndEnforce as never);
   }

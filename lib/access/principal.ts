@@ -1,4 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { ServiceUnavailable } from '../http/failure.js';
 import type { Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 
@@ -6,10 +7,17 @@ export interface Authentication {
   readonly principal?: Principal;
   /** Distinguishes an invalid token from no token. */
   readonly bearerWasSent: boolean;
+  /** The session that the token belongs to. */
+  readonly session?: string;
+  /** Set where it is not known whether the token is still valid: what a request that needs a token is answered with. */
+  readonly failure?: ServiceUnavailable;
 }
 
 export abstract class Authenticator {
   abstract authenticate(request: HttpRequest): Authentication;
+
+  /** Looks up what a token does not say. Never rejects. @returns `undefined` where nothing has to be looked up */
+  abstract confirm(authentication: Authentication): Promise<Authentication> | undefined;
 }
 
 const AUTHENTICATION = Symbol('declarest.authentication');
@@ -19,22 +27,27 @@ interface AuthenticatedRequest extends HttpRequest {
   user?: unknown;
 }
 
-export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Authentication {
+/** @returns a promise only where something has to be looked up: until then, the request has no user */
+export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Promise<void> | undefined {
   let authentication: Authentication = { bearerWasSent: true };
   try {
     authentication = authenticator.authenticate(request);
   } catch {
     // A token that cannot be read authenticates nobody.
   }
+  const confirmed = authenticator.confirm(authentication);
+  keep(request, confirmed ? { bearerWasSent: true } : authentication);
+  return confirmed?.then((each) => keep(request, each));
+}
+
+function keep(request: AuthenticatedRequest, authentication: Authentication): void {
   // The token of a connection may have expired since its last message.
   if (authentication.principal ?? request[AUTHENTICATION]?.principal) request.user = authentication.principal;
   request[AUTHENTICATION] = authentication;
-  return authentication;
 }
 
-/** What the first middleware found; read now where that has not run. */
-export const authenticationOf = (authenticator: Authenticator, request: AuthenticatedRequest): Authentication =>
-  request[AUTHENTICATION] ?? authenticate(authenticator, request);
+/** What the first middleware found; `undefined` where that has not run. */
+export const authenticationOf = (request: AuthenticatedRequest): Authentication | undefined => request[AUTHENTICATION];
 
 /** One for each connection: it keeps the authentication of the last message for `@CurrentUser()`. */
 const REQUEST = Symbol('declarest.handshakeRequest');

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { ServiceUnavailable } from '../http/failure.js';
 import { setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
@@ -8,12 +9,12 @@ import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
-import { authenticate, authenticationOf, Authenticator, requestOf } from './principal.js';
+import { authenticate, authenticationOf, Authenticator, requestOf, type Authentication } from './principal.js';
 
 type FindAccess<C> = (compiled: CompiledAccess, request: HttpRequest, context: C) => Access | undefined;
 
 export interface Refused {
-  readonly exception: AuthenticationRequired | AccessRefused;
+  readonly exception: AuthenticationRequired | AccessRefused | ServiceUnavailable;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -27,10 +28,11 @@ export class AccessDecision {
     private readonly authenticator: Authenticator,
   ) {}
 
-  identify(request: HttpRequest): void {
-    authenticate(this.authenticator, request);
+  /** @returns a promise only where something has to be looked up */
+  identify(request: HttpRequest): Promise<void> | undefined {
     const roles = this.rules.compiled?.roles;
     if (roles?.isDeclared) setRoleHierarchy(request, roles.expand);
+    return authenticate(this.authenticator, request);
   }
 
   accessTo<C>(find: FindAccess<C>, request: HttpRequest, context: C): Access | undefined {
@@ -43,9 +45,22 @@ export class AccessDecision {
     }
   }
 
-  /** @returns `undefined` where the request has access; a promise only where a policy decides */
+  /** @returns `undefined` where the request has access; a promise only where something is looked up, or a policy decides */
   refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
-    const { principal, bearerWasSent } = authenticationOf(this.authenticator, request);
+    const known = authenticationOf(request);
+    if (known) return this.refusalFor(known, request, access);
+    const lookedUp = authenticate(this.authenticator, request);
+    const decideNow = () => this.refusalFor(authenticationOf(request) as Authentication, request, access);
+    return lookedUp ? lookedUp.then(decideNow) : decideNow();
+  }
+
+  private refusalFor(
+    { principal, bearerWasSent, failure }: Authentication,
+    request: HttpRequest,
+    access: Access,
+  ): Refused | undefined | Promise<Refused | undefined> {
+    if (failure && access.kind !== 'public')
+      return { exception: failure, headers: { 'Retry-After': String(failure.retryAfter) } };
     let refusal: Refusal | undefined;
     try {
       refusal = decide(access, principal && this.rules.compiled?.roles.expand(principal.roles));
@@ -102,7 +117,7 @@ export class SecurityRulesGuard implements CanActivate {
 
   private async decideOnHandler(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
-    if (opensConnection(context, request)) this.decision.identify(request);
+    if (opensConnection(context, request)) await this.decision.identify(request);
     const access = this.decision.accessTo(ofHandler, request, context) ?? DENIED;
     const refused = await this.decision.refusalOf(request, access);
     if (refused) throw await refusalIn(context, refused.exception);

@@ -29,8 +29,11 @@ export abstract class AuthUser extends BaseEntity {
   @Column({ type: 'varchar', length: USER_LIMITS.username, unique: true, nullable: true })
   username!: string | null;
 
-  /** bcrypt hash, which contains its own salt. Queries return it only when they select it explicitly. */
-  @Column({ type: 'varchar', length: 60, select: false })
+  /**
+   * bcrypt hash, which contains its own salt, or that of the `passwordHasher`. Queries return it only when they select it
+   * explicitly.
+   */
+  @Column({ type: 'varchar', length: 255, select: false })
   password!: string;
 
   /** The one role of the user, which becomes the `roles` claim of its tokens. */

@@ -1,4 +1,11 @@
-import { ConfigurableModuleBuilder, Inject, Logger, Module, type ConfigurableModuleAsyncOptions } from '@nestjs/common';
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Logger,
+  Module,
+  Optional,
+  type ConfigurableModuleAsyncOptions,
+} from '@nestjs/common';
 import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider, Type } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
@@ -14,6 +21,7 @@ import { authController } from './auth.controller.js';
 import { describeAuth } from './auth-document.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
+import type { AuthUser } from './auth-user.js';
 import { Registration } from './registration.js';
 import {
   ASYNC_NAMES,
@@ -22,6 +30,11 @@ import {
   resolveStaticOptions,
   SETTING_NAMES,
 } from './resolve-options.js';
+import { AuthEvents } from './auth-events.js';
+import { AccountTables, tableProviders } from './account-tables.js';
+import { FEATURES } from './features.js';
+import { Logins } from './logins.js';
+import { Passwords } from './passwords/passwords.js';
 import { BearerAuthenticator, Tokens } from './tokens.js';
 import { userProviders } from './typeorm-user.repository.js';
 import { UserAccounts } from './user-accounts.js';
@@ -43,6 +56,9 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
     Tokens,
+    AuthEvents,
+    Passwords,
+    Logins,
     Registration,
     UserAccounts,
     AccessRules,
@@ -52,19 +68,20 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
     SecurityRulesGuard,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
   ],
-  exports: [UserAccounts, UserRepository, SecurityRulesGuard, AccessReport, Authenticator],
+  exports: [UserAccounts, UserRepository, AuthEvents, SecurityRulesGuard, AccessReport, Authenticator],
 })
 export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly application: Application,
     private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    @Optional() private readonly tables?: AccountTables,
   ) {
     application.whenAdapterIsReady(() => this.installMiddleware());
   }
 
   /** @throws InvalidOptionError */
-  static forRoot(options: AuthOptions): DynamicModule {
+  static forRoot<U extends AuthUser = AuthUser, C extends object = object>(options: AuthOptions<U, C>): DynamicModule {
     expectKnownNames('AuthModule options', options, OPTION_NAMES);
     const settings = Object.entries(options).filter(([name]) => SETTING_NAMES.includes(name));
     return defineModule(ConfigurableModuleClass.register(Object.fromEntries(settings)), options);
@@ -121,7 +138,13 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     }
   }
 
-  onApplicationBootstrap(): void {
+  /** @throws InvalidOptionError where the database lacks a table that an option needs */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.tables?.check();
+    this.warnOfRepeatedPrefix();
+  }
+
+  private warnOfRepeatedPrefix(): void {
     const { authBasePath } = this.options;
     const login = this.application.routeTable.routes.find(({ path }) => path.endsWith(`${authBasePath}/login`))?.path;
     const prefix = login?.slice(0, -`${authBasePath}/login`.length);
@@ -165,12 +188,15 @@ async function describeEndpoints(
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options);
   const controller = authController(statics);
+  const features = FEATURES.filter(({ isDeclared }) => isDeclared(statics));
   return {
     ...definition,
     module: AuthModule,
     global: true,
-    controllers: [controller],
+    controllers: [controller, ...features.flatMap(({ controllers }) => controllers.map((make) => make(statics)))],
     providers: [
+      ...tableProviders(features.flatMap(({ tables }) => tables)),
+      ...features.flatMap(({ providers }) => providers),
       ...(definition.providers ?? []),
       {
         provide: AUTH_OPTIONS,

@@ -7,6 +7,7 @@ import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';
 import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
 import { AuthUser } from './auth-user.js';
+import { resolveSessions } from './sessions/session-options.js';
 import { UserRepository } from './user.repository.js';
 
 const logger = new Logger('AuthModule');
@@ -21,6 +22,11 @@ const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
 const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
 
+const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
+const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
+
+const hasMethod = (value: unknown, name: string): boolean =>
+  typeof (value as Record<string, unknown> | null)?.[name] === 'function';
 const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
 const isFalseInProduction: IsValid = (value) => value === false || (value === true && !isProduction());
 const isBoolean: IsValid = (value) => typeof value === 'boolean';
@@ -28,6 +34,10 @@ const isLoginMethod: IsValid = (value) => value === 'EMAIL' || value === 'USERNA
 const isDefaultAccess: IsValid = (value) => value === undefined || ACCESS_NAMES.includes(value as string);
 const isHours: IsValid = (value) => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
 const isRounds: IsValid = (value) => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
+const isTextOrNone: IsValid = (value) => value === undefined || (typeof value === 'string' && value.trim() !== '');
+const isFunctionOrNone: IsValid = (value) => value === undefined || typeof value === 'function';
+const isHasherOrNone: IsValid = (value) =>
+  value === undefined || HASHER_METHODS.every((name) => hasMethod(value, name));
 const areNamesOrNone: IsValid = (value) => value === undefined || areNames(value);
 const isUserClass: IsValid = (value) => isClass(value) && value.prototype instanceof AuthUser;
 const isRepository: IsValid = (value) =>
@@ -45,6 +55,9 @@ const STATIC_CHECKS: readonly OptionCheck[] = [
   ['registration', ...BOOLEAN, true],
 ];
 
+/** Options with an object of their own, each resolved where it belongs. */
+const NESTED = { sessions: resolveSessions } satisfies Readonly<Record<string, (option: unknown) => unknown>>;
+
 /** Without a `repositoryClass`. */
 const ENTITY_CHECKS: readonly OptionCheck[] = [
   ['userClass', (value) => isEntity(value as object), 'a TypeORM entity', 'add @Entity(), or set a repositoryClass'],
@@ -56,18 +69,23 @@ const SETTING_CHECKS: readonly OptionCheck[] = [
   ['loginMethod', isLoginMethod, 'LoginMethod.EMAIL or LoginMethod.USERNAME', 'set one of them', 'EMAIL'],
   ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24', 24],
   ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12', 12],
+  ['passwordHasher', isHasherOrNone, 'an object with hash, verify and needsRehash', HASHER_ADVICE],
   ['defaultAccess', isDefaultAccess, ACCESS_NAMES.join(' or '), 'set one of them'],
   ['registrationFields', areNames, 'an array of non-empty names', 'set an array such as ["phone"]', []],
   ['enforcedRoles', areNamesOrNone, 'an array of non-empty names', 'set an array such as ["ADMIN"]'],
   ['strict', ...BOOLEAN, false],
+  ['issuer', isTextOrNone, 'a string', 'set for example "https://shop.example"'],
+  ['audience', isTextOrNone, 'a string', 'set for example "https://api.shop.example"'],
+  ['claims', isFunctionOrNone, 'a function', 'set for example (user) => ({ tenantId: user.tenantId })'],
   ['explainRefusals', isFalseInProduction, 'true or false, and false in production', EXPLAIN_ADVICE, false],
 ];
 
 const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
 export const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
-export const OPTION_NAMES = [...namesOf(STATIC_CHECKS), ...SETTING_NAMES];
+const STATIC_NAMES = [...namesOf(STATIC_CHECKS), ...Object.keys(NESTED)];
+export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
-export const ASYNC_NAMES = [...namesOf(STATIC_CHECKS), ...FACTORY_NAMES];
+export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
 
 const pathOf = (option: string): string => `AuthModule option \`${option}\``;
 
@@ -85,7 +103,8 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   const resolved = resolve(STATIC_CHECKS, options) as unknown as ResolvedStaticOptions;
   if (resolved.repositoryClass === undefined) resolve(ENTITY_CHECKS, options);
   const authBasePath = plainPath(resolved.authBasePath) as string;
-  return Object.freeze({ ...resolved, authBasePath, randomSecret: randomBytes(48).toString('base64') });
+  const nested = { sessions: NESTED.sessions(options.sessions) };
+  return Object.freeze({ ...resolved, ...nested, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
@@ -98,15 +117,30 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     ...checked,
     roleHierarchy,
     loginField: loginMethod === 'EMAIL' ? 'email' : 'username',
-    jwtSecret: resolveSecret(jwtSecret, statics.randomSecret),
+    jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
     parseId: idParser(statics.userClass),
   });
 }
 
+function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {
+  if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];
+  const secrets = option.map((each: unknown, index) =>
+    resolveSecret(each ?? null, randomSecret, `jwtSecret[${index}]`),
+  );
+  const [current, ...previous] = secrets;
+  if (current !== undefined) return [current, ...previous];
+  throw new InvalidOptionError(
+    pathOf('jwtSecret'),
+    'a string, or an array of strings',
+    'an empty array',
+    SECRET_ADVICE,
+  );
+}
+
 /** Messages about a secret never contain it. */
-function resolveSecret(secret: unknown, randomSecret: string): string {
+function resolveSecret(secret: unknown, randomSecret: string, option: string): string {
   const fail = (expected: string, got: string): never => {
-    throw new InvalidOptionError(pathOf('jwtSecret'), expected, got, SECRET_ADVICE);
+    throw new InvalidOptionError(pathOf(option), expected, got, SECRET_ADVICE);
   };
   if (secret === undefined) {
     if (isProduction()) fail('a secret in production', 'none');
@@ -118,7 +152,7 @@ function resolveSecret(secret: unknown, randomSecret: string): string {
   const bytes = Buffer.byteLength(secret);
   if (bytes < MIN_SECRET_BYTES) {
     if (isProduction()) fail(`at least ${MIN_SECRET_BYTES} bytes in production`, `${bytes} bytes`);
-    logger.warn(`jwtSecret has ${bytes} bytes. Use at least ${MIN_SECRET_BYTES}, which production requires.`);
+    logger.warn(`${option} has ${bytes} bytes. Use at least ${MIN_SECRET_BYTES}, which production requires.`);
   }
   return secret;
 }

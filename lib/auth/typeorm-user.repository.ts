@@ -84,6 +84,14 @@ class TypeOrmUserRepository extends UserRepository {
     return this.findById(id);
   }
 
+  override async replaceHash(id: string, from: string, to: string): Promise<void> {
+    const key = this.schema.id.type.readText(id);
+    if (!('value' in key)) return;
+    const update = this.users.createQueryBuilder().update().set({ password: to });
+    update.where({ id: key.value, password: from }).updateEntity(false).callListeners(false);
+    await this.run(() => update.execute()).catch((error: unknown) => this.fail(error, {}));
+  }
+
   private async findOne(field: 'id' | LoginField, value: unknown): Promise<AuthUser | null> {
     const query = this.users.createQueryBuilder('record').where(`record.${field} = :value`, { value });
     if (field !== 'id') query.addSelect('record.password');

@@ -4,7 +4,7 @@ import { BASE_ROLE } from '../http/principal.js';
 import { describe } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { hashPassword } from './passwords.js';
+import { Passwords } from './passwords/passwords.js';
 import { acceptAny, checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
 
@@ -48,6 +48,7 @@ export class UserAccounts {
 
   constructor(
     private readonly users: UserRepository,
+    private readonly passwords: Passwords,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly rules: AccessRules,
   ) {}
@@ -64,7 +65,7 @@ export class UserAccounts {
     const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
     this.warnOfUnnamed(user.role, 'create');
-    const password = await hashPassword(user.password, this.options.bcryptRounds);
+    const password = await this.passwords.hash(user.password);
     return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
   }
 
@@ -95,7 +96,7 @@ export class UserAccounts {
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
     checkUser({ password }, USER_CHECKS, ['password']);
-    return this.change(id, { password: await hashPassword(password, this.options.bcryptRounds) });
+    return this.change(id, { password: await this.passwords.hash(password) });
   }
 
   /**

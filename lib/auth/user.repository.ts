@@ -38,6 +38,12 @@ export abstract class UserRepository {
   /** @returns the user with its id and defaults @throws DuplicateUserError when a unique value is taken */
   abstract create(fields: UserFields): Promise<AuthUser>;
 
+  /**
+   * Replaces a password hash that was made at a lower cost, unless the password has changed since it was read. A repository
+   * that does not implement it keeps the old hash.
+   */
+  async replaceHash(_id: string, _from: string, _to: string): Promise<void> {}
+
   /** Changes only these fields. @returns `null` for an unknown id @throws DuplicateUserError for a taken value */
   abstract update(id: string, fields: UserFields): Promise<AuthUser | null>;
 }

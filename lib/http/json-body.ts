@@ -24,19 +24,22 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
+/** RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked. */
+export const hasBody = ({ headers }: HttpRequest): boolean =>
+  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
+
 /** @throws 415 for another media type, 400 for anything but an object */
 export function jsonBodyOf(request: HttpRequest, types = JSON_TYPES): JsonObject {
   const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
-  // RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked.
-  const hasBody = (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
-  if (type === undefined && !hasBody) throw new BadRequestException(NONE);
+  if (type === undefined && !hasBody(request)) throw new BadRequestException(NONE);
   // Express decodes known encodings and refuses others. Fastify passes the bytes on as they are.
   const encoded = raw !== undefined && !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
   if (type === undefined || !isOfType(type, types) || encoded)
     throw new UnsupportedMediaTypeException(`The request body must be ${types.join(' or ')} in UTF-8`);
   // Express's parser reads an empty body as `{}`, which would replace a record by an empty one.
-  if (readableDidRead === false && JSON.stringify(body) === '{}') throw new BadRequestException(NONE);
+  if (!hasBody(request) || (readableDidRead === false && JSON.stringify(body) === '{}'))
+    throw new BadRequestException(NONE);
   const object = expectJsonObject(body);
   if (isDeeper(object, MOST_LEVELS))
     throw new BadRequestException(`The request body must be nested at most ${MOST_LEVELS} levels deep`);

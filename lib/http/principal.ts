@@ -1,13 +1,19 @@
 import type { HttpRequest } from './request-facts.js';
 
-/** The user of a request, as its token says. */
-export interface Principal {
+interface TokenUser {
   /** In the type of the user's primary key. */
   readonly id: string | number;
   /** Empty where the user has none. */
   readonly email: string;
   readonly roles: readonly string[];
 }
+
+/**
+ * The user of a request, as its token says.
+ *
+ * @typeParam Claims what the option `claims` of `AuthModule` adds
+ */
+export type Principal<Claims extends object = object> = TokenUser & Readonly<Claims>;
 
 type Expand = (roles: readonly string[]) => readonly string[];
 const EXPAND = Symbol('declarest.expandRoles');

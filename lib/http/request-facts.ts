@@ -11,6 +11,8 @@ export interface HttpRequest {
   /** Fastify's request wraps node's. Express's request is node's own. */
   readonly raw?: IncomingMessage;
   readonly rawHeaders?: readonly string[];
+  /** The address of the client, as far as the platform trusts the proxies in front of it. */
+  readonly ip?: string | undefined;
   readonly body?: unknown;
   /** Express: whether any byte of the body was read. */
   readonly readableDidRead?: boolean;

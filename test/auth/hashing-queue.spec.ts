@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
-import { hashConcurrency, HashingQueue, hashingQueue } from '../../lib/auth/passwords.js';
+import { hashConcurrency, HashingQueue, hashingQueue } from '../../lib/auth/passwords/hashing-queue.js';
 import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';

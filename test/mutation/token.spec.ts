@@ -1,13 +1,14 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
 import { BearerAuthenticator } from '../../lib/auth/tokens.js';
-import { readClaims, Tokens } from '../../lib/auth/tokens.js';
+import { readClaims } from '../../lib/auth/claims.js';
+import { Tokens } from '../../lib/auth/tokens.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/auth.options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 
 const options = (jwtExpirationHours: number, jwtSecret = TEST_SECRET): ResolvedAuthOptions =>
-  ({ jwtSecret, jwtExpirationHours, parseId: Number }) as unknown as ResolvedAuthOptions;
+  ({ jwtSecrets: [jwtSecret], jwtExpirationHours, parseId: Number }) as unknown as ResolvedAuthOptions;
 
 const tokens = (jwtExpirationHours = 24): Tokens => new Tokens(options(jwtExpirationHours));
 const ANN = { sub: '1', email: 'ann@example.com', roles: ['USER'] };

@@ -5,10 +5,14 @@ import type { Principal } from '../../http/principal.js';
 import type { OperationName } from './operations.js';
 import type { CrudRecord } from './record-types.js';
 
-/** What a scope decides by. */
-export interface ScopeContext {
+/**
+ * What a scope decides by.
+ *
+ * @typeParam Claims what the option `claims` of `AuthModule` adds to the user
+ */
+export interface ScopeContext<Claims extends object = object> {
   /** The user of the request; `undefined` for an anonymous one, and outside of a request. */
-  readonly user: Principal | undefined;
+  readonly user: Principal<Claims> | undefined;
   readonly operation: OperationName;
 }
 
@@ -26,12 +30,15 @@ export type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] |
  */
 export type ScopeResult<T> = ScopeWhere<T> | readonly ScopeWhere<T>[] | boolean;
 
-export type ScopeFunction<T> = (context: ScopeContext) => ScopeResult<T> | Promise<ScopeResult<T>>;
-
-/** A provider that decides by injected services. */
-export interface ScopeProvider<T> {
+/** A method, so that a function may name the claims that it needs: `({ user }: ScopeContext<Claims>) => …`. */
+interface ScopeMethod<T> {
   scope(context: ScopeContext): ScopeResult<T> | Promise<ScopeResult<T>>;
 }
+
+export type ScopeFunction<T> = ScopeMethod<T>['scope'];
+
+/** A provider that decides by injected services. */
+export type ScopeProvider<T> = ScopeMethod<T>;
 
 /** A provider of any module, as `useScope` names it. */
 export class ScopeReference<T> {

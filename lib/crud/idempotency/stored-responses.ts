@@ -1,7 +1,8 @@
 /** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
-import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import { onPrimary } from '../../database/on-primary.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
 import { factsOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
 import { IdempotencyKey } from './idempotency-key.js';
@@ -83,18 +84,4 @@ async function deleteExpired(manager: EntityManager): Promise<void> {
     take: MAX_DELETED,
   });
   if (expired.length > 0) await manager.delete(IdempotencyKey, { id: In(expired.map(({ id }) => id)) });
-}
-
-/** A replica might not have the row yet. */
-function onPrimary<R>(database: Database, work: (manager: EntityManager) => Promise<R>): Promise<R> {
-  return database.connections.statement(async () => {
-    const runner = database.dataSource.createQueryRunner('master');
-    try {
-      return await work(runner.manager);
-    } catch (error) {
-      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable({ cause: error }) : error;
-    } finally {
-      await runner.release();
-    }
-  });
 }

@@ -1,7 +1,6 @@
-/** Hashes and compares passwords with bcrypt, a limited number at a time, because libuv has few threads. */
+/** Runs a limited number of password hashes at a time, because libuv has few threads. */
 import { availableParallelism } from 'node:os';
-import bcrypt from 'bcrypt';
-import { ServiceUnavailable } from '../http/failure.js';
+import { ServiceUnavailable } from '../../http/failure.js';
 
 export class HashingQueue {
   private running = 0;
@@ -57,14 +56,3 @@ export const hashingQueue = new HashingQueue({
   maxQueued: 1_000,
   timeoutMs: 30_000,
 });
-
-export const hashPassword = (password: string, rounds: number): Promise<string> =>
-  hashingQueue.run(() => bcrypt.hash(password, rounds));
-
-/** An unknown user, who has no hash, takes as long as a wrong password. */
-export async function isPassword(password: string, hash: string | undefined, rounds: number): Promise<boolean> {
-  // A salt without a digest: bcrypt computes the same work, and no password matches.
-  const dummyHash = bcrypt.genSaltSync(rounds) + '.'.repeat(31);
-  const isEqual = await hashingQueue.run(() => bcrypt.compare(password, hash ?? dummyHash));
-  return isEqual && hash !== undefined;
-}

@@ -1,0 +1,78 @@
+/** The package's own tables for accounts, each of which an option needs. */
+import type { Provider, Type } from '@nestjs/common';
+import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { DataSources, type Connections } from '../database/connections.js';
+import { onPrimary } from '../database/on-primary.js';
+import { DatabaseUnavailable } from '../entities/database-errors.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { Application } from '../routes/application.js';
+
+/** An entity, and the option that needs it. */
+export interface NeededTable {
+  readonly entity: Type;
+  readonly option: string;
+}
+
+export class AccountTables {
+  constructor(
+    private readonly needed: readonly NeededTable[],
+    readonly dataSource: DataSource,
+    readonly connections: Connections,
+  ) {}
+
+  /** Runs statements on the primary. @throws DatabaseUnavailable (503) */
+  run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    return onPrimary(this, work);
+  }
+
+  /** @throws InvalidOptionError for the first table that the database lacks */
+  async check(): Promise<void> {
+    for (const { entity, option } of this.needed) {
+      const { tablePath } = this.dataSource.getMetadata(entity);
+      const read = (manager: EntityManager) =>
+        manager.createQueryBuilder(entity, 'row').select('1', 'one').limit(1).getRawOne();
+      await this.run(read).catch((cause: unknown) => {
+        if (cause instanceof DatabaseUnavailable) throw cause;
+        throw new InvalidOptionError(
+          `AuthModule option \`${option}\``,
+          `used with the table ${tablePath} of ${entity.name}`,
+          'a database without it, or with other columns',
+          'create it by a migration, such as the one that `typeorm migration:generate` writes',
+        );
+      });
+    }
+  }
+}
+
+/** Provides `AccountTables`, and registers the entities for `autoLoadEntities`. Nothing where no option needs a table. */
+export function tableProviders(needed: readonly NeededTable[]): Provider[] {
+  const [first] = needed;
+  if (!first) return [];
+  const entities = needed.map(({ entity }) => entity);
+  TypeOrmModule.forFeature(entities);
+  const dataSource = { token: DataSource, optional: true };
+  const tables: Provider = {
+    provide: AccountTables,
+    inject: [dataSource, Application],
+    useFactory: (source: DataSource | undefined, application: Application) => {
+      const unknown = needed.find(({ entity }) => !source?.hasMetadata(entity));
+      if (!source || unknown) {
+        const { entity, option } = unknown ?? first;
+        const got = source ? 'a data source that does not know it' : 'no data source';
+        const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} of declarest to its entities`;
+        const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
+        throw new InvalidOptionError(`AuthModule option \`${option}\``, expected, got, advice);
+      }
+      return new AccountTables(needed, source, application.stateOf(DataSources).connectionsOf(source));
+    },
+  };
+  // Commands such as `declarest openapi` find the entities of an application by these.
+  const repositories = entities.map((entity): Provider => ({
+    provide: getRepositoryToken(entity),
+    inject: [dataSource],
+    useFactory: (source: DataSource | undefined) =>
+      source?.hasMetadata(entity) ? source.getRepository(entity) : undefined,
+  }));
+  return [tables, ...repositories];
+}

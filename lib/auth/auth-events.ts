@@ -1,0 +1,85 @@
+/** What happens to accounts, for logs and audits of the application. */
+import { inspect } from 'node:util';
+import { Injectable, Logger } from '@nestjs/common';
+
+interface OfUser {
+  /** The id of the user as text. */
+  readonly userId: string;
+}
+
+interface OfSession extends OfUser {
+  readonly sessionId: string;
+}
+
+interface OfAttempt {
+  /** The e-mail address or username as sent. No user need have it. */
+  readonly login: string;
+  /** The address of the client. */
+  readonly address: string | undefined;
+}
+
+/** The events by name, with what each says. None of them contains a password, a token, or a hash. */
+export interface AuthEventMap {
+  'user.registered': OfUser;
+  'user.changed': OfUser & { readonly fields: readonly string[] };
+  'user.deleted': OfUser;
+  'login.succeeded': OfUser & Pick<OfAttempt, 'address'>;
+  'login.failed': OfAttempt;
+  'attempts.refused': { readonly action: string } & Pick<OfAttempt, 'address'>;
+  'session.started': OfSession;
+  'session.ended': OfUser & { readonly sessionId?: string; readonly count: number };
+  /** A refresh token was used again after it was spent. The session has ended. */
+  'session.reused': OfSession & Pick<OfAttempt, 'address'>;
+  'password.changed': OfUser;
+  'password.forgotten': OfUser;
+  'email.verified': OfUser;
+  'email.changed': OfUser;
+}
+
+export type AuthEventName = keyof AuthEventMap;
+export type AuthEvent<N extends AuthEventName> = AuthEventMap[N] & { readonly name: N; readonly at: Date };
+export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => void | Promise<void>;
+
+/**
+ * Calls listeners of the application when something happens to an account. A listener runs after the fact and cannot
+ * prevent it; its errors are logged.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class Audit {
+ *   constructor(events: AuthEvents, log: AuditLog) {
+ *     events.on('session.reused', ({ userId, address, at }) => log.write(`Stolen token of ${userId}`, address, at));
+ *   }
+ * }
+ * ```
+ */
+@Injectable()
+export class AuthEvents {
+  private readonly logger = new Logger('AuthModule');
+  private readonly listeners = new Map<string, Set<(event: never) => void | Promise<void>>>();
+
+  /** @returns a function that removes the listener */
+  on<N extends AuthEventName>(name: N, listener: AuthListener<N>): () => void {
+    const listeners = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, listeners.add(listener as (event: never) => void));
+    return () => void listeners.delete(listener as (event: never) => void);
+  }
+
+  /** @internal */
+  emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
+    const event = { name, at: new Date(), ...facts };
+    for (const listener of this.listeners.get(name) ?? []) void this.call(listener, event);
+  }
+
+  private async call(
+    listener: (event: never) => void | Promise<void>,
+    event: { readonly name: string },
+  ): Promise<void> {
+    try {
+      await listener(event as never);
+    } catch (error) {
+      this.logger.error(`A listener of ${event.name} failed.`, error instanceof Error ? error.stack : inspect(error));
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** The claims of a token, and those that the option `claims` adds. */
+import type { Principal } from '../http/principal.js';
+
+/** Claims with a meaning of their own (RFC 7519 §4.1 and this package), and `id`, which a principal has. */
+export const RESERVED_CLAIMS = [
+  'sub',
+  'email',
+  'roles',
+  'sid',
+  'iat',
+  'exp',
+  'nbf',
+  'iss',
+  'aud',
+  'jti',
+  'id',
+] as const;
+
+/** Names that the option `claims` cannot use. */
+export type ReservedClaim = (typeof RESERVED_CLAIMS)[number];
+
+/** What `claims` returns: any names but the reserved ones. */
+export type OwnClaims<C extends object> = C & { readonly [K in ReservedClaim]?: never };
+
+/** The claims of a token (RFC 7519), besides those that say how long it is valid. */
+export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
+  readonly sub: string;
+  /** The id of the session. */
+  readonly sid?: string;
+  /** Those of the option `claims`. */
+  readonly own?: Readonly<Record<string, unknown>>;
+}
+
+const isReserved = (name: string): boolean => (RESERVED_CLAIMS as readonly string[]).includes(name);
+
+/** @throws Error for what is no object, and for a reserved name */
+export function checkOwnClaims(claims: unknown): Readonly<Record<string, unknown>> {
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
+    throw new Error('AuthModule option `claims` must return an object.');
+  const reserved = Object.keys(claims).filter(isReserved);
+  if (reserved.length === 0) return claims as Readonly<Record<string, unknown>>;
+  throw new Error(
+    `AuthModule option \`claims\` must not return the reserved names ${RESERVED_CLAIMS.join(', ')}, got ${reserved.join(', ')}.`,
+  );
+}
+
+/**
+ * Checks the types of the claims. The library has checked `exp` and `nbf` against the clock, but accepts their absence.
+ *
+ * @param hasOwn whether further claims count
+ */
+export function readClaims(payload: unknown, hasOwn = false): TokenClaims | undefined {
+  if (typeof payload !== 'object' || payload === null) return undefined;
+  const { sub, email, roles, sid, exp, ...others } = payload as Record<string, unknown>;
+  if (!Number.isFinite(exp)) return undefined;
+  if (typeof sub !== 'string' || sub === '') return undefined;
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return undefined;
+  const own = hasOwn ? Object.entries(others).filter(([name]) => !isReserved(name)) : [];
+  return {
+    sub,
+    email: typeof email === 'string' ? email : '',
+    roles,
+    ...(typeof sid === 'string' && { sid }),
+    ...(own.length > 0 && { own: Object.fromEntries(own) }),
+  };
+}

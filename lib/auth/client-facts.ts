@@ -1,0 +1,36 @@
+/** What is kept of the client that sends a request: its address and the program it says it is. */
+import { isIPv6 } from 'node:net';
+import type { HttpRequest } from '../http/request-facts.js';
+
+export interface ClientFacts {
+  /** As the platform says, which trusts a proxy only where its setting `trust proxy` or `trustProxy` says so. */
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+const MAX_USER_AGENT = 255;
+/** How Node shows IPv4 on a socket of IPv6: `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2). */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+export function clientFactsOf({ ip, headers }: HttpRequest): ClientFacts {
+  const userAgent = headers['user-agent']
+    ?.toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .slice(0, MAX_USER_AGENT);
+  return { address: ip?.replace(MAPPED, '').slice(0, 45), userAgent };
+}
+
+/** The address as attempts are counted: one client has a whole network of 64 bits of IPv6 (RFC 6177). */
+export function networkOf(address: string): string {
+  const [plain = ''] = address.split('%');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const left = head.split(':').filter(Boolean);
+  const right = tail?.split(':').filter(Boolean) ?? [];
+  const groups =
+    tail === undefined ? left : [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

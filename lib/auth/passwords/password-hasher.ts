@@ -1,0 +1,34 @@
+import bcrypt from 'bcrypt';
+
+/**
+ * Hashes passwords.
+ *
+ * @example
+ * ```ts
+ * import argon2 from 'argon2';
+ *
+ * const passwordHasher: PasswordHasher = {
+ *   hash: (password) => argon2.hash(password),
+ *   // Users who registered before the change still have a hash of bcrypt.
+ *   verify: (password, hash) => (hash.startsWith('$argon2') ? argon2.verify(hash, password) : bcrypt.compare(password, hash)),
+ *   needsRehash: (hash) => !hash.startsWith('$argon2'),
+ * };
+ * ```
+ */
+export interface PasswordHasher {
+  /** @returns the hash with its salt, at most 255 characters */
+  hash(password: string): Promise<string>;
+  /** @returns whether the password is that of the hash */
+  verify(password: string, hash: string): Promise<boolean>;
+  /** @returns whether a login should replace the hash */
+  needsRehash(hash: string): boolean;
+}
+
+/** A salt without a digest: bcrypt computes the same work, and no password matches. */
+export const unknownBcryptHash = (rounds: number): string => bcrypt.genSaltSync(rounds) + '.'.repeat(31);
+
+export const bcryptHasher = (rounds: number): PasswordHasher => ({
+  hash: (password) => bcrypt.hash(password, rounds),
+  verify: (password, hash) => bcrypt.compare(password, hash),
+  needsRehash: (hash) => /^\$2[aby]\$/.test(hash) && bcrypt.getRounds(hash) < rounds,
+});

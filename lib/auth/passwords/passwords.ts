@@ -1,0 +1,50 @@
+/** Hashes and compares passwords, a limited number at a time. */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
+import type { AuthUser } from '../auth-user.js';
+import { newToken } from '../secret-tokens.js';
+import { UserRepository } from '../user.repository.js';
+import { hashingQueue } from './hashing-queue.js';
+import { bcryptHasher, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
+
+@Injectable()
+export class Passwords {
+  private readonly hasher: PasswordHasher;
+  /** A hash that no password has: an unknown user takes as long as a wrong password. */
+  private readonly unknownHash: () => string | Promise<string>;
+
+  constructor(
+    private readonly users: UserRepository,
+    @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: ResolvedAuthOptions,
+  ) {
+    this.hasher = passwordHasher ?? bcryptHasher(bcryptRounds);
+    let made: Promise<string> | undefined;
+    this.unknownHash = passwordHasher
+      ? () => (made ??= hashingQueue.run(() => passwordHasher.hash(newToken())))
+      : () => unknownBcryptHash(bcryptRounds);
+  }
+
+  /** @throws ServiceUnavailable (503) when too many passwords wait to be hashed */
+  hash(password: string): Promise<string> {
+    return hashingQueue.run(() => this.hasher.hash(password));
+  }
+
+  /** @param hash `undefined` for an unknown user @throws ServiceUnavailable (503) when too many passwords wait */
+  async verify(password: string, hash: string | undefined): Promise<boolean> {
+    const against = hash ?? (await this.unknownHash());
+    const isEqual = await hashingQueue.run(() => this.hasher.verify(password, against));
+    return isEqual && hash !== undefined;
+  }
+
+  /** Replaces a hash that was made at a lower cost, or by another hasher. A login does not fail by it. */
+  async renew({ id, password: hash }: AuthUser, password: string): Promise<void> {
+    if (!this.hasher.needsRehash(hash)) return;
+    try {
+      await this.users.replaceHash(String(id), hash, await this.hash(password));
+    } catch {
+      new Logger('AuthModule').warn(
+        `The password hash of user ${id} could not be renewed. Its next login tries again.`,
+      );
+    }
+  }
+}

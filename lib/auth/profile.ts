@@ -1,0 +1,16 @@
+/** What an answer shows of a user. */
+import type { AuthUser } from './auth-user.js';
+import type { ResolvedAuthOptions } from './auth.options.js';
+
+export const profileOf = (
+  { id, email, username, firstName, lastName, role, active }: AuthUser,
+  { parseId }: Pick<ResolvedAuthOptions, 'parseId'>,
+) => ({
+  id: parseId(String(id)),
+  email: email ?? null,
+  username: username ?? null,
+  firstName: firstName ?? null,
+  lastName: lastName ?? null,
+  role,
+  active,
+});

@@ -1,0 +1,59 @@
+/** The table of sessions: one row from a login to its end. */
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** Milliseconds since 1970, so that processes with other time zones read the same time. */
+const TIME = {
+  type: 'bigint',
+  transformer: { to: (value: unknown) => value, from: (value: unknown) => toTime(value) },
+} as const;
+const toTime = (value: unknown): number | null => (value === null ? null : Number(value));
+
+const HASH = { type: 'varchar', length: 64 } as const;
+
+/**
+ * A session of a user. A session that has ended has no row. Refresh tokens are stored as SHA-256 only.
+ *
+ * Where entities are listed by hand instead of by `autoLoadEntities`, it must be in the list.
+ */
+@Entity('declarest_auth_session')
+export class AuthSession {
+  /** Random; the claim `sid` of access tokens. */
+  @PrimaryColumn({ type: 'varchar', length: 32 })
+  id!: string;
+
+  /** The id of the user as text. */
+  @Index()
+  @Column({ type: 'varchar', length: 64 })
+  userId!: string;
+
+  /** Of the refresh token that is valid now. */
+  @Column(HASH)
+  currentHash!: string;
+
+  /** Of the refresh token that was spent last. */
+  @Column({ ...HASH, nullable: true })
+  previousHash!: string | null;
+
+  @Column({ ...TIME, nullable: true })
+  rotatedAt!: number | null;
+
+  /** Whether the token spent last was used a second time. */
+  @Column({ type: 'boolean', default: false })
+  isRepeated!: boolean;
+
+  @Column(TIME)
+  createdAt!: number;
+
+  @Column(TIME)
+  lastUsedAt!: number;
+
+  @Index()
+  @Column(TIME)
+  expiresAt!: number;
+
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  userAgent!: string | null;
+
+  @Column({ type: 'varchar', length: 45, nullable: true })
+  address!: string | null;
+}

@@ -1,0 +1,72 @@
+/**
+ * The form of refresh tokens: the id of a session, a secret of 256 bits, and a tag. The tag says without a query that the
+ * token was issued here, so that a spent token is known as such however old it is, and a forged one ends no session.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
+import { hashOf } from '../secret-tokens.js';
+
+const ID_BYTES = 16;
+const SECRET_BYTES = 32;
+const TAG_BYTES = 16;
+/** Base64url of 64 bytes. */
+const FORM = /^[\w-]{86}$/;
+
+export interface RefreshToken {
+  /** What the client gets. */
+  readonly text: string;
+  readonly sessionId: string;
+  /** What is stored. */
+  readonly hash: string;
+}
+
+interface Key {
+  readonly ofTags: Buffer;
+  readonly ofSuccessors: Buffer;
+}
+
+@Injectable()
+export class RefreshTokens {
+  /** The first one makes tokens; the others belong to earlier secrets. */
+  private readonly keys: readonly Key[];
+
+  constructor(@Inject(AUTH_OPTIONS) { jwtSecrets }: ResolvedAuthOptions) {
+    this.keys = jwtSecrets.map((secret) => ({
+      ofTags: derive(secret, 'declarest refresh token: tag'),
+      ofSuccessors: derive(secret, 'declarest refresh token: successor'),
+    }));
+  }
+
+  /** The first token of a new session. */
+  create(): RefreshToken {
+    return this.make(randomBytes(ID_BYTES), randomBytes(SECRET_BYTES));
+  }
+
+  /** @returns the token, and the ones that replace it, by each secret; `undefined` for what was not issued here */
+  read(text: string): { readonly token: RefreshToken; readonly successors: readonly RefreshToken[] } | undefined {
+    if (!FORM.test(text)) return undefined;
+    const bytes = Buffer.from(text, 'base64url');
+    if (bytes.toString('base64url') !== text) return undefined;
+    const [id, secret] = [bytes.subarray(0, ID_BYTES), bytes.subarray(ID_BYTES, ID_BYTES + SECRET_BYTES)];
+    const tag = bytes.subarray(ID_BYTES + SECRET_BYTES);
+    if (!this.keys.some((key) => timingSafeEqual(tagOf(key, id, secret), tag))) return undefined;
+    return {
+      token: { text, sessionId: id.toString('hex'), hash: hashOf(secret) },
+      successors: this.keys.map(({ ofSuccessors }) =>
+        this.make(id, createHmac('sha256', ofSuccessors).update(id).update(secret).digest()),
+      ),
+    };
+  }
+
+  private make(id: Buffer, secret: Buffer): RefreshToken {
+    const tag = tagOf(this.keys[0] as Key, id, secret);
+    const text = Buffer.concat([id, secret, tag]).toString('base64url');
+    return { text, sessionId: id.toString('hex'), hash: hashOf(secret) };
+  }
+}
+
+const derive = (secret: string, purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest();
+
+const tagOf = ({ ofTags }: Key, id: Buffer, secret: Buffer): Buffer =>
+  createHmac('sha256', ofTags).update(id).update(secret).digest().subarray(0, TAG_BYTES);

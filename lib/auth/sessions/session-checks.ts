@@ -1,0 +1,128 @@
+/** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { Authentication } from '../../access/principal.js';
+import { databaseFailureOf, DatabaseUnavailable } from '../../entities/database-errors.js';
+import { ServiceUnavailable } from '../../http/failure.js';
+import { AccountTables } from '../account-tables.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
+import { UserRepository } from '../user.repository.js';
+import { AuthSession } from './auth-session.js';
+
+/** A change on another instance takes effect after this time at the latest. */
+const REMEMBERED_MS = 1_000;
+const MAX_REMEMBERED = 10_000;
+
+/** What a live session allows; `undefined` for one that has ended. */
+interface LiveSession {
+  readonly role: string;
+}
+
+interface Remembered {
+  readonly userId: string;
+  readonly until: number;
+  readonly session: Promise<LiveSession | undefined>;
+}
+
+interface Row {
+  readonly role: string;
+  readonly active: unknown;
+}
+
+@Injectable()
+export class SessionChecks {
+  /** By session, the oldest first. */
+  private readonly remembered = new Map<string, Remembered>();
+  private readonly exempted = new Set<string>();
+
+  constructor(
+    private readonly users: UserRepository,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    @Optional() private readonly tables?: AccountTables,
+  ) {}
+
+  get isImmediate(): boolean {
+    return this.options.sessions?.isImmediate === true;
+  }
+
+  /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
+  exempt(id: string): void {
+    this.exempted.add(id);
+  }
+
+  /** Never rejects. */
+  async confirm(authentication: Authentication): Promise<Authentication> {
+    const { principal, session: id } = authentication;
+    if (!principal) return authentication;
+    const refused: Authentication = { bearerWasSent: true };
+    if (id === undefined) return refused;
+    if (this.exempted.has(id)) return authentication;
+    try {
+      const isLive = (session: LiveSession | undefined): boolean =>
+        session !== undefined && principal.roles.length === 1 && principal.roles[0] === session.role;
+      const userId = String(principal.id);
+      if (isLive(await this.find(id, userId))) return authentication;
+      // What is remembered may be older than a token with a new role.
+      this.remembered.delete(id);
+      return isLive(await this.find(id, userId)) ? authentication : refused;
+    } catch (error) {
+      const failure = error instanceof ServiceUnavailable ? error : new DatabaseUnavailable({ cause: error });
+      return { bearerWasSent: true, failure };
+    }
+  }
+
+  /** Reads the sessions of a user again at the next request. */
+  forget(userId: string): void {
+    for (const [id, each] of this.remembered) if (each.userId === userId) this.remembered.delete(id);
+  }
+
+  private find(id: string, userId: string): Promise<LiveSession | undefined> {
+    const now = Date.now();
+    const known = this.remembered.get(id);
+    if (known && known.until > now && known.userId === userId) return known.session;
+    this.removeOld(now);
+    const session = this.read(id, userId);
+    this.remembered.delete(id);
+    this.remembered.set(id, { userId, until: now + REMEMBERED_MS, session });
+    // The next request tries again.
+    session.catch(() => this.remembered.delete(id));
+    return session;
+  }
+
+  private removeOld(now: number): void {
+    for (const [id, { until }] of this.remembered) {
+      if (until > now && this.remembered.size < MAX_REMEMBERED) return;
+      this.remembered.delete(id);
+    }
+  }
+
+  /** One statement where the users have a table. */
+  private async read(id: string, userId: string): Promise<LiveSession | undefined> {
+    const tables = this.tables as AccountTables;
+    const { userClass, repositoryClass } = this.options;
+    const row = await tables.run(async (manager): Promise<Row | undefined> => {
+      const query = manager
+        .createQueryBuilder(AuthSession, 'session')
+        .select('session.id', 'id')
+        .where('session.id = :id AND session.userId = :userId AND session.expiresAt > :now', {
+          id,
+          userId,
+          now: Date.now(),
+        });
+      if (repositoryClass) return query.getRawOne();
+      return query
+        .innerJoin(userClass, 'account', 'account.id = :accountId', { accountId: userId })
+        .addSelect('account.role', 'role')
+        .addSelect('account.active', 'active')
+        .getRawOne()
+        .catch((error: unknown) => {
+          // No user has an id that the column cannot hold.
+          if (databaseFailureOf(error) === 'invalid') return undefined;
+          throw error;
+        });
+    });
+    if (!row) return undefined;
+    const user = repositoryClass ? await this.users.findById(userId) : row;
+    // Drivers return booleans as numbers, too.
+    return user && Number(user.active) === 1 ? { role: user.role } : undefined;
+  }
+}

@@ -1,0 +1,149 @@
+/** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { AuthEvents } from '../auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
+import type { AuthUser } from '../auth-user.js';
+import type { ClientFacts } from '../client-facts.js';
+import { UserRepository } from '../user.repository.js';
+import type { AuthSession } from './auth-session.js';
+import { RefreshTokens } from './refresh-tokens.js';
+import { SessionChecks } from './session-checks.js';
+import type { SessionSettings } from './session-options.js';
+import { SessionStore } from './session-store.js';
+
+/** So long a spent token may be used a second time: by another tab, or after an answer that was lost. */
+const GRACE_MS = 10_000;
+/** No other text is the id of a session. */
+const ID = /^[0-9a-f]{32}$/;
+const CLEANUP_MS = 60 * 60 * 1000;
+
+export interface StartedSession {
+  readonly id: string;
+  readonly refreshToken: string;
+}
+
+@Injectable()
+export class Sessions implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('AuthModule');
+  private readonly settings: SessionSettings;
+  private cleanup: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly store: SessionStore,
+    private readonly refreshTokens: RefreshTokens,
+    private readonly checks: SessionChecks,
+    private readonly users: UserRepository,
+    private readonly events: AuthEvents,
+    @Inject(AUTH_OPTIONS) { sessions }: ResolvedAuthOptions,
+  ) {
+    this.settings = sessions as SessionSettings;
+  }
+
+  async start({ id: user }: AuthUser, { address = null, userAgent = null }: Facts): Promise<StartedSession> {
+    const { text, sessionId, hash } = this.refreshTokens.create();
+    const now = Date.now();
+    const userId = String(user);
+    await this.store.insert({
+      id: sessionId,
+      userId,
+      currentHash: hash,
+      previousHash: null,
+      rotatedAt: null,
+      isRepeated: false,
+      createdAt: now,
+      lastUsedAt: now,
+      expiresAt: now + this.settings.refreshTokenMs,
+      userAgent,
+      address,
+    });
+    this.events.emit('session.started', { userId, sessionId });
+    return { id: sessionId, refreshToken: text };
+  }
+
+  /**
+   * Spends a refresh token. A token that was spent before ends the session, except once within the grace.
+   *
+   * @returns `undefined` for a token that is not valid, and where the user was deleted or deactivated
+   */
+  async refresh(
+    refreshToken: string,
+    { address }: ClientFacts,
+  ): Promise<(StartedSession & { user: AuthUser }) | undefined> {
+    const read = this.refreshTokens.read(refreshToken);
+    if (!read) return undefined;
+    const { token, successors } = read;
+    const { sessionId: id, hash } = token;
+    const session = await this.store.find(id);
+    if (!session) return undefined;
+    const user = await this.users.findById(session.userId);
+    if (!user?.active) {
+      await this.end(session);
+      return undefined;
+    }
+    const next = successors[0] as typeof token;
+    if (await this.store.rotate(id, hash, next.hash, Date.now() + this.settings.refreshTokenMs))
+      return { id, refreshToken: next.text, user };
+    // The current token says which secret made it.
+    for (const each of successors)
+      if (await this.store.repeat(id, hash, each.hash, Date.now() - GRACE_MS))
+        return { id, refreshToken: each.text, user };
+    if (await this.end(session)) this.events.emit('session.reused', { userId: session.userId, sessionId: id, address });
+    return undefined;
+  }
+
+  /** @returns whether it is a refresh token. Its session has ended then, if it had not before. */
+  async endByToken(refreshToken: string): Promise<boolean> {
+    const read = this.refreshTokens.read(refreshToken);
+    if (!read) return false;
+    const session = await this.store.find(read.token.sessionId);
+    if (session) await this.end(session);
+    return true;
+  }
+
+  listOf(userId: string): Promise<AuthSession[]> {
+    return this.store.listOf(userId);
+  }
+
+  /** @returns whether the user has such a session */
+  async endOwn(userId: string, id: string): Promise<boolean> {
+    const hasEnded = ID.test(id) && (await this.store.removeOwn(userId, id));
+    this.hasEnded({ userId, sessionId: id, count: hasEnded ? 1 : 0 });
+    return hasEnded;
+  }
+
+  /** @param kept the id of the session that stays @returns how many have ended */
+  async endAll(userId: string, kept?: string): Promise<number> {
+    const count = await this.store.removeAll(userId, kept);
+    this.hasEnded({ userId, count });
+    return count;
+  }
+
+  onApplicationBootstrap(): void {
+    const removeExpired = (): void =>
+      void this.store
+        .removeExpired()
+        .catch(() => this.logger.warn('Expired sessions could not be removed. The next attempt is in an hour.'));
+    this.cleanup = setInterval(removeExpired, CLEANUP_MS).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.cleanup);
+  }
+
+  private end({ id, userId }: AuthSession): Promise<boolean> {
+    return this.endOwn(userId, id);
+  }
+
+  private hasEnded(facts: { readonly userId: string; readonly sessionId?: string; readonly count: number }): void {
+    this.checks.forget(facts.userId);
+    if (facts.count > 0) this.events.emit('session.ended', facts);
+  }
+}
+
+type Facts = { readonly [K in keyof ClientFacts]: ClientFacts[K] | null };

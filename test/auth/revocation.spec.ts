@@ -1,0 +1,176 @@
+/** `sessions: { revocation: 'immediate' }`: an access token ends with its session, on every instance. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { CrudController, UserAccounts } from 'declarest';
+import { as } from 'declarest/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CrudModule, AuthModule, SecurityConfig } from 'declarest';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { request } from '../harness/client.js';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { PLATFORMS, startApp, type RunningApp } from '../harness/platforms.js';
+import { refusal } from '../harness/refusal.js';
+import { claims, makeToken } from '../harness/tokens.js';
+import { AUTH, PASSWORD, uniqueEmail, WhoController } from './auth-app.js';
+
+@Entity()
+class Note {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column() text!: string;
+}
+
+class Notes extends CrudController({ entity: Note, endpoint: '/api/notes' }) {}
+
+class Rules extends SecurityConfig {
+  configure(): void {
+    this.publicEndpoints('/who');
+    this.requireAuth('/api/**');
+  }
+}
+
+describe.each(DATABASES)('immediate revocation on %s', (database) => {
+  describe.each(PLATFORMS)('on %s', (platform) => {
+    /** Two instances of one application. */
+    let apps: [RunningApp, RunningApp];
+    let drop: () => Promise<void>;
+    beforeAll(async () => {
+      const created = await createDatabase(database);
+      drop = () => created.drop();
+      const start = () =>
+        startApp(platform, {
+          imports: [
+            TypeOrmModule.forRoot({ ...created.options, logging: false }),
+            AuthModule.forRoot({ ...AUTH, sessions: { revocation: 'immediate' } }),
+            CrudModule.forFeature(Notes),
+          ],
+          controllers: [WhoController],
+          providers: [Rules],
+        });
+      apps = [await start(), await start()];
+    });
+    afterAll(async () => {
+      await Promise.all(apps.map(({ close }) => close()));
+      await drop();
+    });
+
+    const register = async () => {
+      const email = uniqueEmail();
+      const { json } = await request(apps[0].url, 'POST', '/api/auth/register', { json: { email, password: PASSWORD } });
+      return { ...json.data, email } as { token: string; refreshToken: string; user: { id: number }; email: string };
+    };
+    const statuses = (token: string, path = '/api/notes') =>
+      Promise.all(apps.map(async ({ url }) => (await request(url, 'GET', path, { token })).status));
+    const accounts = () => apps[0].app.get(UserAccounts, { strict: false });
+
+    it.each<[string, (session: { token: string; user: { id: number } }) => Promise<unknown>]>([
+      ['logout', ({ token }) => request(apps[0].url, 'POST', '/api/auth/logout', { token })],
+      ['deactivation', ({ user }) => accounts().setActive(user.id, false)],
+      ['another role', ({ user }) => accounts().setRole(user.id, 'EDITOR')],
+      [
+        'another role, written to the table',
+        ({ user }) => apps[1].app.get(DataSource).query(`UPDATE ${quoted('user')} SET role = 'BOSS' WHERE id = ${user.id}`),
+      ],
+      [
+        'the end of the user',
+        ({ user }) => apps[1].app.get(DataSource).query(`DELETE FROM ${quoted('user')} WHERE id = ${user.id}`),
+      ],
+    ])('after %s, the token is refused on each instance within 1 s', async (_, end) => {
+      const [session, other] = [await register(), await register()];
+      expect(await statuses(session.token)).toEqual([200, 200]);
+      await end(session);
+      await delay(1_000);
+      expect(await statuses(session.token)).toEqual([401, 401]);
+      const answer = await request(apps[1].url, 'GET', '/api/notes', { token: session.token });
+      expect([answer.json, answer.headers['www-authenticate']]).toEqual([
+        refusal('Authentication required'),
+        'Bearer error="invalid_token"',
+      ]);
+      // A bad token on a public path is ignored.
+      const who = await request(apps[1].url, 'GET', '/who', { token: session.token });
+      expect([who.status, who.json]).toEqual([200, { user: null }]);
+      expect(await statuses(other.token)).toEqual([200, 200]);
+    });
+
+    const quoted = (name: string): string => (database === 'mariadb' ? `\`${name}\`` : `"${name}"`);
+
+    it('after a change of the role, a refresh gives a token with the new one', async () => {
+      const session = await register();
+      expect(await statuses(session.token)).toEqual([200, 200]);
+      await accounts().setRole(session.user.id, 'EDITOR');
+      const { refreshToken } = session;
+      const { json } = await request(apps[1].url, 'POST', '/api/auth/refresh', { json: { refreshToken } });
+      const who = await request(apps[1].url, 'GET', '/who', { token: json.data.token });
+      expect(who.json.user).toMatchObject({ roles: ['EDITOR'] });
+    });
+
+    it('a token without a session, or with another user’s session, is refused', async () => {
+      const [ann, ben] = [await register(), await register()];
+      const { sid } = JSON.parse(Buffer.from(ann.token.split('.')[1] ?? '', 'base64url').toString()) as { sid: string };
+      for (const changed of [{}, { sid: 'x' }, { sid }, { sid: '0'.repeat(32) }]) {
+        const token = makeToken({ payload: claims({ sub: String(ben.user.id), ...changed }) });
+        expect([changed, await statuses(token)]).toEqual([changed, [401, 401]]);
+      }
+      const own = makeToken({ payload: claims({ sub: String(ann.user.id), sid }) });
+      expect(await statuses(own)).toEqual([200, 200]);
+    });
+
+    it('a test may still send requests as any user', async () => {
+      const client = as(apps[0].app, { roles: ['ADMIN'], sub: 77 });
+      expect((await client.get('/api/notes')).status).toBe(200);
+      expect((await client.get('/who')).json.user).toMatchObject({ id: 77, roles: ['ADMIN'] });
+    });
+  });
+
+  it('reads the session once a second at most, and not for requests without a token', async () => {
+    const { options, drop } = await createDatabase(database);
+    const statements: string[] = [];
+    const logger = { logQuery: (sql: string) => statements.push(sql) };
+    for (const name of ['logQueryError', 'logQuerySlow', 'logSchemaBuild', 'logMigration', 'log'])
+      Object.assign(logger, { [name]: () => undefined });
+    const { url, close } = await startApp('fastify', {
+      imports: [
+        TypeOrmModule.forRoot({ ...options, logging: ['query'], logger: logger as never }),
+        AuthModule.forRoot({ ...AUTH, sessions: { revocation: 'immediate' } }),
+      ],
+      controllers: [WhoController],
+    });
+    const sent = { json: { email: uniqueEmail(), password: PASSWORD } };
+    const { token } = (await request(url, 'POST', '/api/auth/register', sent)).json.data;
+    statements.length = 0;
+    await Promise.all(Array.from({ length: 10 }, () => request(url, 'GET', '/who', { token })));
+    await request(url, 'GET', '/who', { token });
+    await request(url, 'GET', '/who');
+    expect(statements.filter((sql) => sql.includes('declarest_auth_session'))).toHaveLength(1);
+    await delay(1_000);
+    await request(url, 'GET', '/who', { token });
+    expect(statements.filter((sql) => sql.includes('declarest_auth_session'))).toHaveLength(2);
+    await close();
+    await drop();
+  });
+});
+
+describe.each(PLATFORMS)('without the database, on %s', (platform) => {
+  it('a protected request is 503 with Retry-After, in the shape of the route', async () => {
+    const { options, drop } = await createDatabase();
+    const { url, app, close } = await startApp(platform, {
+      imports: [
+        TypeOrmModule.forRoot(options),
+        AuthModule.forRoot({ ...AUTH, sessions: { revocation: 'immediate' } }),
+        CrudModule.forFeature(Notes),
+      ],
+      controllers: [WhoController],
+      providers: [Rules],
+    });
+    const sent = { json: { email: uniqueEmail(), password: PASSWORD } };
+    const { token } = (await request(url, 'POST', '/api/auth/register', sent)).json.data;
+    await app.get(DataSource).destroy();
+    for (const path of ['/api/notes', '/api/auth/me', '/api/auth/sessions']) {
+      const answer = await request(url, 'GET', path, { token });
+      expect([path, answer.status, answer.headers['retry-after']]).toEqual([path, 503, '5']);
+      expect(answer.json).toMatchObject({ message: 'The database is temporarily unavailable, try again' });
+    }
+    expect((await request(url, 'GET', '/api/notes')).status).toBe(401);
+    expect((await request(url, 'GET', '/who', { token })).json).toEqual({ user: null });
+    await close();
+    await drop();
+  });
+});
