@@ -6,7 +6,8 @@ export { InvalidOptionError } from './options/invalid-option.js';
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
 export { LoginMethod, type AuthOptions, type AuthSettings, type AuthStaticOptions } from './auth/auth.options.js';
 export { AuthUser } from './auth/auth-user.js';
-export { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './auth/user.repository.js';
+export { DuplicateUserError, UserRepository } from './auth/user.repository.js';
+export type { LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
 export {
   AuthEvents,
   type AuthEvent,
@@ -17,6 +18,18 @@ export {
 export { AuthSession } from './auth/sessions/auth-session.js';
 export type { SessionOptions } from './auth/sessions/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
+export type { PasswordPolicyOptions, PolicyUser } from './auth/passwords/password-policy.js';
+export { AccountToken, type TokenPurpose } from './auth/passwords/account-token.js';
+export { VerifiedEmail } from './auth/passwords/verified-email.js';
+export {
+  useClass,
+  type AccountMail,
+  type Mailer,
+  type MailerProvider,
+  type MailKind,
+} from './auth/passwords/mailer.js';
+export { ThrottleCount } from './auth/throttle/throttle-count.js';
+export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
 export type { OwnClaims, ReservedClaim } from './auth/claims.js';
 export { UserAccounts, type NewUser } from './auth/user-accounts.js';
 export { InvalidUserError } from './auth/user-checks.js';

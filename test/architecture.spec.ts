@@ -6,8 +6,8 @@ import ts from 'typescript';
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-/** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,500 for documents. */
-const MAX_LINES = 18_500;
+/** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,500 for documents, 4,000 for accounts. */
+const MAX_LINES = 22_500;
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 /** The package's own tables for accounts, each of which an option needs. */
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, LessThanOrEqual, type EntityManager } from 'typeorm';
 import { DataSources, type Connections } from '../database/connections.js';
 import { onPrimary } from '../database/on-primary.js';
 import { DatabaseUnavailable } from '../entities/database-errors.js';
@@ -24,6 +24,13 @@ export class AccountTables {
   /** Runs statements on the primary. @throws DatabaseUnavailable (503) */
   run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return onPrimary(this, work);
+  }
+
+  /** Every table has rows that expire, except that of verified addresses. */
+  async removeExpired(): Promise<void> {
+    for (const { entity } of this.needed)
+      if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
+        await this.run((manager) => manager.delete(entity, { expiresAt: LessThanOrEqual(Date.now()) }));
   }
 
   /** @throws InvalidOptionError for the first table that the database lacks */

@@ -1,6 +1,6 @@
 /** How a document describes the endpoints of authentication. */
 import { orNull, type JsonSchema } from '../entities/json-schema.js';
-import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../documents/failures.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused } from '../documents/failures.js';
 import { exampleOf } from '../documents/examples.js';
 import {
   closedObject,
@@ -11,12 +11,15 @@ import {
   type OperationDocument,
   type ResponseDocument,
 } from '../documents/operation-document.js';
+import { describeAccounts } from './account-document.js';
+import { INTERNAL, LIMITED, MESSAGE, SESSION_TOKENS, TEXT, TOKENS, UNREADABLE } from './document-parts.js';
 import type { LoginField } from './user.repository.js';
 
 /** What differs between applications. */
 export interface AuthFacts {
   readonly loginField: LoginField;
-  readonly hasRegistration: boolean;
+  readonly hasSessions: boolean;
+  readonly requireVerified: boolean;
   /** Of the id in answers. */
   readonly id: JsonSchema;
   /** What `register` accepts, by name. */
@@ -24,11 +27,11 @@ export interface AuthFacts {
   readonly required: readonly string[];
 }
 
-const TEXT = { type: 'string' };
 const TEXT_OR_NULL = orNull(TEXT);
-const MESSAGE = { success: { const: true }, message: TEXT };
 
-export function describeAuth({ loginField, hasRegistration, id, fields, required }: AuthFacts): ControllerDocument {
+/** All operations that there can be, by the names of their methods. */
+export function describeAuth(facts: AuthFacts): ControllerDocument {
+  const { loginField, id, fields, required, hasSessions, requireVerified } = facts;
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const profile = {
     name: 'AuthProfile',
@@ -52,7 +55,7 @@ export function describeAuth({ loginField, hasRegistration, id, fields, required
   const withToken = (user: JsonSchema): JsonSchema =>
     openObject({
       ...MESSAGE,
-      data: openObject({ user, token: { ...TEXT, description: 'For `Authorization: Bearer`.' } }),
+      data: openObject({ user, ...TOKENS, ...(hasSessions && SESSION_TOKENS) }),
     });
   const body = ({ name, schema }: NamedSchema) => ({ schema: refTo(name), example: exampleOf(schema, schemas) });
   const register: OperationDocument = {
@@ -61,8 +64,11 @@ export function describeAuth({ loginField, hasRegistration, id, fields, required
     parameters: [],
     body: body(registration),
     responses: {
-      201: answer('Registered and logged in', withToken(refTo(profile.name))),
+      201: requireVerified
+        ? answer('Registered', openObject({ ...MESSAGE, data: openObject({ user: refTo(profile.name) }) }))
+        : answer('Registered and logged in', withToken(refTo(profile.name))),
       400: authFailure('A field is not valid, or taken.', 'User with email ann@shop.example already exists'),
+      ...LIMITED,
       ...UNREADABLE,
       ...INTERNAL,
     },
@@ -76,6 +82,8 @@ export function describeAuth({ loginField, hasRegistration, id, fields, required
       200: answer('Logged in', withToken(openObject(identity))),
       400: authFailure('A field is missing.', 'password: required'),
       401: authFailure('Nobody has these credentials.', 'Invalid credentials'),
+      ...(requireVerified && { 403: authFailure('Not verified yet.', 'The e-mail address is not verified') }),
+      ...LIMITED,
       ...UNREADABLE,
       ...INTERNAL,
     },
@@ -93,16 +101,7 @@ export function describeAuth({ loginField, hasRegistration, id, fields, required
       ...INTERNAL,
     },
   };
-  const operations = { ...(hasRegistration && { register }), login, me };
-  return { tag: 'Auth', operations: new Map(Object.entries(operations)), schemas: named };
+  const others = describeAccounts({ id, fields, profile }, answer);
+  const operations = { register, login, me, ...others.operations };
+  return { tag: 'Auth', operations: new Map(Object.entries(operations)), schemas: [...named, ...others.schemas] };
 }
-
-const UNREADABLE = {
-  413: authFailure('The body is too large.', 'The request body is larger than this server accepts'),
-  415: authFailure('The body is of another type.', 'The request body must be application/json in UTF-8'),
-};
-
-const INTERNAL = {
-  500: authFailure('An unexpected error.', 'Internal server error'),
-  503: { ...authFailure('The server is busy.', 'The server is busy, try again'), headers: RETRY_AFTER },
-};

@@ -1,4 +1,4 @@
-import { Get, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Get, HttpCode, Inject, Optional, Post, Req } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { JsonBody, type JsonObject } from '../http/json-body.js';
 import { AuthenticationRequired } from '../http/refusal.js';
@@ -8,10 +8,15 @@ import type { HttpRequest } from '../http/request-facts.js';
 import { AuthEvents } from './auth-events.js';
 import { AuthController, DefaultAccess, NoStore, when } from './auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from './auth.options.js';
+import { clientFactsOf } from './client-facts.js';
 import { Logins } from './logins.js';
+import { MailedLinks } from './passwords/mailed-links.js';
 import { profileOf } from './profile.js';
 import { Registration } from './registration.js';
+import { Attempts } from './throttle/attempts.js';
 import { UserRepository } from './user.repository.js';
+
+const VERIFY = 'Registration successful. Confirm the e-mail address by the link in the mail, then log in';
 
 /** Each call creates a class, because routes are metadata of the class. */
 export function authController({ authBasePath, registration }: ResolvedStaticOptions): Type<unknown> {
@@ -22,16 +27,23 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       private readonly users: UserRepository,
       private readonly logins: Logins,
       private readonly events: AuthEvents,
+      private readonly attempts: Attempts,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+      @Optional() private readonly links?: MailedLinks,
     ) {}
 
     @DefaultAccess('public')
     @when(registration, Post('register'))
     @NoStore()
     async register(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
-      const created = await this.registration.register(body);
+      const { address } = clientFactsOf(request);
+      const created = await this.attempts.run({ action: 'register', address }, () => this.registration.register(body));
       this.events.emit('user.registered', { userId: String(created.id) });
       const user = profileOf(created, this.options);
+      if (this.options.requireVerified) {
+        this.links?.welcome(created);
+        return { success: true, message: VERIFY, data: { user } };
+      }
       const tokens = await this.logins.issue(created, request);
       return { success: true, message: 'Registration successful', data: { user, ...tokens } };
     }

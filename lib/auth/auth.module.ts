@@ -6,7 +6,14 @@ import {
   Optional,
   type ConfigurableModuleAsyncOptions,
 } from '@nestjs/common';
-import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider, Type } from '@nestjs/common';
+import type {
+  BeforeApplicationShutdown,
+  DynamicModule,
+  NestModule,
+  OnApplicationBootstrap,
+  OnModuleInit,
+  Provider,
+} from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
@@ -15,10 +22,8 @@ import { installAccessMiddleware } from '../access/access-middleware.js';
 import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
 import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
-import { describeController, loadSwagger } from '../documents/describe-controller.js';
-import { signed } from '../entities/value-types.js';
 import { authController } from './auth.controller.js';
-import { describeAuth } from './auth-document.js';
+import { describeEndpoints } from './describe-endpoints.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
@@ -34,6 +39,14 @@ import { AuthEvents } from './auth-events.js';
 import { AccountTables, tableProviders } from './account-tables.js';
 import { FEATURES } from './features.js';
 import { Logins } from './logins.js';
+import { Accounts } from './accounts.js';
+import { Background } from './background.js';
+import { OwnPassword } from './own-password.js';
+import { AccountMails } from './passwords/account-mails.js';
+import { mailerProvider } from './passwords/mailer.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { Attempts } from './throttle/attempts.js';
+import { storageOf } from './throttle/throttle-storages.js';
 import { Passwords } from './passwords/passwords.js';
 import { BearerAuthenticator, Tokens } from './tokens.js';
 import { userProviders } from './typeorm-user.repository.js';
@@ -58,7 +71,22 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
     Tokens,
     AuthEvents,
     Passwords,
+    Background,
+    AccountMails,
+    Accounts,
+    OwnPassword,
     Logins,
+    {
+      provide: PasswordPolicy,
+      inject: [AUTH_OPTIONS],
+      useFactory: ({ passwordPolicy }: ResolvedAuthOptions) => PasswordPolicy.load(passwordPolicy),
+    },
+    {
+      provide: Attempts,
+      inject: [AUTH_OPTIONS, AuthEvents, { token: AccountTables, optional: true }],
+      useFactory: ({ throttle }: ResolvedAuthOptions, events: AuthEvents, tables?: AccountTables) =>
+        new Attempts(throttle, storageOf(throttle, tables), events),
+    },
     Registration,
     UserAccounts,
     AccessRules,
@@ -70,7 +98,9 @@ export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOption
   ],
   exports: [UserAccounts, UserRepository, AuthEvents, SecurityRulesGuard, AccessReport, Authenticator],
 })
-export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private cleanup: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly application: Application,
     private readonly decision: AccessDecision,
@@ -140,8 +170,16 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   /** @throws InvalidOptionError where the database lacks a table that an option needs */
   async onApplicationBootstrap(): Promise<void> {
-    await this.tables?.check();
     this.warnOfRepeatedPrefix();
+    const { tables } = this;
+    if (!tables) return;
+    await tables.check();
+    const removeExpired = (): void => void tables.removeExpired().catch(() => logger.warn(NOT_REMOVED));
+    this.cleanup = setInterval(removeExpired, CLEANUP_MS).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.cleanup);
   }
 
   private warnOfRepeatedPrefix(): void {
@@ -149,11 +187,15 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     const login = this.application.routeTable.routes.find(({ path }) => path.endsWith(`${authBasePath}/login`))?.path;
     const prefix = login?.slice(0, -`${authBasePath}/login`.length);
     if (prefix && `${authBasePath}/`.startsWith(`${prefix}/`))
-      new Logger('AuthModule').warn(
+      logger.warn(
         `authBasePath ${authBasePath} repeats the global prefix: login is at ${login}. Remove the prefix from authBasePath.`,
       );
   }
 }
+
+const logger = new Logger('AuthModule');
+const CLEANUP_MS = 60 * 60 * 1000;
+const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
 
 /** `create` may be a property of the instance, so that the class itself cannot be checked. */
 function checkFactory(provider: Provider): Provider {
@@ -168,35 +210,21 @@ function checkFactory(provider: Provider): Provider {
 
 const DESCRIBED = Symbol('declarest.authDescribed');
 
-/** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
-async function describeEndpoints(
-  controller: Type<unknown>,
-  { schemas, required }: Registration,
-  { loginField, registration, parseId }: ResolvedAuthOptions,
-): Promise<void> {
-  const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
-  if (!swagger) return;
-  const isText = typeof parseId('1') === 'string';
-  const id = isText ? { type: 'string' } : signed(64n).schemas.answer;
-  const facts = { loginField, hasRegistration: registration, id, fields: schemas, required };
-  const document = describeAuth(facts);
-  const { prototype } = controller as { readonly prototype: Readonly<Record<string, object>> };
-  const methods = [...document.operations.keys()].map((name): [string, object] => [name, prototype[name] as object]);
-  describeController(swagger, controller, new Map(methods), document);
-}
-
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options);
-  const controller = authController(statics);
   const features = FEATURES.filter(({ isDeclared }) => isDeclared(statics));
+  const controllers = [authController, ...features.flatMap((feature) => feature.controllers ?? [])].map((make) =>
+    make(statics),
+  );
   return {
     ...definition,
     module: AuthModule,
     global: true,
-    controllers: [controller, ...features.flatMap(({ controllers }) => controllers.map((make) => make(statics)))],
+    controllers,
     providers: [
-      ...tableProviders(features.flatMap(({ tables }) => tables)),
-      ...features.flatMap(({ providers }) => providers),
+      mailerProvider(statics.mailer),
+      ...tableProviders(features.flatMap(({ tables = [] }) => tables)),
+      ...features.flatMap(({ providers = [] }) => providers),
       ...(definition.providers ?? []),
       {
         provide: AUTH_OPTIONS,
@@ -208,7 +236,7 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
         provide: DESCRIBED,
         inject: [Registration, AUTH_OPTIONS],
         useFactory: (registration: Registration, resolved: ResolvedAuthOptions) =>
-          describeEndpoints(controller, registration, resolved),
+          describeEndpoints(controllers, registration, resolved),
       },
     ],
   };

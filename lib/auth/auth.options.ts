@@ -4,6 +4,9 @@ import type { RoleHierarchy } from '../access/role-hierarchy.js';
 import type { AuthUser } from './auth-user.js';
 import type { OwnClaims } from './claims.js';
 import type { PasswordHasher } from './passwords/password-hasher.js';
+import type { MailerProvider } from './passwords/mailer.js';
+import type { PasswordPolicyOptions } from './passwords/password-policy.js';
+import type { ThrottleOptions, ThrottleSettings } from './throttle/throttle-options.js';
 import type { SessionOptions, SessionSettings } from './sessions/session-options.js';
 import type { LoginField, UserRepository } from './user.repository.js';
 
@@ -29,6 +32,33 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
    * @default false
    */
   sessions?: boolean | SessionOptions;
+  /**
+   * A new password by a link that is mailed, and changes of the e-mail address. Needs `mailer` and `accountLinks` in
+   * production, and the tables of `AccountToken` and `VerifiedEmail`.
+   * @default false
+   */
+  passwordReset?: boolean;
+  /**
+   * Whether users must confirm their e-mail address by a link that is mailed before they may log in. Needs what
+   * `passwordReset` needs. Users created by `UserAccounts` are verified.
+   * @default false
+   */
+  requireVerified?: boolean;
+  /**
+   * Sends mails to users: a class, value or factory, as in a Nest provider.
+   *
+   * @default none: in development, links are logged; production refuses to start with `passwordReset` or `requireVerified`
+   * @example mailer: useClass(ShopMailer)
+   */
+  mailer?: MailerProvider;
+  /**
+   * Endpoints for users with the role ADMIN: list and change users, end their sessions, and mail them a link for a new
+   * password. The last active ADMIN can be neither demoted nor deactivated.
+   * @default false
+   */
+  administration?: boolean;
+  /** Limits guessing of passwords and tokens. `false` counts nothing. @default generous limits in memory */
+  throttle?: false | ThrottleOptions;
 }
 
 /** Options that the factory of `forRootAsync` may return. */
@@ -51,6 +81,16 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
   issuer?: string;
   /** The claim `aud` of tokens (RFC 7519 §4.1.3). A token that does not name it is not valid. @default none */
   audience?: string;
+  /**
+   * The page of the front end that mailed links lead to: `/verify` and `/reset` are added to it. It is never taken from the
+   * request.
+   *
+   * @default 'http://localhost:5173' in development; production needs it with `passwordReset` or `requireVerified`
+   * @example accountLinks: 'https://shop.example/account'
+   */
+  accountLinks?: string | undefined;
+  /** Which passwords are accepted, besides the limits of 8 characters and 72 bytes. @default any */
+  passwordPolicy?: PasswordPolicyOptions;
   /**
    * Adds claims to each token, to `request.user`, and to the user of scopes. `me` does not show them. What it returns must
    * be JSON, and small: it is sent with each request. Where it fails, or returns a reserved name (`sub`, `email`, `roles`,
@@ -98,8 +138,10 @@ export interface AuthOptions<U extends AuthUser = AuthUser, C extends object = o
   extends AuthStaticOptions<U>, AuthSettings<U, C> {}
 
 export interface ResolvedStaticOptions extends Readonly<
-  Required<Omit<AuthStaticOptions, 'repositoryClass' | 'sessions'>>
+  Required<Omit<AuthStaticOptions, 'repositoryClass' | 'sessions' | 'mailer' | 'throttle'>>
 > {
+  readonly mailer: MailerProvider | undefined;
+  readonly throttle: ThrottleSettings | undefined;
   readonly sessions: SessionSettings | undefined;
   readonly repositoryClass: Type<UserRepository> | undefined;
   /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
@@ -109,15 +151,17 @@ export interface ResolvedStaticOptions extends Readonly<
 export interface ResolvedAuthOptions
   extends
     ResolvedStaticOptions,
-    Readonly<Required<Omit<AuthSettings, 'loginMethod' | 'jwtSecret' | UndefinedSetting>>>,
+    Readonly<Required<Omit<AuthSettings, 'loginMethod' | 'jwtSecret' | 'accountLinks' | UndefinedSetting>>>,
     Readonly<Pick<AuthSettings, UndefinedSetting>> {
   readonly loginField: LoginField;
+  readonly accountLinks: string;
   /** The first one signs. */
   readonly jwtSecrets: readonly [string, ...string[]];
   readonly parseId: (text: string) => string | number;
 }
 
 /** Options without a default. */
-type UndefinedSetting = 'defaultAccess' | 'enforcedRoles' | 'issuer' | 'audience' | 'claims' | 'passwordHasher';
+type UndefinedSetting =
+  'defaultAccess' | 'enforcedRoles' | 'issuer' | 'audience' | 'claims' | 'passwordHasher' | 'passwordPolicy';
 
 export const AUTH_OPTIONS = Symbol('declarest.authOptions');

@@ -1,10 +1,9 @@
 /** What an answer shows of a user. */
 import type { AuthUser } from './auth-user.js';
-import type { ResolvedAuthOptions } from './auth.options.js';
 
 export const profileOf = (
   { id, email, username, firstName, lastName, role, active }: AuthUser,
-  { parseId }: Pick<ResolvedAuthOptions, 'parseId'>,
+  { parseId }: { readonly parseId: (text: string) => string | number },
 ) => ({
   id: parseId(String(id)),
   email: email ?? null,

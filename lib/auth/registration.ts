@@ -5,7 +5,7 @@ import type { JsonSchema } from '../entities/json-schema.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { UserAccounts, type NewUser } from './user-accounts.js';
+import { Accounts } from './accounts.js';
 import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS, type Check } from './user-checks.js';
 
 const OPTION = 'AuthModule option `registrationFields`';
@@ -14,13 +14,15 @@ const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 @Injectable()
 export class Registration {
   private readonly checks: Readonly<Record<string, Check>>;
+  /** Those that a user may change, and whether each may be null. */
+  private readonly changeable: Readonly<Record<string, { readonly read: Check; readonly nullable: boolean }>>;
   readonly required: readonly string[];
   /** What the fields accept, for the document of the API. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
-    private readonly accounts: UserAccounts,
+    private readonly accounts: Accounts,
     @Inject(AUTH_OPTIONS) { registration, registrationFields, loginField, userClass }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
@@ -50,9 +52,16 @@ export class Registration {
     this.required = [loginField, 'password', ...required];
     const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;
     this.checks = Object.fromEntries([
-      ...REGISTRATION_FIELDS.map((name) => [name, USER_CHECKS[name]]),
+      ...REGISTRATION_FIELDS.map((name) => [name, accounts.checks[name]]),
       ...registrationFields.map((name) => [name, checkOf(name)]),
     ]);
+    this.changeable = Object.fromEntries([
+      ...(['firstName', 'lastName'] as const).map((name) => [name, { read: USER_CHECKS[name], nullable: true }]),
+      ...registrationFields.map((name) => [
+        name,
+        { read: checkOf(name), nullable: columns?.find((column) => column.name === name)?.nullable ?? true },
+      ]),
+    ]) as typeof this.changeable;
     const columnOf = (name: string): Field | undefined => columns?.find((column) => column.name === name);
     this.schemas = Object.fromEntries([
       ...REGISTRATION_FIELDS.map((name) => [name, USER_SCHEMAS[name]]),
@@ -60,8 +69,19 @@ export class Registration {
     ]) as Record<string, JsonSchema>;
   }
 
+  /** @returns the changes of the own profile @throws InvalidUserError naming each wrong field */
+  readChanges(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const isNull = (name: string): boolean => input[name] === null && this.changeable[name]?.nullable === true;
+    const nulls = Object.keys(input).filter(isNull);
+    const others = Object.entries(input).map(([name, value]) => [name, value ?? undefined]);
+    const checks = Object.entries(this.changeable).map(([name, { read }]): [string, Check] => [name, read]);
+    const missing = Object.keys(input).filter((name) => input[name] == null && !isNull(name));
+    const fields = checkUser(Object.fromEntries(others), Object.fromEntries(checks), missing);
+    return { ...fields, ...Object.fromEntries(nulls.map((name) => [name, null])) };
+  }
+
   async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
-    return this.accounts.create(checkUser(input, this.checks, this.required) as unknown as NewUser);
+    return this.accounts.create(checkUser(input, this.checks, this.required));
   }
 }
 

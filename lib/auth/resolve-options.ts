@@ -7,6 +7,8 @@ import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';
 import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
 import { AuthUser } from './auth-user.js';
+import { expectPasswordPolicy } from './passwords/password-policy.js';
+import { resolveThrottle } from './throttle/throttle-options.js';
 import { resolveSessions } from './sessions/session-options.js';
 import { UserRepository } from './user.repository.js';
 
@@ -22,6 +24,7 @@ const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
 const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
 
+const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
 const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
 const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
 
@@ -38,6 +41,8 @@ const isTextOrNone: IsValid = (value) => value === undefined || (typeof value ==
 const isFunctionOrNone: IsValid = (value) => value === undefined || typeof value === 'function';
 const isHasherOrNone: IsValid = (value) =>
   value === undefined || HASHER_METHODS.every((name) => hasMethod(value, name));
+const isProviderOrNone: IsValid = (value) =>
+  value === undefined || PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
 const areNamesOrNone: IsValid = (value) => value === undefined || areNames(value);
 const isUserClass: IsValid = (value) => isClass(value) && value.prototype instanceof AuthUser;
 const isRepository: IsValid = (value) =>
@@ -53,10 +58,21 @@ const STATIC_CHECKS: readonly OptionCheck[] = [
   ['repositoryClass', isRepository, 'a class that extends UserRepository', 'extend it, or remove the option'],
   ['authBasePath', isBasePath, 'a path such as "/api/auth"', 'use only letters, digits and "/.-_~"', '/api/auth'],
   ['registration', ...BOOLEAN, true],
+  ['passwordReset', ...BOOLEAN, false],
+  ['requireVerified', ...BOOLEAN, false],
+  ['administration', ...BOOLEAN, false],
+  [
+    'mailer',
+    isProviderOrNone,
+    'a provider such as useClass(Mailer)',
+    'give useClass, useExisting, useValue or useFactory',
+  ],
 ];
 
 /** Options with an object of their own, each resolved where it belongs. */
-const NESTED = { sessions: resolveSessions } satisfies Readonly<Record<string, (option: unknown) => unknown>>;
+const NESTED = { sessions: resolveSessions, throttle: resolveThrottle } satisfies Readonly<
+  Record<string, (option: unknown) => unknown>
+>;
 
 /** Without a `repositoryClass`. */
 const ENTITY_CHECKS: readonly OptionCheck[] = [
@@ -81,7 +97,13 @@ const SETTING_CHECKS: readonly OptionCheck[] = [
 ];
 
 const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
-export const SETTING_NAMES = [...namesOf(SETTING_CHECKS), 'jwtSecret', 'roleHierarchy'];
+export const SETTING_NAMES = [
+  ...namesOf(SETTING_CHECKS),
+  'jwtSecret',
+  'roleHierarchy',
+  'accountLinks',
+  'passwordPolicy',
+];
 const STATIC_NAMES = [...namesOf(STATIC_CHECKS), ...Object.keys(NESTED)];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
@@ -103,24 +125,60 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   const resolved = resolve(STATIC_CHECKS, options) as unknown as ResolvedStaticOptions;
   if (resolved.repositoryClass === undefined) resolve(ENTITY_CHECKS, options);
   const authBasePath = plainPath(resolved.authBasePath) as string;
-  const nested = { sessions: NESTED.sessions(options.sessions) };
+  const nested = { sessions: NESTED.sessions(options.sessions), throttle: NESTED.throttle(options.throttle) };
+  expectMailer(resolved);
   return Object.freeze({ ...resolved, ...nested, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...checked } = resolve(SETTING_CHECKS, settings) as Required<AuthSettings>;
-  const { jwtSecret, roleHierarchy = {} } = settings;
+  const { jwtSecret, roleHierarchy = {}, accountLinks, passwordPolicy } = settings;
   expectRoleHierarchy(roleHierarchy);
+  expectPasswordPolicy(passwordPolicy);
   return Object.freeze({
     ...statics,
     ...checked,
     roleHierarchy,
+    ...(passwordPolicy && { passwordPolicy }),
+    accountLinks: resolveLinks(accountLinks, statics),
     loginField: loginMethod === 'EMAIL' ? 'email' : 'username',
     jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
     parseId: idParser(statics.userClass),
   });
 }
+
+const needsMailer = ({ passwordReset, requireVerified }: ResolvedStaticOptions): string | undefined =>
+  passwordReset ? 'passwordReset' : requireVerified ? 'requireVerified' : undefined;
+
+function expectMailer(options: ResolvedStaticOptions): void {
+  const option = needsMailer(options);
+  if (option === undefined || options.mailer || !isProduction()) return;
+  const advice = 'set `mailer`, for example to useClass(Mailer)';
+  throw new InvalidOptionError(pathOf(option), 'used with a mailer in production', 'none', advice);
+}
+
+function resolveLinks(links: unknown, statics: ResolvedStaticOptions): string {
+  const option = needsMailer(statics);
+  const advice = 'set the address of the front end, such as "https://shop.example/account"';
+  if (links === undefined && isProduction() && option !== undefined)
+    throw new InvalidOptionError(pathOf(option), 'used with `accountLinks` in production', 'none', advice);
+  const { protocol, search, hash, href } = parseUrl(links ?? DEVELOPMENT_LINKS);
+  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
+    throw new InvalidOptionError(
+      pathOf('accountLinks'),
+      'an absolute http or https URL without ? and #',
+      describe(links),
+      advice,
+    );
+  return href.replace(/\/+$/, '');
+}
+
+const DEVELOPMENT_LINKS = 'http://localhost:5173';
+const NO_URL = { protocol: '', search: '', hash: '', href: '' };
+
+const parseUrl = (text: unknown): Pick<URL, keyof typeof NO_URL> =>
+  typeof text === 'string' && URL.canParse(text) ? new URL(text) : NO_URL;
 
 function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {
   if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];

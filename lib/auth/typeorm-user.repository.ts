@@ -1,9 +1,10 @@
-import type { Provider, Type } from '@nestjs/common';
+import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
 import { DataSources, type Connections } from '../database/connections.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
+import { isSqlite } from '../entities/database-family.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
@@ -11,7 +12,8 @@ import { Application } from '../routes/application.js';
 import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
-import { DuplicateUserError, UserRepository, type LoginField, type UserFields } from './user.repository.js';
+import { DuplicateUserError, UserRepository } from './user.repository.js';
+import type { LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
 
 /** Provides the repository of the users. A missing data source leads to a clear message, unlike with `forFeature`. */
 export function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
@@ -76,12 +78,94 @@ class TypeOrmUserRepository extends UserRepository {
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
     const key = this.schema.id.type.readText(id);
     if (!('value' in key)) return null;
-    // TypeORM calls `@BeforeUpdate` listeners on instances only. A constructor could set further columns.
-    const { prototype } = this.users.metadata.target as Type<AuthUser>;
-    const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
-    const update = this.users.createQueryBuilder().update().set(changes).where({ id: key.value });
-    await this.run(() => update.execute()).catch((error: unknown) => this.fail(error, fields));
+    await this.run(() => this.updateBy(this.users, key.value, fields));
     return this.findById(id);
+  }
+
+  override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {
+    const query = this.users
+      .createQueryBuilder('record')
+      .orderBy('record.id')
+      .skip((page - 1) * size)
+      .take(size);
+    if (role !== undefined) query.andWhere('record.role = :role', { role });
+    if (active !== undefined) query.andWhere('record.active = :active', { active });
+    if (text !== undefined) {
+      const names = ['email', 'username', 'firstName', 'lastName'].map(
+        (name) => `LOWER(record.${name}) LIKE :text ESCAPE '!'`,
+      );
+      query.andWhere(`(${names.join(' OR ')})`, { text: `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%` });
+    }
+    const [users, total] = await this.run(() => query.getManyAndCount()).catch((error: unknown) =>
+      this.fail(error, {}),
+    );
+    return { users: users.map((user) => this.withId(user)), total };
+  }
+
+  override remove(id: string): Promise<boolean> {
+    const key = this.schema.id.type.readText(id);
+    return 'value' in key ? this.run(() => this.removeBy(this.users, key.value)) : Promise.resolve(false);
+  }
+
+  override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
+    return this.unlessLast(id, role, async (users, key) => {
+      await this.updateBy(users, key, fields);
+      const user = await users.createQueryBuilder('record').where({ id: key }).getOne();
+      return user && this.withId(user);
+    });
+  }
+
+  override async removeUnlessLast(id: string, role: string): Promise<boolean | 'last'> {
+    return (await this.unlessLast(id, role, (users, key) => this.removeBy(users, key))) ?? false;
+  }
+
+  /** Locks the active users with the role, so that two requests at once do not take the last two. */
+  private unlessLast<R>(
+    id: string,
+    role: string,
+    work: (users: Repository<AuthUser>, key: unknown) => Promise<R>,
+  ): Promise<R | null | 'last'> {
+    const key = this.schema.id.type.readText(id);
+    if (!('value' in key)) return Promise.resolve(null);
+    const { manager, target } = this.users;
+    const run = () =>
+      manager.transaction(async (within) => {
+        const users = within.getRepository<AuthUser>(target);
+        const query = users.createQueryBuilder('record').where({ role, active: true }).orderBy('record.id');
+        // SQLite has one connection, whose transactions wait for each other.
+        if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
+        const ids = (await query.getMany()).map((user) => String(user.id));
+        return ids.length === 1 && ids[0] === String(key.value) ? 'last' : work(users, key.value);
+      });
+    return this.connections.transaction(run).catch((error: unknown) => {
+      if (databaseFailureOf(error) === 'unavailable') throw new DatabaseUnavailable();
+      throw error;
+    });
+  }
+
+  private async updateBy(users: Repository<AuthUser>, id: unknown, fields: UserFields): Promise<void> {
+    // TypeORM calls `@BeforeUpdate` listeners on instances only. A constructor could set further columns.
+    const { prototype } = users.metadata.target as Type<AuthUser>;
+    const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
+    const update = users.createQueryBuilder().update().set(changes).where({ id });
+    await update.execute().catch((error: unknown) => this.fail(error, fields));
+  }
+
+  private async removeBy(users: Repository<AuthUser>, id: unknown): Promise<boolean> {
+    const where = { id: id as never };
+    const removal = users.metadata.deleteDateColumn ? users.softDelete(where) : users.delete(where);
+    const { affected } = await removal.catch((error: unknown) => {
+      const failure = databaseFailureOf(error);
+      if (failure === 'unavailable') throw new DatabaseUnavailable();
+      if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
+      throw error;
+    });
+    return affected !== 0;
+  }
+
+  /** Some drivers return every 64-bit integer as text. */
+  private withId(user: AuthUser): AuthUser {
+    return Object.assign(user, { id: this.schema.id.type.write(user.id) });
   }
 
   override async replaceHash(id: string, from: string, to: string): Promise<void> {
@@ -102,8 +186,7 @@ class TypeOrmUserRepository extends UserRepository {
       if (failure !== 'invalid') throw error;
       return null;
     });
-    // Some drivers return every 64-bit integer as text.
-    return user && Object.assign(user, { id: this.schema.id.type.write(user.id) });
+    return user && this.withId(user);
   }
 
   /** On SQLite, a statement waits for an open transaction: it would be rolled back with that one. */

@@ -1,12 +1,13 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
-import { BASE_ROLE } from '../http/principal.js';
 import { describe } from '../options/invalid-option.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Passwords } from './passwords/passwords.js';
-import { acceptAny, checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
-import { DuplicateUserError, UserRepository, type UserFields } from './user.repository.js';
+import { Accounts } from './accounts.js';
+import { AccountTokens } from './passwords/account-tokens.js';
+import { Sessions } from './sessions/sessions.js';
+import { checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
+import { DuplicateUserError, UserRepository, type UserList, type UserQuery } from './user.repository.js';
 
 /** A user to create: the login field, a password, and any other field. */
 export interface NewUser {
@@ -48,25 +49,25 @@ export class UserAccounts {
 
   constructor(
     private readonly users: UserRepository,
-    private readonly passwords: Passwords,
+    private readonly accounts: Accounts,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly rules: AccessRules,
+    @Optional() private readonly sessions?: Sessions,
+    @Optional() private readonly tokens?: AccountTokens,
   ) {}
 
   /**
-   * Logs a warning for a role that no rule or option names.
+   * The e-mail address of the user counts as verified. Logs a warning for a role that no rule or option names.
    *
    * @throws InvalidUserError naming every invalid field
    * @throws DuplicateUserError when a unique value is taken
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async create(user: NewUser): Promise<AuthUser> {
-    const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
-    const checks = { ...USER_CHECKS, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
-    const fields = checkUser(user, checks, [this.options.loginField, 'password']);
+    const created = await this.accounts.create(user);
     this.warnOfUnnamed(user.role, 'create');
-    const password = await this.passwords.hash(user.password);
-    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
+    if (created.email !== null) await this.tokens?.markVerified(String(created.id), created.email);
+    return created;
   }
 
   /**
@@ -91,32 +92,59 @@ export class UserAccounts {
   }
 
   /**
+   * Whether a password is that of a user. It takes as long for an unknown user. Nothing is counted: an endpoint that calls
+   * it should limit how often.
+   *
+   * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
+   */
+  async verifyPassword(id: string | number, password: string): Promise<boolean> {
+    return (await this.accounts.verifyPassword(String(id), password)) !== undefined;
+  }
+
+  /**
+   * Ends all sessions of the user, and tells them by mail where the application has a mailer.
+   *
    * @throws InvalidUserError for an unacceptable password and for an unknown id
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
-    checkUser({ password }, USER_CHECKS, ['password']);
-    return this.change(id, { password: await this.passwords.hash(password) });
+    return known(id, await this.accounts.setPassword(String(id), password));
   }
 
   /**
-   * The new role applies to tokens signed afterwards. Logs a warning for a role that no rule or option names.
+   * The new role applies to tokens signed afterwards; with `revocation: 'immediate'`, older tokens are refused. Logs a
+   * warning for a role that no rule or option names.
    *
    * @throws InvalidUserError for an empty role and an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
     const fields = checkUser({ role }, USER_CHECKS, ['role']);
     this.warnOfUnnamed(role, 'setRole');
-    return this.change(id, fields);
+    return known(id, await this.accounts.change(String(id), fields));
   }
 
   /**
-   * Inactive users cannot log in. Their tokens stay valid until they expire, except at `me`.
+   * Inactive users cannot log in, and their sessions end. Their access tokens stay valid until they expire, except at `me`
+   * and with `revocation: 'immediate'`.
    *
    * @throws InvalidUserError for a value that is not a boolean and for an unknown id
    */
   async setActive(id: string | number, active: boolean): Promise<AuthUser> {
-    return this.change(id, checkUser({ active }, USER_CHECKS, ['active']));
+    return known(id, await this.accounts.change(String(id), checkUser({ active }, USER_CHECKS, ['active'])));
+  }
+
+  /** Logs a user out everywhere. @returns how many sessions have ended; 0 without the option `sessions` */
+  async endSessions(id: string | number): Promise<number> {
+    return (await this.sessions?.endAll(String(id))) ?? 0;
+  }
+
+  /**
+   * Lists users in the order of their ids.
+   *
+   * @example const { users, total } = await accounts.list({ role: 'ADMIN', active: true });
+   */
+  list(query: UserQuery = {}): Promise<UserList> {
+    return this.users.list(query);
   }
 
   private warnOfUnnamed(role: string | undefined, method: string): void {
@@ -133,10 +161,10 @@ export class UserAccounts {
     const found = await this.users.findByLogin(loginField, login.value as string);
     return found && this.users.findById(String(found.id));
   }
+}
 
-  private async change(id: string | number, fields: UserFields): Promise<AuthUser> {
-    const user = await this.users.update(String(id), fields);
-    if (!user) throw new InvalidUserError([`id: no user has the id ${id}`]);
-    return user;
-  }
+/** @throws InvalidUserError */
+function known(id: string | number, user: AuthUser | null): AuthUser {
+  if (!user) throw new InvalidUserError([`id: no user has the id ${id}`]);
+  return user;
 }

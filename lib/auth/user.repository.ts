@@ -24,6 +24,27 @@ export class DuplicateUserError extends BadRequestException {
   }
 }
 
+/** Which users a list has. */
+export interface UserQuery {
+  readonly role?: string;
+  readonly active?: boolean;
+  /** Text in the e-mail address, the username or a name, in any case. */
+  readonly text?: string;
+  /** From 1. @default 1 */
+  readonly page?: number;
+  /** @default 20 */
+  readonly size?: number;
+}
+
+export interface UserList {
+  readonly users: readonly AuthUser[];
+  /** How many there are on all pages. */
+  readonly total: number;
+}
+
+const notImplemented = (repository: object, method: string): Error =>
+  new Error(`${repository.constructor.name} does not implement ${method}. Add the method to the repositoryClass.`);
+
 /**
  * Stores users. Extend it, and set it as `repositoryClass`, to keep users elsewhere than in the TypeORM table of `userClass`.
  * Uniqueness must rest on a constraint of the store, because a look-up before the write is a race condition.
@@ -43,6 +64,42 @@ export abstract class UserRepository {
    * that does not implement it keeps the old hash.
    */
   async replaceHash(_id: string, _from: string, _to: string): Promise<void> {}
+
+  /**
+   * Lists users in the order of their ids. The options that list users need it.
+   *
+   * @throws Error where the repository does not implement it
+   */
+  list(_query: UserQuery): Promise<UserList> {
+    return Promise.reject(notImplemented(this, 'list'));
+  }
+
+  /**
+   * Deletes a user. `DELETE {base}/me` needs it.
+   *
+   * @returns whether there was one @throws ConflictException where other records refer to the user
+   */
+  remove(_id: string): Promise<boolean> {
+    return Promise.reject(notImplemented(this, 'remove'));
+  }
+
+  /**
+   * As `update`, unless the user is the only active one with the role. A repository that several processes use should make
+   * it one transaction: as it is here, two requests at once may take the last two.
+   */
+  async updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
+    return (await this.isLast(id, role)) ? 'last' : this.update(id, fields);
+  }
+
+  /** As `remove`, unless the user is the only active one with the role. */
+  async removeUnlessLast(id: string, role: string): Promise<boolean | 'last'> {
+    return (await this.isLast(id, role)) ? 'last' : this.remove(id);
+  }
+
+  private async isLast(id: string, role: string): Promise<boolean> {
+    const { users, total } = await this.list({ role, active: true, page: 1, size: 1 });
+    return total === 1 && String(users[0]?.id) === id;
+  }
 
   /** Changes only these fields. @returns `null` for an unknown id @throws DuplicateUserError for a taken value */
   abstract update(id: string, fields: UserFields): Promise<AuthUser | null>;

@@ -44,6 +44,12 @@ export class ServiceUnavailable extends ServiceUnavailableException {
   }
 }
 
+export class TooManyAttempts extends HttpException {
+  constructor(readonly retryAfter: number) {
+    super(`Too many attempts, try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}`, 429);
+  }
+}
+
 /** The parser's own messages quote the body, which may hold a password: these do not. */
 const UNREADABLE: Readonly<Record<number, string>> = {
   400: 'The request body is not a valid JSON object',
@@ -87,7 +93,7 @@ export function failureAnswer(
 ) {
   const headers: Record<string, string> = {};
   if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
-  if (exception instanceof ServiceUnavailable) headers['Retry-After'] = String(exception.retryAfter);
+  if (exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts) headers['Retry-After'] = String(exception.retryAfter);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
   const failure = failureOf(exception, request);

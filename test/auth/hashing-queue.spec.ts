@@ -116,7 +116,7 @@ describe.each(PLATFORMS)('with the queue of the process on %s', (platform) => {
   let app: AuthApp;
   let release: () => Promise<void> = async () => undefined;
   beforeAll(async () => {
-    app = await startAuth(platform);
+    app = await startAuth(platform, { auth: { throttle: false } });
   });
   afterEach(async () => {
     jest.restoreAllMocks();

@@ -1,12 +1,6 @@
 /** The table of sessions: one row from a login to its end. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-
-/** Milliseconds since 1970, so that processes with other time zones read the same time. */
-const TIME = {
-  type: 'bigint',
-  transformer: { to: (value: unknown) => value, from: (value: unknown) => toTime(value) },
-} as const;
-const toTime = (value: unknown): number | null => (value === null ? null : Number(value));
+import { TIME } from '../time-column.js';
 
 const HASH = { type: 'varchar', length: 64 } as const;
 

@@ -1,6 +1,6 @@
 /** The statements on the table of sessions. Each change is one statement that says what it expects of the row. */
 import { Injectable } from '@nestjs/common';
-import { LessThanOrEqual, MoreThan, Not, type FindOptionsWhere } from 'typeorm';
+import { MoreThan, Not, type FindOptionsWhere } from 'typeorm';
 import { AccountTables } from '../account-tables.js';
 import { AuthSession } from './auth-session.js';
 
@@ -60,10 +60,6 @@ export class SessionStore {
   /** @param kept the session that stays @returns how many have ended */
   removeAll(userId: string, kept?: string): Promise<number> {
     return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
-  }
-
-  removeExpired(): Promise<number> {
-    return this.removeWhere({ expiresAt: LessThanOrEqual(Date.now()) });
   }
 
   private async change(where: FindOptionsWhere<AuthSession>, to: Partial<AuthSession>): Promise<boolean> {

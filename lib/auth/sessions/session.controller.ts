@@ -20,6 +20,7 @@ import type { ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
 import { Logins } from '../logins.js';
 import { readTexts } from '../request-fields.js';
+import { Attempts } from '../throttle/attempts.js';
 import type { AuthSession } from './auth-session.js';
 import { Sessions } from './sessions.js';
 
@@ -41,6 +42,7 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
     constructor(
       private readonly sessions: Sessions,
       private readonly logins: Logins,
+      private readonly attempts: Attempts,
     ) {}
 
     @DefaultAccess('public')
@@ -49,8 +51,14 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
     @NoStore()
     async refresh(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
       const { refreshToken } = readTexts(body, ['refreshToken']);
-      const refreshed = await this.sessions.refresh(refreshToken, clientFactsOf(request));
-      if (!refreshed) throw new UnauthorizedException('Invalid refresh token');
+      const facts = clientFactsOf(request);
+      const account = this.sessions.nameOf(refreshToken);
+      const attempt = { action: 'refresh', address: facts.address, ...(account !== undefined && { account }) } as const;
+      const refreshed = await this.attempts.run(attempt, async () => {
+        const found = await this.sessions.refresh(refreshToken, facts);
+        if (!found) throw new UnauthorizedException('Invalid refresh token');
+        return found;
+      });
       const data = await this.logins.renew(refreshed.user, refreshed);
       return { success: true, message: 'Token refreshed', data };
     }
@@ -81,7 +89,7 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
 
     @DefaultAccess('authenticated')
     @Get('sessions')
-    async list(@SignedIn() { id }: Principal, @Req() request: HttpRequest) {
+    async listSessions(@SignedIn() { id }: Principal, @Req() request: HttpRequest) {
       const current = authenticationOf(request)?.session;
       const sessions = await this.sessions.listOf(String(id));
       return { success: true, data: sessions.map((each) => shown(each, current)) };
@@ -90,7 +98,7 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
     @DefaultAccess('authenticated')
     @Delete('sessions/:id')
     @HttpCode(204)
-    async end(@Param('id') id: string, @SignedIn() user: Principal): Promise<void> {
+    async endSession(@Param('id') id: string, @SignedIn() user: Principal): Promise<void> {
       if (!(await this.sessions.endOwn(String(user.id), id)))
         throw new NotFoundException(`Session with id ${id} not found`);
     }

@@ -1,11 +1,5 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AuthEvents } from '../auth-events.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
 import type { AuthUser } from '../auth-user.js';
@@ -21,7 +15,6 @@ import { SessionStore } from './session-store.js';
 const GRACE_MS = 10_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
-const CLEANUP_MS = 60 * 60 * 1000;
 
 export interface StartedSession {
   readonly id: string;
@@ -29,10 +22,8 @@ export interface StartedSession {
 }
 
 @Injectable()
-export class Sessions implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('AuthModule');
+export class Sessions {
   private readonly settings: SessionSettings;
-  private cleanup: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: SessionStore,
@@ -64,6 +55,11 @@ export class Sessions implements OnApplicationBootstrap, BeforeApplicationShutdo
     });
     this.events.emit('session.started', { userId, sessionId });
     return { id: sessionId, refreshToken: text };
+  }
+
+  /** @returns the id of the session; `undefined` for a token that was not issued here */
+  nameOf(refreshToken: string): string | undefined {
+    return this.refreshTokens.read(refreshToken)?.token.sessionId;
   }
 
   /**
@@ -122,18 +118,6 @@ export class Sessions implements OnApplicationBootstrap, BeforeApplicationShutdo
     const count = await this.store.removeAll(userId, kept);
     this.hasEnded({ userId, count });
     return count;
-  }
-
-  onApplicationBootstrap(): void {
-    const removeExpired = (): void =>
-      void this.store
-        .removeExpired()
-        .catch(() => this.logger.warn('Expired sessions could not be removed. The next attempt is in an hour.'));
-    this.cleanup = setInterval(removeExpired, CLEANUP_MS).unref();
-  }
-
-  beforeApplicationShutdown(): void {
-    clearInterval(this.cleanup);
   }
 
   private end({ id, userId }: AuthSession): Promise<boolean> {

@@ -1,0 +1,140 @@
+/** The changes of accounts, with everything that belongs to each: hashes, sessions that end, tokens that end, mails, events. */
+import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
+import { BASE_ROLE } from '../http/principal.js';
+import { AuthEvents } from './auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
+import type { AuthUser } from './auth-user.js';
+import { AccountMails } from './passwords/account-mails.js';
+import { AccountTokens } from './passwords/account-tokens.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { Passwords } from './passwords/passwords.js';
+import { SessionChecks } from './sessions/session-checks.js';
+import { Sessions } from './sessions/sessions.js';
+import { acceptAny, checkUser, USER_CHECKS, type Check } from './user-checks.js';
+import { UserRepository, type UserFields } from './user.repository.js';
+
+/** The role that an administration needs. */
+export const ADMIN_ROLE = 'ADMIN';
+
+@Injectable()
+export class Accounts {
+  /** Of all columns of the package. */
+  readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
+
+  constructor(
+    private readonly users: UserRepository,
+    private readonly passwords: Passwords,
+    private readonly policy: PasswordPolicy,
+    private readonly mails: AccountMails,
+    private readonly events: AuthEvents,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    @Optional() private readonly sessions?: Sessions,
+    @Optional() private readonly sessionChecks?: SessionChecks,
+    @Optional() private readonly tokens?: AccountTokens,
+  ) {
+    this.checks = { ...USER_CHECKS, password: policy.read };
+  }
+
+  /** @throws InvalidUserError naming every invalid field, DuplicateUserError, ServiceUnavailable */
+  async create(user: Readonly<Record<string, unknown>>): Promise<AuthUser> {
+    const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
+    const checks = { ...this.checks, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
+    const fields = checkUser(user, checks, [this.options.loginField, 'password']);
+    await this.policy.check(String(fields['password']), fields);
+    const password = await this.passwords.hash(String(fields['password']));
+    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
+  }
+
+  /**
+   * Ends the sessions of the user, except the one that is kept, and every token that was mailed.
+   *
+   * @returns `null` for an unknown user @throws InvalidUserError for a password that is not accepted
+   */
+  async setPassword(id: string, password: string, kept?: string): Promise<AuthUser | null> {
+    const hash = await this.hashNew(id, password);
+    return hash === undefined ? null : this.storePassword(id, hash, kept);
+  }
+
+  /** @returns the hash; `undefined` for an unknown user @throws InvalidUserError for a password that is not accepted */
+  async hashNew(id: string, password: string): Promise<string | undefined> {
+    const read = this.policy.read(password);
+    const user = await this.users.findById(id);
+    if (!user && 'value' in read) return undefined;
+    await this.policy.check(password, { ...user });
+    return this.passwords.hash(password);
+  }
+
+  async storePassword(id: string, hash: string, kept?: string): Promise<AuthUser | null> {
+    const user = await this.users.update(id, { password: hash });
+    if (!user) return null;
+    await this.tokens?.removeAll(id);
+    await this.sessions?.endAll(id, kept);
+    this.events.emit('password.changed', { userId: id });
+    this.mails.tellOfChange('password', user.email, user);
+    return user;
+  }
+
+  /** Changes to a verified address, and tells the old one. @throws DuplicateUserError */
+  async setEmail(id: string, email: string): Promise<AuthUser | null> {
+    const before = await this.users.findById(id);
+    const user = before && (await this.users.update(id, { email }));
+    if (!user) return null;
+    await this.tokens?.removeAll(id);
+    await this.tokens?.markVerified(id, email);
+    this.events.emit('email.changed', { userId: id });
+    this.mails.tellOfChange('email', before.email, user);
+    return user;
+  }
+
+  /** @param fields checked before @returns `null` for an unknown user */
+  async change(id: string, fields: UserFields): Promise<AuthUser | null> {
+    return this.changed(id, fields, await this.users.update(id, fields));
+  }
+
+  /** @throws ConflictException (409) where it would take the last active ADMIN */
+  async changeKeepingAdmin(id: string, fields: UserFields): Promise<AuthUser | null> {
+    const { role = ADMIN_ROLE, active = true } = fields;
+    if (role === ADMIN_ROLE && active) return this.change(id, fields);
+    const user = await this.users.updateUnlessLast(id, fields, ADMIN_ROLE);
+    if (user === 'last') throw lastAdmin();
+    return this.changed(id, fields, user);
+  }
+
+  /** @returns whether there was one @throws ConflictException (409) for the last active ADMIN, and where records refer to it */
+  async remove(id: string): Promise<boolean> {
+    const removed = this.options.administration
+      ? await this.users.removeUnlessLast(id, ADMIN_ROLE)
+      : await this.users.remove(id);
+    if (removed === 'last') throw lastAdmin();
+    if (!removed) return false;
+    await this.sessions?.endAll(id);
+    await this.tokens?.forget(id);
+    this.events.emit('user.deleted', { userId: id });
+    return true;
+  }
+
+  /** @returns the user where the password is theirs; the time does not depend on the user */
+  async verifyPassword(id: string, password: string): Promise<AuthUser | undefined> {
+    const user = await this.users.findById(id);
+    const { loginField } = this.options;
+    const login = user?.[loginField];
+    const withHash = login == null ? null : await this.users.findByLogin(loginField, login);
+    const hash = withHash && String(withHash.id) === String(user?.id) ? withHash.password : undefined;
+    const isEqual = await this.passwords.verify(password, hash);
+    return isEqual && user ? user : undefined;
+  }
+
+  private async changed(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {
+    if (!user) return null;
+    if (fields.active === false) {
+      await this.tokens?.removeAll(id);
+      await this.sessions?.endAll(id);
+    }
+    this.sessionChecks?.forget(id);
+    this.events.emit('user.changed', { userId: id, fields: Object.keys(fields) });
+    return user;
+  }
+}
+
+const lastAdmin = (): ConflictException =>
+  new ConflictException(`This is the last active user with the role ${ADMIN_ROLE}: give another user the role first`);

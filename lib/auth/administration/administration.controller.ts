@@ -1,0 +1,87 @@
+/** What an ADMIN sees and changes of all users. */
+import { Delete, Get, HttpCode, Inject, NotFoundException, Optional, Param, Patch, Post, Req } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import { JsonBody, type JsonObject } from '../../http/json-body.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import { ADMIN_ROLE, Accounts } from '../accounts.js';
+import { AuthController, DefaultAccess, when } from '../auth-route.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
+import type { AuthUser } from '../auth-user.js';
+import { MailedLinks } from '../passwords/mailed-links.js';
+import { profileOf } from '../profile.js';
+import { Sessions } from '../sessions/sessions.js';
+import { checkUser, USER_CHECKS } from '../user-checks.js';
+import { UserRepository } from '../user.repository.js';
+import { readUserQuery } from './user-list.js';
+
+const ADMIN_ONLY = { anyOf: [ADMIN_ROLE] };
+const { role, active, firstName, lastName } = USER_CHECKS;
+const NAMES = ['firstName', 'lastName'];
+
+export function administrationController(options: ResolvedStaticOptions): Type<unknown> {
+  const { authBasePath, passwordReset, sessions: hasSessions } = options;
+
+  @AuthController(authBasePath)
+  class AdministrationController {
+    constructor(
+      private readonly users: UserRepository,
+      private readonly accounts: Accounts,
+      @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+      @Optional() private readonly sessions?: Sessions,
+      @Optional() private readonly links?: MailedLinks,
+    ) {}
+
+    @DefaultAccess(ADMIN_ONLY)
+    @Get('users')
+    async listUsers(@Req() request: HttpRequest) {
+      const query = readUserQuery(request);
+      const { page, size } = query;
+      const { users, total } = await this.users.list(query);
+      const pagination = { page, size, total, totalPages: Math.ceil(total / size) };
+      const data = users.map((user) => profileOf(user, this.options));
+      return { success: true, message: 'User list', data, metadata: { pagination } };
+    }
+
+    @DefaultAccess(ADMIN_ONLY)
+    @Patch('users/:id')
+    async updateUser(@Param('id') id: string, @JsonBody() body: JsonObject) {
+      const before = await this.find(id);
+      const nulls = NAMES.filter((name) => body[name] === null).map((name) => [name, null]);
+      const missing = ['role', 'active'].filter((name) => body[name] === null);
+      const fields = {
+        ...checkUser(body, { role, active, firstName, lastName }, missing),
+        ...(Object.fromEntries(nulls) as Record<string, null>),
+      };
+      const changed = Object.keys(fields).length > 0 ? await this.accounts.changeKeepingAdmin(id, fields) : before;
+      if (!changed) throw unknownUser(id);
+      return { success: true, message: 'User updated', data: { user: profileOf(changed, this.options) } };
+    }
+
+    @DefaultAccess(ADMIN_ONLY)
+    @when(passwordReset, Post('users/:id/reset'))
+    @HttpCode(202)
+    async mailPasswordReset(@Param('id') id: string) {
+      const user = await this.find(id);
+      this.links?.startReset(user);
+      return { success: true, message: 'A mail was sent to the user' };
+    }
+
+    @DefaultAccess(ADMIN_ONLY)
+    @when(hasSessions !== undefined, Delete('users/:id/sessions'))
+    @HttpCode(204)
+    async endUserSessions(@Param('id') id: string): Promise<void> {
+      await this.find(id);
+      await this.sessions?.endAll(id);
+    }
+
+    private async find(id: string): Promise<AuthUser> {
+      const user = await this.users.findById(id);
+      if (!user) throw unknownUser(id);
+      return user;
+    }
+  }
+
+  return AdministrationController;
+}
+
+const unknownUser = (id: string): NotFoundException => new NotFoundException(`User with id ${id} not found`);

@@ -1,0 +1,54 @@
+/** What users change of their own account. */
+import { Delete, HttpCode, Inject, Patch, Req } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import { JsonBody, type JsonObject } from '../../http/json-body.js';
+import type { Principal } from '../../http/principal.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import { Accounts } from '../accounts.js';
+import { AuthController, DefaultAccess, SignedIn } from '../auth-route.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
+import { OwnPassword } from '../own-password.js';
+import { profileOf } from '../profile.js';
+import { Registration } from '../registration.js';
+import { readTexts } from '../request-fields.js';
+import { UserRepository } from '../user.repository.js';
+
+export function profileController({ authBasePath }: ResolvedStaticOptions): Type<unknown> {
+  @AuthController(authBasePath)
+  class ProfileController {
+    constructor(
+      private readonly users: UserRepository,
+      private readonly accounts: Accounts,
+      private readonly registration: Registration,
+      private readonly ownPassword: OwnPassword,
+      @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    ) {}
+
+    @DefaultAccess('authenticated')
+    @Patch('me')
+    async updateMe(@JsonBody() body: JsonObject, @SignedIn() { id }: Principal) {
+      const before = await this.users.findById(String(id));
+      if (!before?.active) throw new AuthenticationRequired(true);
+      const fields = this.registration.readChanges(body);
+      const user = Object.keys(fields).length === 0 ? before : await this.accounts.change(String(id), fields);
+      if (!user) throw new AuthenticationRequired(true);
+      return { success: true, message: 'Profile updated', data: { user: profileOf(user, this.options) } };
+    }
+
+    @DefaultAccess('authenticated')
+    @Delete('me')
+    @HttpCode(204)
+    async deleteMe(
+      @JsonBody() body: JsonObject,
+      @SignedIn() principal: Principal,
+      @Req() request: HttpRequest,
+    ): Promise<void> {
+      const { password } = readTexts(body, ['password']);
+      await this.ownPassword.expect(principal, password, request);
+      await this.accounts.remove(String(principal.id));
+    }
+  }
+
+  return ProfileController;
+}

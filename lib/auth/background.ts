@@ -1,0 +1,32 @@
+/** Work that goes on after the answer: what it takes, and whether it fails, must not show in the answer. */
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+
+const MAX_RUNNING = 1_000;
+
+@Injectable()
+export class Background implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('AuthModule');
+  private readonly running = new Set<Promise<void>>();
+
+  /** @param what is logged where it fails; the error itself may hold a token or an address */
+  run(what: string, work: () => Promise<void>): void {
+    if (this.running.size >= MAX_RUNNING)
+      return this.logger.warn(`${what} was left out: ${MAX_RUNNING} others are running.`);
+    const task = this.runLater(what, work).finally(() => this.running.delete(task));
+    this.running.add(task);
+  }
+
+  /** An application that stops finishes what was answered. */
+  async beforeApplicationShutdown(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private async runLater(what: string, work: () => Promise<void>): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      await work();
+    } catch (error) {
+      this.logger.error(`${what} failed: ${error instanceof Error ? error.name : 'not an Error'}.`);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** Writes to users. A mail is sent after the answer; where that fails, it is logged without the token. */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
+import type { AuthUser } from '../auth-user.js';
+import { Background } from '../background.js';
+import { profileOf } from '../profile.js';
+import { MAILER, type AccountMail, type Mailer, type MailKind } from './mailer.js';
+
+const PAGES = { verify: 'verify', reset: 'reset' } as const;
+
+@Injectable()
+export class AccountMails {
+  private readonly logger = new Logger('AuthModule');
+
+  constructor(
+    private readonly background: Background,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    @Inject(MAILER) private readonly mailer: Mailer | undefined,
+  ) {}
+
+  /** Sends a link, from work that goes on after the answer. */
+  async sendLink(kind: 'verify' | 'reset', to: string, user: AuthUser, token: string): Promise<void> {
+    const link = `${this.options.accountLinks}/${PAGES[kind]}#token=${token}`;
+    // Without a mailer, production refuses to start.
+    if (!this.mailer) return this.logger.log(`No mailer is set. The link of kind ${kind} for ${to}: ${link}`);
+    await this.send({ kind, to, user: profileOf(user, this.options), link, token, changed: undefined });
+  }
+
+  /** Tells a user that the account was changed. Nothing is sent where the user has no address. */
+  tellOfChange(changed: 'password' | 'email', to: string | null, user: AuthUser): void {
+    if (!this.mailer || to === null) return;
+    const mail = {
+      kind: 'changed',
+      to,
+      user: profileOf(user, this.options),
+      link: undefined,
+      token: undefined,
+      changed,
+    };
+    this.background.run(failed('changed'), () => this.send(mail as AccountMail));
+  }
+
+  private async send(mail: AccountMail): Promise<void> {
+    await this.mailer?.send(mail);
+  }
+}
+
+export const failed = (kind: MailKind): string => `The mail of kind ${kind}`;

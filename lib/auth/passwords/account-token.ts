@@ -1,0 +1,29 @@
+/** The table of tokens that were sent by mail. */
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { TIME } from '../time-column.js';
+
+/** `reset`: a new password. `verify`: the address that the user has. `email`: a new address. */
+export type TokenPurpose = 'reset' | 'verify' | 'email';
+
+/** A token that was mailed to a user, until it is used or expires. It is stored as SHA-256 only. */
+@Entity('declarest_account_token')
+export class AccountToken {
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  hash!: string;
+
+  /** The id of the user as text. */
+  @Index()
+  @Column({ type: 'varchar', length: 64 })
+  userId!: string;
+
+  @Column({ type: 'varchar', length: 10 })
+  purpose!: TokenPurpose;
+
+  /** The address that it was sent to. */
+  @Column({ type: 'varchar', length: 254 })
+  email!: string;
+
+  @Index()
+  @Column(TIME)
+  expiresAt!: number;
+}

@@ -1,0 +1,82 @@
+/** The option `passwordPolicy`: which passwords are accepted. */
+import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import { InvalidUserError, USER_CHECKS, type Check } from '../user-checks.js';
+
+/** What is known of the user whose password is set. */
+export type PolicyUser = Readonly<Record<string, unknown>>;
+
+export interface PasswordPolicyOptions {
+  /** In characters, 8 to 72. @default 8 */
+  minLength?: number;
+  /** Whether the 10,000 most common passwords are refused. Needs the package `@zxcvbn-ts/language-common`. @default true */
+  common?: boolean;
+  /**
+   * A check of the application. `user` holds the fields that are stored, without the password.
+   *
+   * @returns what the password must be instead, as in "expected …"; `undefined` where it is accepted
+   * @example check: (password, user) => (password.includes(String(user.username)) ? 'a password without the username' : undefined)
+   */
+  check?: (password: string, user: PolicyUser) => string | undefined | Promise<string | undefined>;
+}
+
+const OPTION = 'AuthModule option `passwordPolicy`';
+const NAMES = ['minLength', 'common', 'check'];
+const MIN = 8;
+const MAX = 72;
+const COMMON_PASSWORDS = 10_000;
+const PACKAGE = '@zxcvbn-ts/language-common';
+
+/** @throws InvalidOptionError */
+export function expectPasswordPolicy(option: unknown): void {
+  if (option === undefined) return;
+  expectKnownNames(OPTION, option, NAMES);
+  const { minLength = MIN, common = true, check } = option as PasswordPolicyOptions;
+  const refuse = (name: string, expected: string, value: unknown, advice: string): never => {
+    throw new InvalidOptionError(`AuthModule option \`passwordPolicy.${name}\``, expected, describe(value), advice);
+  };
+  if (!Number.isInteger(minLength) || minLength < MIN || minLength > MAX)
+    refuse('minLength', `an integer from ${MIN} to ${MAX}`, minLength, 'set for example 12');
+  if (typeof common !== 'boolean') refuse('common', 'true or false', common, 'set one of the two');
+  if (check !== undefined && typeof check !== 'function')
+    refuse('check', 'a function', check, 'give a function of the password and the user');
+}
+
+export class PasswordPolicy {
+  private constructor(
+    private readonly options: PasswordPolicyOptions,
+    private readonly common: ReadonlySet<string>,
+  ) {}
+
+  /** @throws InvalidOptionError where the package with the list is missing */
+  static async load(options: PasswordPolicyOptions | undefined): Promise<PasswordPolicy> {
+    if (!options) return new PasswordPolicy({}, new Set());
+    return new PasswordPolicy(options, options.common === false ? new Set() : await loadCommonPasswords());
+  }
+
+  /** What needs no other service. */
+  readonly read: Check = (value) => {
+    const read = USER_CHECKS.password(value);
+    if ('expected' in read) return read;
+    const { minLength = MIN } = this.options;
+    const password = read.value as string;
+    if ([...password].length < minLength) return { expected: `at least ${minLength} characters` };
+    return this.common.has(password.toLowerCase()) ? { expected: 'a password that few people use' } : read;
+  };
+
+  /** @throws InvalidUserError (400) */
+  async check(password: string, user: PolicyUser): Promise<void> {
+    const read = this.read(password);
+    const { password: _, ...known } = user;
+    const expected = 'expected' in read ? read.expected : await this.options.check?.(password, known);
+    if (expected !== undefined) throw new InvalidUserError([`password: expected ${expected}`]);
+  }
+}
+
+async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common').catch(() => {
+    const advice = `run npm install ${PACKAGE}, or set \`common\` to false`;
+    throw new InvalidOptionError(OPTION, `used with the package ${PACKAGE}, which has the list`, 'none', advice);
+  });
+  const [passwords] = Object.values(dictionary).filter((list) => list.length > COMMON_PASSWORDS);
+  return new Set((passwords ?? []).slice(0, COMMON_PASSWORDS).map(String));
+}

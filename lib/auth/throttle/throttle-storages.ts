@@ -1,0 +1,59 @@
+/** Where failures are counted, besides the storages of @nestjs/throttler. */
+import { LessThanOrEqual } from 'typeorm';
+import { databaseFailureOf } from '../../entities/database-errors.js';
+import type { AccountTables } from '../account-tables.js';
+import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
+import { ThrottleCount } from './throttle-count.js';
+
+/** So many keys are kept at most. */
+const MAX_KEYS = 100_000;
+
+/** Where a setting says that failures are counted. */
+export function storageOf(settings: ThrottleSettings | undefined, tables: AccountTables | undefined): ThrottleStorage {
+  const { storage = 'memory' } = settings ?? {};
+  if (storage === 'memory' || (storage === 'database' && !tables)) return new MemoryStorage();
+  return storage === 'database' ? new DatabaseStorage(tables as AccountTables) : storage;
+}
+
+/** Of one process. */
+export class MemoryStorage implements ThrottleStorage {
+  /** Those that end first are in front. */
+  private readonly counts = new Map<string, { count: number; readonly until: number }>();
+
+  increment(key: string, ttl: number): Promise<{ totalHits: number }> {
+    const now = Date.now();
+    for (const [each, { until }] of this.counts) {
+      if (until > now && this.counts.size < MAX_KEYS) break;
+      this.counts.delete(each);
+    }
+    const known = this.counts.get(key);
+    const counted = known ?? { count: 0, until: now + ttl };
+    counted.count += 1;
+    if (!known) this.counts.set(key, counted);
+    return Promise.resolve({ totalHits: counted.count });
+  }
+}
+
+/** Of all processes that share a database. */
+export class DatabaseStorage implements ThrottleStorage {
+  constructor(private readonly tables: AccountTables) {}
+
+  increment(key: string, ttl: number): Promise<{ totalHits: number }> {
+    return this.tables.run(async (manager) => {
+      const now = Date.now();
+      await manager.delete(ThrottleCount, { id: key, expiresAt: LessThanOrEqual(now) });
+      const increase = () => manager.increment(ThrottleCount, { id: key }, 'count', 1);
+      const { affected } = await increase();
+      if (affected === 0)
+        await manager
+          .insert(ThrottleCount, { id: key, count: 1, expiresAt: now + ttl })
+          .catch(async (error: unknown) => {
+            // Another request has counted it first.
+            if (databaseFailureOf(error) !== 'conflict') throw error;
+            await increase();
+          });
+      const row = await manager.findOneBy(ThrottleCount, { id: key });
+      return { totalHits: row?.count ?? 1 };
+    });
+  }
+}
