@@ -93,7 +93,8 @@ export function failureAnswer(
 ) {
   const headers: Record<string, string> = {};
   if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
-  if (exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts) headers['Retry-After'] = String(exception.retryAfter);
+  if (exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts)
+    headers['Retry-After'] = String(exception.retryAfter);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
   const failure = failureOf(exception, request);

@@ -566,7 +566,7 @@ describe('[9.2] the owner', () => {
 
   it.each([null, undefined])('is nobody without an id, also where the column holds texts: %s', (id) => {
     const [field] = owned().schema.fields.filter(({ name }) => name === 'title');
-    const ownership = { field: field!, reads: false, except: [] };
+    const ownership = { field: field!, claim: 'id', reads: false, except: [] };
     expect(ownIdOf(ownership, requestOf({ id: 'ann', roles: [] }) as never)).toBe('ann');
     expect(ownIdOf(ownership, requestOf({ id, roles: [] }) as never)).toBeUndefined();
   });

@@ -16,8 +16,13 @@ export interface FieldPermission {
 
 /** The option `owner` with its details. */
 export interface OwnerOptions<F extends string = string> {
-  /** The column that holds the id of the user. */
+  /** The column that holds the id of the user, or the claim. */
   readonly field: F;
+  /**
+   * A claim that the option `claims` of `AuthModule` adds, in place of the id of the user: records belong to all users with
+   * the same one, such as a tenant. A user without it owns nothing.
+   */
+  readonly claim?: string;
   /** Whether others do not see the record either, and get 404. The default is `false`. */
   readonly reads?: boolean;
   /** Roles that the option does not bind, none by default. They may send the column, which defaults to their own id. */

@@ -44,7 +44,12 @@ function objectOf(properties: Readonly<Record<string, Accepts>>): Accepts {
 const isIncluded: Accepts = (value) =>
   isName(value) ||
   (isClass((value as RelationThrough | null)?.controller) && isName((value as RelationThrough).relation));
-const isOwner = objectOf({ field: isName, reads: optional(isBoolean), except: optional(areNames) });
+const isOwner = objectOf({
+  field: isName,
+  claim: optional(isName),
+  reads: optional(isBoolean),
+  except: optional(areNames),
+});
 const areRoles: Accepts = (value) => areNames(value) && (value as unknown[]).length > 0;
 const isPermission = objectOf({
   read: optional((read) => read === 'never' || areRoles(read)),
@@ -93,7 +98,7 @@ const CHECKS = {
   ),
   owner: check<CrudOptions['owner']>(
     undefined,
-    'the name of a field, or an object { field, reads, except }',
+    'the name of a field, or an object { field, claim, reads, except }',
     optional((value) => isName(value) || isOwner(value)),
     'give for example "ownerId", or { field: "ownerId", reads: true, except: ["ADMIN"] }',
   ),

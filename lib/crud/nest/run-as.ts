@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import { runWithin, type Call } from '../store/call.js';
 
 /** A user as whom code of the application runs operations. */
-export type ActingUser = Pick<Principal, 'id'> & Partial<Principal>;
+export type ActingUser = Pick<Principal, 'id'> & Partial<Principal> & Readonly<Record<string, unknown>>;
 
 export interface RunAsOptions {
   /** The values of the parameters in `endpoint`: as text, or in the types of their columns. */

@@ -40,12 +40,18 @@ export function compileOwner(
 ): Ownership | undefined {
   const { owner } = options;
   if (owner === undefined) return undefined;
-  const { field: name, reads = false, except = [] } = typeof owner === 'string' ? { field: owner } : owner;
+  const {
+    field: name,
+    reads = false,
+    except = [],
+    claim = 'id',
+  } = typeof owner === 'string' ? { field: owner } : owner;
+  const expected = claim === 'id' ? userId : undefined;
   const isOwnable = ({ insertable, type }: Field): boolean =>
     insertable &&
-    (userId ? kindOf(type) === kindOf(userId.type) : ['integer', 'text', 'uuid'].includes(kindOf(type) ?? ''));
+    (expected ? kindOf(type) === kindOf(expected.type) : ['integer', 'text', 'uuid'].includes(kindOf(type) ?? ''));
   const field = schema.fields.find((each) => each.name === name && isOwnable(each));
-  if (field) return { field, reads, except };
+  if (field) return { field, claim, reads, except };
   const advice = 'name the column that holds the id of the user and has its type, such as `ownerId`';
   return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
 }

@@ -1,4 +1,4 @@
-/** The option `owner`: the column with the id of the user who created a record, and who alone may change it. */
+/** The option `owner`: the column that says whose record it is, by the id or another claim of the user who created it. */
 import type { Field } from '../../entities/entity-schema.js';
 import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
@@ -7,6 +7,8 @@ import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql
 
 export interface Ownership {
   readonly field: Field;
+  /** The claim that the column holds; `id` is that of the user. */
+  readonly claim: string;
   /** Whether others do not see the record either. */
   readonly reads: boolean;
   /** Roles that it does not bind. */
@@ -16,10 +18,10 @@ export interface Ownership {
 export const isBound = ({ except }: Ownership, request: HttpRequest | undefined): boolean =>
   !hasAnyRole(request, except);
 
-/** The id of the caller as the column holds it; `undefined` for an anonymous caller. */
-export function ownIdOf({ field }: Ownership, request: HttpRequest | undefined): unknown {
-  const id = userOf(request)?.id;
-  if (id === undefined || id === null) return undefined;
+/** The claim of the caller as the column holds it; `undefined` for an anonymous caller, and for one without the claim. */
+export function ownIdOf({ field, claim }: Ownership, request: HttpRequest | undefined): unknown {
+  const id = (userOf(request) as Readonly<Record<string, unknown>> | undefined)?.[claim];
+  if (typeof id !== 'string' && typeof id !== 'number') return undefined;
   const reading = field.type.readText(String(id));
   return 'value' in reading ? reading.value : undefined;
 }
@@ -29,10 +31,19 @@ export function isOwn(ownership: Ownership, request: HttpRequest | undefined): C
   return id === undefined ? NOTHING : compare(ownership.field, 'eq', id);
 }
 
-/** @param named the owner in the path @throws 401 for an anonymous caller, 403 where the path names another owner */
+/**
+ * @param named the owner in the path
+ * @returns `undefined` for a caller without the claim, whom the option does not bind
+ * @throws 401 for an anonymous caller, 403 where the path names another owner, and without the claim
+ */
 export function newOwnerOf(ownership: Ownership, request: HttpRequest | undefined, named?: unknown): unknown {
   const id = ownIdOf(ownership, request);
-  if (id === undefined) throw new AuthenticationRequired(request?.headers.authorization !== undefined);
+  if (id === undefined) {
+    // A user without the claim is known, and owns nothing.
+    if (userOf(request) && isBound(ownership, request)) throw new AccessRefused(['OWNER']);
+    if (userOf(request)) return undefined;
+    throw new AuthenticationRequired(request?.headers.authorization !== undefined);
+  }
   if (named !== undefined && named !== id && isBound(ownership, request)) throw new AccessRefused(['OWNER']);
   return id;
 }

@@ -81,7 +81,7 @@ export async function checkCreated<T extends object>({ plan, call, view }: Task<
   const { owner, schema, metadata } = plan;
   const { fixed } = view;
   const ownerId = owner && newOwnerOf(owner, call.request, fixed.get(owner.field));
-  const given = owner ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
+  const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
   const { values, errors } = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
   const checked = checkNew(schema, values, sent.permissions, given);
   return validated(plan, metadata.create() as T, sent, checked, errors);
