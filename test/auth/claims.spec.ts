@@ -195,7 +195,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await status(makeToken({ payload, secret: 'another-secret-of-more-than-32-bytes-01234' }))).toBe(401);
     expect(await status(token)).toBe(200);
     const [head, body] = token.split('.');
-    expect(makeToken({ header: JSON.parse(Buffer.from(head ?? '', 'base64url').toString()), payload: payloadOf(token), secret: secrets[0] as string })).toBe(token);
+    expect(
+      makeToken({
+        header: JSON.parse(Buffer.from(head ?? '', 'base64url').toString()),
+        payload: payloadOf(token),
+        secret: secrets[0] as string,
+      }),
+    ).toBe(token);
     expect(body).toBeDefined();
     await app.close();
   });
@@ -217,7 +223,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await second.close();
     const third = await start(after);
     expect((await third.post('/api/auth/refresh', { refreshToken })).status).toBe(401);
-    expect((await third.post('/api/auth/refresh', { refreshToken: refreshed.json.data.refreshToken })).status).toBe(200);
+    expect((await third.post('/api/auth/refresh', { refreshToken: refreshed.json.data.refreshToken })).status).toBe(
+      200,
+    );
     await third.close();
     await database.drop();
   });
@@ -238,7 +246,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it.each<[string, object, string]>([
-    ['no secret in an array', { jwtSecret: [] }, 'jwtSecret` must be a string, or an array of strings, got an empty array'],
+    [
+      'no secret in an array',
+      { jwtSecret: [] },
+      'jwtSecret` must be a string, or an array of strings, got an empty array',
+    ],
     ['a number in an array', { jwtSecret: [TEST_SECRET, 7] }, 'jwtSecret[1]` must be a string'],
     ['an empty issuer', { issuer: ' ' }, '`issuer` must be a string'],
     ['claims as an object', { claims: {} }, '`claims` must be a function'],
@@ -258,4 +270,3 @@ it('the types refuse a reserved name, and know the user', () => {
   const other = () => AuthModule.forRoot<Member, Claims>({ ...options, claims: () => ({ tenantId: 'one' }) });
   expect([reserved, unknown, other].map((each) => typeof each())).toEqual(['object', 'object', 'object']);
 });
-

@@ -54,7 +54,9 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
 
     const register = async () => {
       const email = uniqueEmail();
-      const { json } = await request(apps[0].url, 'POST', '/api/auth/register', { json: { email, password: PASSWORD } });
+      const { json } = await request(apps[0].url, 'POST', '/api/auth/register', {
+        json: { email, password: PASSWORD },
+      });
       return { ...json.data, email } as { token: string; refreshToken: string; user: { id: number }; email: string };
     };
     const statuses = (token: string, path = '/api/notes') =>
@@ -67,7 +69,8 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
       ['another role', ({ user }) => accounts().setRole(user.id, 'EDITOR')],
       [
         'another role, written to the table',
-        ({ user }) => apps[1].app.get(DataSource).query(`UPDATE ${quoted('user')} SET role = 'BOSS' WHERE id = ${user.id}`),
+        ({ user }) =>
+          apps[1].app.get(DataSource).query(`UPDATE ${quoted('user')} SET role = 'BOSS' WHERE id = ${user.id}`),
       ],
       [
         'the end of the user',
