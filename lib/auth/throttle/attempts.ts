@@ -71,11 +71,11 @@ export class Attempts {
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {
     if (!this.settings) return work();
-    const held = await this.admit(attempt);
+    const { held, counted } = await this.admit(attempt);
     try {
       return await work();
     } catch (error) {
-      if (isFailure(error)) await Promise.all(held.map((counter) => this.count(counter)));
+      if (isFailure(error)) await Promise.all(counted.map((counter) => this.count(counter)));
       throw error;
     } finally {
       held.forEach(release);
@@ -85,25 +85,29 @@ export class Attempts {
   /** Counts an action that has no failure. @returns whether it is still free */
   async take(attempt: Attempt): Promise<boolean> {
     if (!this.settings) return true;
-    const held = await this.admit(attempt).catch(() => undefined);
-    if (!held) return false;
+    const admitted = await this.admit(attempt).catch(() => undefined);
+    if (!admitted) return false;
     try {
-      await Promise.all(held.map((counter) => this.count(counter)));
+      await Promise.all(admitted.counted.map((counter) => this.count(counter)));
       return true;
     } finally {
-      held.forEach(release);
+      admitted.held.forEach(release);
     }
   }
 
   /** Before a password is compared: parallel attempts are counted, too. */
-  private async admit(attempt: Attempt): Promise<Counter[]> {
+  private async admit(attempt: Attempt): Promise<{ readonly held: Counter[]; readonly counted: Counter[] }> {
+    const { pair, account, address } = this.countersOf(attempt);
+    // The account does not stop an address that is new to it.
+    const isNew = pair !== undefined && pair.failures + pair.running < NEW_ADDRESS_TRIES;
+    const stopping = [pair, isNew ? undefined : account, address].filter((each) => each !== undefined);
     const held: Counter[] = [];
     try {
-      for (const counter of this.countersOf(attempt)) {
+      for (const counter of stopping) {
         await enter(counter);
         held.push(counter);
       }
-      return held;
+      return { held, counted: [pair, account, address].filter((each) => each !== undefined) };
     } catch (error) {
       held.forEach(release);
       if (error instanceof TooManyAttempts)
@@ -112,18 +116,18 @@ export class Attempts {
     }
   }
 
-  /** The account does not count for an address that is new to it. */
-  private countersOf({ action, account, address = 'unknown' }: Attempt): Counter[] {
+  private countersOf({ action, account, address = 'unknown' }: Attempt) {
     const limits: ReturnType<Limits> = LIMITS[action](this.settings as ThrottleSettings);
     const network = networkOf(address);
     // One spelling of a name: two of them may be the same to a database.
     const name = account?.normalize('NFKC').trim().toLowerCase();
     const counter = (kind: string, free: number | undefined, ...of: (string | undefined)[]): Counter | undefined =>
       free === undefined ? undefined : this.counterOf(hashOf(JSON.stringify([action, kind, ...of])), free);
-    const pair = counter('pair', limits.pair, name, network);
-    const isNew = pair !== undefined && pair.failures + pair.running < NEW_ADDRESS_TRIES;
-    const ofAccount = isNew ? undefined : counter('account', limits.account, name);
-    return [pair, ofAccount, counter('address', limits.address, network)].filter((each) => each !== undefined);
+    return {
+      pair: counter('pair', limits.pair, name, network),
+      account: counter('account', limits.account, name),
+      address: counter('address', limits.address, network),
+    };
   }
 
   private counterOf(key: string, free: number): Counter {

@@ -1,0 +1,301 @@
+/** The own profile, and the users that an ADMIN manages. */
+import { AuthUser, SecurityConfig, useClass, UserAccounts } from 'declarest';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { type Answer, request } from '../harness/client.js';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { refusal } from '../harness/refusal.js';
+import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { Mailbox, mailsTo } from './mailbox.js';
+
+@Entity('customer')
+class Customer extends AuthUser {
+  @Column({ type: 'varchar', length: 20, nullable: true }) phone!: string | null;
+  @Column({ type: 'integer', default: 1 }) level!: number;
+  @Column({ type: 'varchar', nullable: true }) internal!: string | null;
+}
+
+@Entity()
+class Order {
+  @PrimaryGeneratedColumn() id!: number;
+  @ManyToOne(() => Customer, { nullable: false }) customer!: Customer;
+}
+
+interface Session {
+  email: string;
+  id: number;
+  token: string;
+  refreshToken: string;
+}
+
+/** Nothing but this rule, so that the package’s own rules decide. */
+class Rules extends SecurityConfig {
+  configure(): void {
+    this.publicEndpoints('/who');
+  }
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(DATABASES)('on %s', (database) => {
+    let app: AuthApp;
+    let boss: Session;
+    beforeAll(async () => {
+      app = await startAuth(platform, {
+        database,
+        auth: {
+          userClass: Customer,
+          registrationFields: ['phone', 'level'],
+          sessions: true,
+          passwordReset: true,
+          administration: true,
+          mailer: useClass(Mailbox),
+          throttle: false,
+        },
+        imports: [TypeOrmModule.forFeature([Order])],
+        providers: [Rules],
+      });
+    });
+    afterAll(() => app.close());
+    beforeEach(async () => {
+      await app.users().manager.createQueryBuilder().delete().from(Order).execute();
+      await app.users().createQueryBuilder().delete().execute();
+      boss = await admin();
+    });
+    const accounts = () => app.app.get(UserAccounts, { strict: false });
+    const login = async (email: string): Promise<Pick<Session, 'token' | 'refreshToken'>> =>
+      (await app.post('/api/auth/login', { email, password: PASSWORD })).json.data;
+    const register = async (more: object = {}): Promise<Session> => {
+      const email = uniqueEmail();
+      const { user, ...tokens } = (await app.register({ email, ...more })) as unknown as Session & {
+        user: { id: number };
+      };
+      return { ...tokens, email, id: user.id };
+    };
+    const admin = async (): Promise<Session> => {
+      const session = await register();
+      await accounts().setRole(session.id, 'ADMIN');
+      return { ...session, ...(await login(session.email)) };
+    };
+    const send = (who: Session, method: string, path: string, json?: unknown): Promise<Answer> =>
+      request(app.url, method, `/api/auth${path}`, { token: who.token, ...(json !== undefined && { json }) });
+
+    describe('the own profile', () => {
+      it('takes names and registration fields, and nothing else', async () => {
+        const ann = await register({ firstName: 'Ann', lastName: 'Lee' });
+        const { status, json } = await send(ann, 'PATCH', '/me', {
+          firstName: 'Anna',
+          lastName: null,
+          phone: '12',
+          level: 3,
+        });
+        expect([status, json.success, json.data.user]).toEqual([
+          200,
+          true,
+          expect.objectContaining({ id: ann.id, firstName: 'Anna', lastName: null, email: ann.email, role: 'USER' }),
+        ]);
+        expect(await app.row({ id: ann.id })).toMatchObject({ phone: '12', level: 3 });
+        for (const name of ['role', 'active', 'email', 'username', 'password', 'id', 'internal'])
+          expect(expectFailure(await send(ann, 'PATCH', '/me', { [name]: 'x' }))).toContain(
+            `${name}: not accepted here`,
+          );
+        expect(expectFailure(await send(ann, 'PATCH', '/me', { level: null }))).toBe('level: required');
+        expect(expectFailure(await send(ann, 'PATCH', '/me', { level: 'high', firstName: 7 }))).toMatch(
+          /level.*firstName/,
+        );
+        expect((await send(ann, 'PATCH', '/me', {})).status).toBe(200);
+        expect((await request(app.url, 'PATCH', '/api/auth/me', { json: {} })).json).toEqual(
+          refusal('Authentication required'),
+        );
+      });
+
+      it('is deleted with the password, and its sessions end', async () => {
+        const ann = await register();
+        expect(expectFailure(await send(ann, 'DELETE', '/me', { password: 'not the password' }), 401)).toBe(
+          'Invalid credentials',
+        );
+        expect(expectFailure(await send(ann, 'DELETE', '/me', {}))).toBe('password: required');
+        const gone = await send(ann, 'DELETE', '/me', { password: PASSWORD });
+        expect([gone.status, gone.text]).toEqual([204, '']);
+        expect((await app.post('/api/auth/refresh', { refreshToken: ann.refreshToken })).status).toBe(401);
+        expect((await send(ann, 'GET', '/me')).status).toBe(401);
+        expect((await app.post('/api/auth/login', { email: ann.email, password: PASSWORD })).status).toBe(401);
+      });
+
+      it('stays where records refer to it, and where it is the last ADMIN', async () => {
+        const ann = await register();
+        await app
+          .users()
+          .manager.getRepository(Order)
+          .insert({ customer: { id: ann.id } });
+        expect(expectFailure(await send(ann, 'DELETE', '/me', { password: PASSWORD }), 409)).toBe(
+          'Other records refer to this user',
+        );
+        expect(expectFailure(await send(boss, 'DELETE', '/me', { password: PASSWORD }), 409)).toContain(
+          'the last active user',
+        );
+        await admin();
+        expect((await send(boss, 'DELETE', '/me', { password: PASSWORD })).status).toBe(204);
+      });
+    });
+
+    describe('administration', () => {
+      const ROUTES: [string, string][] = [
+        ['GET', '/users'],
+        ['PATCH', '/users/1'],
+        ['POST', '/users/1/reset'],
+        ['DELETE', '/users/1/sessions'],
+      ];
+
+      it.each(ROUTES)('%s %s is for ADMIN only', async (method, path) => {
+        const ann = await register();
+        const answer = await send(ann, method, path, {});
+        expect([answer.status, answer.json]).toEqual([403, refusal('Admin access required')]);
+        const anonymous = await request(app.url, method, `/api/auth${path}`, { json: {} });
+        expect([anonymous.status, anonymous.json]).toEqual([401, refusal('Authentication required')]);
+      });
+
+      it('lists users by page, role, activity and text', async () => {
+        const names = ['Bea', 'Cid', 'Dan'];
+        const users: Session[] = [];
+        for (const firstName of names) users.push(await register({ firstName }));
+        await accounts().setActive(users[2]?.id ?? 0, false);
+        const list = async (query: string) => {
+          const { status, json } = await send(boss, 'GET', `/users${query}`);
+          expect(status).toBe(200);
+          return json;
+        };
+        const all = await list('');
+        expect(all).toEqual({
+          success: true,
+          message: 'User list',
+          data: expect.any(Array),
+          metadata: { pagination: { page: 1, size: 20, total: 4, totalPages: 1 } },
+        });
+        expect(all.data[0]).toEqual({
+          id: boss.id,
+          email: boss.email,
+          username: null,
+          firstName: null,
+          lastName: null,
+          role: 'ADMIN',
+          active: true,
+        });
+        const firstNames = async (query: string) =>
+          (await list(query)).data.map(({ firstName }: { firstName: string }) => firstName);
+        expect(await firstNames('?page=2&size=2')).toEqual(['Cid', 'Dan']);
+        expect(await firstNames('?filter[role]=USER')).toEqual(names);
+        expect(await firstNames('?filter%5Bactive%5D=false')).toEqual(['Dan']);
+        expect(await firstNames('?filter[active]=true&q=CI')).toEqual(['Cid']);
+        expect(await firstNames('?q=%25')).toEqual([]);
+        expect(await firstNames('?q=_')).toEqual([]);
+        expect((await list('?size=1000')).metadata.pagination.size).toBe(100);
+        for (const query of [
+          '?page=0',
+          '?size=x',
+          '?page=1&page=2',
+          '?q=',
+          '?filter[active]=maybe',
+          '?password=x',
+          '?q=%00',
+          '?__proto__=1',
+        ])
+          expect([query, expectFailure(await send(boss, 'GET', `/users${query}`))]).toEqual([
+            query,
+            expect.any(String),
+          ]);
+      });
+
+      it('changes role, activity and names', async () => {
+        const ann = await register();
+        const { json } = await send(boss, 'PATCH', `/users/${ann.id}`, {
+          role: 'EDITOR',
+          firstName: 'Ann',
+          lastName: null,
+        });
+        expect(json.data.user).toMatchObject({ id: ann.id, role: 'EDITOR', firstName: 'Ann' });
+        expect((await send(boss, 'PATCH', `/users/${ann.id}`, { active: false })).json.data.user.active).toBe(false);
+        expect((await app.post('/api/auth/refresh', { refreshToken: ann.refreshToken })).status).toBe(401);
+        expect((await app.post('/api/auth/login', { email: ann.email, password: PASSWORD })).status).toBe(401);
+        for (const body of [
+          { email: 'x@y.example' },
+          { password: PASSWORD },
+          { active: 'no' },
+          { role: '' },
+          { role: null },
+          { id: 1 },
+        ])
+          expectFailure(await send(boss, 'PATCH', `/users/${ann.id}`, body));
+        for (const id of ['999999', 'x', '0', '1e3', '9223372036854775808'])
+          expect(expectFailure(await send(boss, 'PATCH', `/users/${id}`, { role: 'USER' }), 404)).toBe(
+            `User with id ${id} not found`,
+          );
+      });
+
+      it('the last ADMIN can be neither demoted nor deactivated, also by parallel requests', async () => {
+        for (const change of [{ role: 'USER' }, { active: false }, { role: 'ADMIN', active: false }])
+          expect(expectFailure(await send(boss, 'PATCH', `/users/${boss.id}`, change), 409)).toContain(
+            'the last active user with the role ADMIN',
+          );
+        expect((await send(boss, 'PATCH', `/users/${boss.id}`, { firstName: 'B', active: true })).status).toBe(200);
+        for (let round = 0; round < 5; round += 1) {
+          const other = await admin();
+          const [first, second] = await Promise.all([
+            send(boss, 'PATCH', `/users/${other.id}`, { role: 'USER' }),
+            send(other, 'PATCH', `/users/${boss.id}`, { active: false }),
+          ]);
+          expect([first.status, second.status].toSorted()).toEqual([200, 409]);
+          const { users, total } = await accounts().list({ role: 'ADMIN', active: true });
+          expect(total).toBe(1);
+          if (first.status !== 200) boss = { ...other, id: users[0]?.id ?? 0 };
+        }
+        const inactive = await register();
+        await accounts().setRole(inactive.id, 'ADMIN');
+        await accounts().setActive(inactive.id, false);
+        expect((await send(boss, 'PATCH', `/users/${boss.id}`, { role: 'USER' })).status).toBe(409);
+      });
+
+      it('mails a link for a new password, and ends sessions', async () => {
+        const ann = await register();
+        expect((await send(boss, 'POST', `/users/${ann.id}/reset`)).status).toBe(202);
+        const [mail] = await mailsTo(ann.email);
+        expect(
+          (await app.post('/api/auth/password/reset', { token: mail?.token, password: `${PASSWORD} 2` })).status,
+        ).toBe(204);
+        const again = (await app.post('/api/auth/login', { email: ann.email, password: `${PASSWORD} 2` })).json.data;
+        expect((await send(boss, 'DELETE', `/users/${ann.id}/sessions`)).status).toBe(204);
+        expect((await app.post('/api/auth/refresh', { refreshToken: again.refreshToken })).status).toBe(401);
+        expect((await send(boss, 'POST', '/users/999999/reset')).status).toBe(404);
+        expect((await send(boss, 'DELETE', '/users/999999/sessions')).status).toBe(404);
+      });
+    });
+  });
+
+  it('without passwordReset and sessions, their routes of administration do not exist', async () => {
+    const app = await startAuth(platform, { auth: { administration: true } });
+    const { user } = await app.register({ email: uniqueEmail() });
+    await app.app.get(UserAccounts, { strict: false }).setRole(user['id'] as number, 'ADMIN');
+    const { token } = (await app.post('/api/auth/login', { email: user['email'], password: PASSWORD })).json.data;
+    const send = async (method: string, path: string) =>
+      (await request(app.url, method, `/api/auth${path}`, { token, json: {} })).status;
+    expect(await send('GET', '/users')).toBe(200);
+    expect(await send('POST', `/users/${String(user['id'])}/reset`)).toBe(404);
+    expect(await send('DELETE', `/users/${String(user['id'])}/sessions`)).toBe(404);
+    expect([await send('PATCH', '/me'), await send('DELETE', '/me')]).toEqual([404, 404]);
+    await app.close();
+  });
+
+  it('a rule of the application for the same path replaces the role', async () => {
+    class Support extends SecurityConfig {
+      configure(): void {
+        this.requireRole('SUPPORT', 'GET /api/auth/users');
+      }
+    }
+    const app = await startAuth(platform, { auth: { administration: true }, providers: [Support] });
+    const { user } = await app.register({ email: uniqueEmail() });
+    await app.app.get(UserAccounts, { strict: false }).setRole(user['id'] as number, 'SUPPORT');
+    const { token } = (await app.post('/api/auth/login', { email: user['email'], password: PASSWORD })).json.data;
+    expect((await app.get('/api/auth/users', { token })).status).toBe(200);
+    await app.close();
+  });
+});

@@ -1,0 +1,304 @@
+/** `throttle`: guessing is delayed, and nobody is locked out by somebody else. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import bcrypt from 'bcrypt';
+import { jest } from '@jest/globals';
+import { AuthEvents, type AuthOptions, type ThrottleStorage, useClass } from 'declarest';
+import type { INestApplication } from '@nestjs/common';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { Answer } from '../harness/client.js';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS, type Platform } from '../harness/platforms.js';
+import { networkOf } from '../../lib/auth/client-facts.js';
+import {
+  type AuthApp,
+  type AuthAppOptions,
+  bootAuth,
+  expectFailure,
+  PASSWORD,
+  startAuth,
+  uniqueEmail,
+} from './auth-app.js';
+import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
+
+/** The storage of @nestjs/throttler, in a process of its own. */
+function publishedStorage(): ThrottleStorage & { end: () => void } {
+  const child = fork(fileURLToPath(new URL('throttler-storage.mjs', import.meta.url)), { execArgv: [] });
+  const waiting = new Map<number, (record: { totalHits: number }) => void>();
+  child.on('message', ({ id, record }: { id: number; record: { totalHits: number } }) => waiting.get(id)?.(record));
+  let id = 0;
+  return {
+    increment: (...parameters) =>
+      new Promise((resolve) => {
+        waiting.set((id += 1), resolve);
+        child.send({ id, parameters });
+      }),
+    end: () => void child.kill(),
+  };
+}
+
+/** An application behind one proxy that it trusts. */
+function behindProxy(platform: Platform, auth: Partial<AuthOptions>, more: AuthAppOptions = {}): Promise<AuthApp> {
+  const trusting =
+    platform === 'fastify' ? { adapter: new FastifyAdapter({ trustProxy: true, forceCloseConnections: true }) } : {};
+  const configure = (app: INestApplication): void => {
+    if (platform === 'express')
+      (app.getHttpAdapter().getInstance() as { set: (name: string, value: unknown) => void }).set('trust proxy', true);
+  };
+  return startAuth(platform, { ...more, ...trusting, configure, auth });
+}
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+const guess = (app: AuthApp, email: string, address = '192.0.2.1', password = 'not the password'): Promise<Answer> =>
+  app.post('/api/auth/login', { email, password }, from(address));
+const statusesOf = async (count: number, send: (index: number) => Promise<Answer>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) statuses.push((await send(index)).status);
+  return statuses;
+};
+const times = (count: number, status: number): number[] => Array<number>(count).fill(status);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+/** Moves the clock of this process. */
+function later(ms: number): void {
+  const now = Date.now();
+  jest.spyOn(Date, 'now').mockImplementation(() => now + ms);
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  describe('with few tries', () => {
+    let app: AuthApp;
+    beforeAll(async () => {
+      app = await behindProxy(platform, { sessions: true, throttle: { tries: 5, accountTries: 8, addressTries: 12 } });
+    });
+    afterAll(() => app.close());
+    const register = async (): Promise<string> => {
+      const email = uniqueEmail();
+      await app.register({ email });
+      return email;
+    };
+
+    it('delays after the free tries, longer each time, without comparing a password', async () => {
+      const email = await register();
+      expect(await statusesOf(5, () => guess(app, email, '198.51.100.1'))).toEqual(times(5, 401));
+      const compare = jest.spyOn(bcrypt, 'compare');
+      const refused = await guess(app, email, '198.51.100.1', PASSWORD);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+      expect(expectFailure(refused, 429)).toBe('Too many attempts, try again in 1 second');
+      expect(compare).not.toHaveBeenCalled();
+      const delays: string[] = [];
+      for (let waited = 0; delays.length < 4; waited += 30_000) {
+        later(waited + 30_000);
+        expect((await guess(app, email, '198.51.100.1')).status).toBe(401);
+        delays.push((await guess(app, email, '198.51.100.1')).headers['retry-after'] ?? '');
+      }
+      expect(delays).toEqual(['2', '4', '8', '16']);
+    });
+
+    it('lets the user log in after the delay, and starts again after an hour', async () => {
+      const email = await register();
+      await statusesOf(5, () => guess(app, email, '198.51.100.2'));
+      expect((await guess(app, email, '198.51.100.2', PASSWORD)).status).toBe(429);
+      later(1_001);
+      expect((await guess(app, email, '198.51.100.2', PASSWORD)).status).toBe(200);
+      later(3_600_000);
+      expect(await statusesOf(5, () => guess(app, email, '198.51.100.2'))).toEqual(times(5, 401));
+    });
+
+    it('an address that is new to the account has three tries, whatever others did', async () => {
+      const email = await register();
+      for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.3'])
+        await statusesOf(4, () => guess(app, email, address));
+      // The account is blocked for addresses that have failed three times.
+      expect((await guess(app, email, '203.0.113.1')).status).toBe(429);
+      expect(await statusesOf(4, () => guess(app, email, '203.0.113.4'))).toEqual([401, 401, 401, 429]);
+      expect((await guess(app, email, '203.0.113.5', PASSWORD)).status).toBe(200);
+    });
+
+    it('one address with many accounts is not free, unknown accounts included', async () => {
+      const statuses = await statusesOf(14, (n) => guess(app, `nobody${n}@example.com`, '203.0.113.66'));
+      expect(statuses).toEqual([...times(12, 401), 429, 429]);
+      const email = await register();
+      expect((await guess(app, email, '203.0.113.66', PASSWORD)).status).toBe(429);
+    });
+
+    it('a /64 of IPv6 is one address', async () => {
+      const email = await register();
+      const statuses = await statusesOf(6, (n) => guess(app, email, `2001:db8:1:2:${n}::${n}`));
+      expect(statuses).toEqual([...times(5, 401), 429]);
+      expect((await guess(app, email, '2001:db8:1:3::1')).status).toBe(401);
+    });
+
+    it('spellings of one login are counted together', async () => {
+      const email = await register();
+      const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\t`, email.replace('u', '\uff55')];
+      expect(await statusesOf(6, (n) => guess(app, spellings[n % 5] ?? '', '198.51.100.9'))).toEqual([
+        ...times(5, 401),
+        429,
+      ]);
+    });
+
+    it('parallel guesses compare no more passwords than there are tries', async () => {
+      const email = await register();
+      const compare = jest.spyOn(bcrypt, 'compare');
+      const answers = await Promise.all(Array.from({ length: 40 }, () => guess(app, email, '198.51.100.10')));
+      expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
+      expect(compare).toHaveBeenCalledTimes(5);
+    });
+
+    it('parallel logins with the right password all succeed', async () => {
+      const email = await register();
+      const answers = await Promise.all(Array.from({ length: 30 }, () => guess(app, email, '198.51.100.11', PASSWORD)));
+      expect(answers.map(({ status }) => status)).toEqual(times(30, 200));
+    });
+
+    it('1,000 guesses change nothing for the own session', async () => {
+      const email = await register();
+      const { refreshToken, token } = (await guess(app, email, '198.51.100.12', PASSWORD)).json.data;
+      for (let round = 0; round < 10; round += 1)
+        await Promise.all(Array.from({ length: 100 }, () => guess(app, email, '198.51.100.12')));
+      expect((await app.get('/api/auth/me', { token })).status).toBe(200);
+      const refreshed = await app.post('/api/auth/refresh', { refreshToken }, from('198.51.100.12'));
+      expect(refreshed.status).toBe(200);
+    }, 30_000);
+
+    it('guesses at the own password by a stolen token are counted with those of logins', async () => {
+      const email = await register();
+      const { token } = (await guess(app, email, '198.51.100.13', PASSWORD)).json.data;
+      const change = () =>
+        app.post(
+          '/api/auth/password',
+          { current: 'not the password', new: PASSWORD },
+          { token, ...from('198.51.100.13') },
+        );
+      expect(await statusesOf(3, change)).toEqual(times(3, 401));
+      expect(await statusesOf(2, () => guess(app, email, '198.51.100.13'))).toEqual(times(2, 401));
+      expect((await change()).status).toBe(429);
+      expect((await guess(app, email, '198.51.100.13', PASSWORD)).status).toBe(429);
+    });
+
+    it('a registration that says that an address is taken is counted; one that is not valid is not', async () => {
+      const email = await register();
+      const take = (body: object) => app.post('/api/auth/register', body, from('198.51.100.14'));
+      expect(await statusesOf(15, () => take({ email: 'no address', password: PASSWORD }))).toEqual(times(15, 400));
+      expect(await statusesOf(13, () => take({ email, password: PASSWORD }))).toEqual([...times(12, 400), 429]);
+    });
+
+    it('tells listeners of refused attempts', async () => {
+      const events: object[] = [];
+      app.app
+        .get(AuthEvents, { strict: false })
+        .on('attempts.refused', ({ at: _, ...event }) => void events.push(event));
+      const email = await register();
+      await statusesOf(6, () => guess(app, email, '198.51.100.15'));
+      expect(events).toEqual([{ name: 'attempts.refused', action: 'password', address: '198.51.100.15' }]);
+    });
+  });
+
+  it('X-Forwarded-For does not count without a proxy that is trusted', async () => {
+    const app = await startAuth(platform, { auth: { throttle: { tries: 2 } } });
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    expect(await statusesOf(3, (n) => guess(app, email as string, `192.0.2.${n}`))).toEqual([401, 401, 429]);
+    await app.close();
+  });
+
+  it('by default, 20 wrong passwords are free', async () => {
+    const app = await startAuth(platform);
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    expect(await statusesOf(21, () => guess(app, email as string))).toEqual([...times(20, 401), 429]);
+    await app.close();
+  });
+
+  it('`throttle: false` counts nothing', async () => {
+    const app = await startAuth(platform, { auth: { throttle: false } });
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    expect(await statusesOf(60, () => guess(app, email as string))).toEqual(times(60, 401));
+    await app.close();
+  });
+
+  it('forgot is always 202, and mails three links an hour to an account, then with delays', async () => {
+    Mailbox.mails.length = 0;
+    const app = await startAuth(platform, { auth: { passwordReset: true, mailer: useClass(Mailbox) } });
+    const email = uniqueEmail();
+    await app.register({ email });
+    expect(await statusesOf(6, () => app.post('/api/auth/password/forgot', { email }))).toEqual(times(6, 202));
+    await mailsTo(email, 3);
+    expect(await noMailsTo(email)).toHaveLength(3);
+    later(1_001);
+    await app.post('/api/auth/password/forgot', { email });
+    expect(await mailsTo(email, 4)).toHaveLength(4);
+    await app.close();
+  });
+
+  it('guesses of links are limited by address', async () => {
+    const app = await startAuth(platform, { auth: { passwordReset: true, throttle: { addressTries: 4 } } });
+    const body = { token: 'x'.repeat(43), password: PASSWORD };
+    expect(await statusesOf(5, () => app.post('/api/auth/password/reset', body))).toEqual([...times(4, 401), 429]);
+    expect((await app.post('/api/auth/verify', { token: 'y' })).status).toBe(429);
+    await app.close();
+  });
+
+  it.each(DATABASES)('counts in the database %s, for every process', async (database) => {
+    const app = await startAuth(platform, { database, auth: { throttle: { tries: 4, storage: 'database' } } });
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => guess(app, email as string)));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
+    const rows = await app.users().query('SELECT * FROM declarest_throttle_count');
+    expect(rows.map(({ count }: { count: number }) => Number(count)).toSorted()).toEqual([4, 4, 4]);
+    expect(JSON.stringify(rows)).not.toContain(email);
+    await app.close();
+  });
+
+  it('counts in a storage of @nestjs/throttler', async () => {
+    const storage = publishedStorage();
+    const app = await startAuth(platform, { auth: { throttle: { tries: 3, storage } } });
+    const other = await startAuth(platform, { auth: { throttle: { tries: 3, storage } } });
+    const email = uniqueEmail();
+    for (const each of [app, other]) await each.register({ email });
+    expect(await statusesOf(2, () => guess(app, email))).toEqual(times(2, 401));
+    // Another process learns of the count by its first failure.
+    expect(await statusesOf(3, () => guess(other, email))).toEqual([401, 429, 429]);
+    await app.close();
+    await other.close();
+    storage.end();
+  });
+
+  it('a storage that fails does not open the login', async () => {
+    const storage: ThrottleStorage = {
+      increment: () => Promise.reject(new Error('no connection to redis://secret@host')),
+    };
+    const app = await startAuth(platform, { auth: { throttle: { storage } } });
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    expect((await guess(app, email as string, undefined, PASSWORD)).status).toBe(200);
+    const answer = await guess(app, email as string);
+    expect([answer.status, answer.json]).toEqual([500, { success: false, message: 'Internal server error' }]);
+    await app.close();
+  });
+
+  it.each<[string, unknown, string]>([
+    ['true', true, 'throttle` must be an object'],
+    ['an unknown name', { limit: 1 }, '"limit"'],
+    ['no tries', { tries: 0 }, 'throttle.tries` must be an integer of at least 1, got 0'],
+    ['another storage', { storage: 'redis' }, 'throttle.storage` must be "memory", "database", or a storage'],
+  ])('refuses %s at startup', async (_, throttle, message) => {
+    const { error } = await bootAuth(platform, { auth: { throttle: throttle as never } });
+    expect(String(error)).toContain(message);
+  });
+});
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0001:0002:ffff::', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['1:2:3:4:5:6:7:8', '1:2:3:4::/64'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
