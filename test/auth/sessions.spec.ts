@@ -1,4 +1,5 @@
 /** `sessions`: refresh, logout, the list of sessions. */
+import { jest } from '@jest/globals';
 import { AuthEvents, type AuthEventName, AuthSession, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../harness/client.js';
@@ -133,6 +134,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(new Set(valid.map(({ json }) => json.data.refreshToken)).size).toBe(1);
       expect(valid.length).toBeLessThanOrEqual(2);
       expect(await rows(app).countBy({ id: payloadOf(token).sid })).toBe(0);
+    });
+
+    it('the clocks of processes may differ by 30 s', async () => {
+      const session = await register(app);
+      const now = Date.now.bind(Date);
+      for (const offset of [30_000, -30_000]) {
+        const logged = await login(app, session.email);
+        const first = await refresh(app, logged.refreshToken);
+        jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
+        const second = await refresh(app, logged.refreshToken);
+        expect([first.status, second.status]).toEqual([200, 200]);
+        expect((await app.get('/api/auth/me', { token: first.json.data.token })).status).toBe(200);
+        expect((await refresh(app, second.json.data.refreshToken)).status).toBe(200);
+        jest.restoreAllMocks();
+      }
     });
 
     it('the expiry slides with each refresh', async () => {

@@ -11,7 +11,13 @@ import {
   SecurityConfig,
   UserAccounts,
 } from 'declarest';
-import { authProvider, type AuthProviderOptions, dataProvider, type DeclarestDataProvider } from 'ra-data-declarest';
+import {
+  authProvider,
+  type AuthProviderOptions,
+  dataProvider,
+  type DeclarestDataProvider,
+  type TokenStorage,
+} from 'ra-data-declarest';
 import {
   Column,
   DataSource,
@@ -202,17 +208,17 @@ export interface SentRequest {
   body: unknown;
 }
 
-export interface Providers {
-  data: DeclarestDataProvider;
-  auth: ReturnType<typeof authProvider>;
-  /** What both have sent. */
+/** Options of providers that share a storage, and record what they send. */
+export interface RecordedOptions {
+  fetch: typeof fetch;
+  storage: TokenStorage;
+  /** What all have sent. */
   sent: SentRequest[];
-  /** Where the token is. */
+  /** Where the login is. */
   items: Map<string, string>;
 }
 
-/** Providers with a storage of their own, which record what they send. */
-export function providersFor(api: string, options: AuthProviderOptions = {}): Providers {
+export function recordedOptions(api: string): RecordedOptions {
   const sent: SentRequest[] = [];
   const items = new Map<string, string>();
   const record: typeof fetch = (input, init = {}) => {
@@ -230,6 +236,17 @@ export function providersFor(api: string, options: AuthProviderOptions = {}): Pr
     setItem: (key: string, value: string) => void items.set(key, value),
     removeItem: (key: string) => void items.delete(key),
   };
-  const all = { fetch: record, storage, ...options };
+  return { fetch: record, storage, sent, items };
+}
+
+export interface Providers extends Pick<RecordedOptions, 'sent' | 'items'> {
+  data: DeclarestDataProvider;
+  auth: ReturnType<typeof authProvider>;
+}
+
+/** Providers with a storage of their own, which record what they send. */
+export function providersFor(api: string, options: AuthProviderOptions = {}): Providers {
+  const { sent, items, ...recorded } = recordedOptions(api);
+  const all = { ...recorded, ...options };
   return { data: dataProvider(api, all), auth: authProvider(api, all), sent, items };
 }

@@ -13,6 +13,7 @@ import {
   type Library,
   Note,
   PASSWORD,
+  recordedOptions,
   type SentRequest,
   Shelf,
   startLibrary,
@@ -46,25 +47,8 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
   });
   afterAll(() => library.close());
   beforeEach(async () => {
-    sent = [];
-    items = new Map();
-    const options = {
-      fetch: ((input, init = {}) => {
-        const { method = '', headers, body } = init;
-        sent.push({
-          method,
-          path: decodeURIComponent(String(input).replace(library.api, '')),
-          headers: { ...(headers as Record<string, string>) },
-          body: typeof body === 'string' ? (JSON.parse(body) as unknown) : undefined,
-        });
-        return fetch(input, init);
-      }) as typeof fetch,
-      storage: {
-        getItem: (key: string) => items.get(key) ?? null,
-        setItem: (key: string, value: string) => void items.set(key, value),
-        removeItem: (key: string) => void items.delete(key),
-      },
-    };
+    const { sent: recorded, items: stored, ...options } = recordedOptions(library.api);
+    [sent, items] = [recorded, stored];
     data = dataProvider(library.api, options);
     auth = authProvider(library.api, options);
     await library.fill(Note, []);

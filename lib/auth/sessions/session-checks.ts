@@ -1,6 +1,7 @@
 /** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
+import { databaseTime } from '../../database/database-time.js';
 import { databaseFailureOf, DatabaseUnavailable } from '../../entities/database-errors.js';
 import { ServiceUnavailable } from '../../http/failure.js';
 import { AccountTables } from '../account-tables.js';
@@ -103,11 +104,8 @@ export class SessionChecks {
       const query = manager
         .createQueryBuilder(AuthSession, 'session')
         .select('session.id', 'id')
-        .where('session.id = :id AND session.userId = :userId AND session.expiresAt > :now', {
-          id,
-          userId,
-          now: Date.now(),
-        });
+        .where('session.id = :id AND session.userId = :userId', { id, userId })
+        .andWhere(`session.expiresAt > ${databaseTime(tables.dataSource)}`);
       if (repositoryClass) return query.getRawOne();
       return query
         .innerJoin(userClass, 'account', 'account.id = :accountId', { accountId: userId })

@@ -1,55 +1,62 @@
-/** The statements on the table of sessions. Each change is one statement that says what it expects of the row. */
+/**
+ * The statements on the table of sessions. Each change is one statement that says what it expects of the row. Times are
+ * those of the database: the clocks of several processes may differ.
+ */
 import { Injectable } from '@nestjs/common';
-import { MoreThan, Not, type FindOptionsWhere } from 'typeorm';
+import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
+import { databaseTime } from '../../database/database-time.js';
 import { AccountTables } from '../account-tables.js';
 import { AuthSession } from './auth-session.js';
 
 /** What a list of sessions shows at most; the ones used last come first. */
 const MAX_LISTED = 100;
 
+/** What a new session does not get from the database. */
+export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address'>;
+
+type Where = FindOptionsWhere<AuthSession>;
+
 @Injectable()
 export class SessionStore {
   constructor(private readonly tables: AccountTables) {}
 
-  async insert(session: AuthSession): Promise<void> {
-    await this.tables.run((manager) => manager.insert(AuthSession, session));
+  async insert(session: NewSession, lifetimeMs: number): Promise<void> {
+    const now = (): string => this.now;
+    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${this.now} + ${lifetimeMs}` };
+    await this.tables.run((manager) =>
+      manager.createQueryBuilder().insert().into(AuthSession).values(values).updateEntity(false).execute(),
+    );
   }
 
   /** @returns `undefined` where it has ended or expired */
   async find(id: string): Promise<AuthSession | undefined> {
-    const where = { id, expiresAt: MoreThan(Date.now()) };
-    return (await this.tables.run((manager) => manager.findOneBy(AuthSession, where))) ?? undefined;
+    return (await this.select({ id }, 1))[0];
   }
 
   listOf(userId: string): Promise<AuthSession[]> {
-    const where = { userId, expiresAt: MoreThan(Date.now()) };
-    const options = { where, order: { lastUsedAt: 'DESC', id: 'ASC' }, take: MAX_LISTED } as const;
-    return this.tables.run((manager) => manager.find(AuthSession, options));
+    return this.select({ userId }, MAX_LISTED);
   }
 
   /** Replaces the refresh token. @returns whether it was the current one */
-  rotate(id: string, spent: string, next: string, expiresAt: number): Promise<boolean> {
-    const now = Date.now();
-    const change = {
-      currentHash: next,
-      previousHash: spent,
-      rotatedAt: now,
-      isRepeated: false,
-      lastUsedAt: now,
-      expiresAt,
-    };
-    return this.change({ id, currentHash: spent, expiresAt: MoreThan(now) }, change);
+  rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
+    const now = (): string => this.now;
+    return this.change(
+      { id, currentHash: spent, expiresAt: this.after(0) },
+      {
+        currentHash: next,
+        previousHash: spent,
+        isRepeated: false,
+        rotatedAt: now,
+        lastUsedAt: now,
+        expiresAt: () => `${this.now} + ${lifetimeMs}`,
+      },
+    );
   }
 
   /** Uses the token that was spent last a second time. @returns whether that was allowed */
-  repeat(id: string, spent: string, next: string, rotatedAfter: number): Promise<boolean> {
-    const where = { id, previousHash: spent, currentHash: next, isRepeated: false, rotatedAt: MoreThan(rotatedAfter) };
-    return this.change({ ...where, expiresAt: MoreThan(Date.now()) }, { isRepeated: true });
-  }
-
-  /** @returns whether there was one */
-  async remove(id: string): Promise<boolean> {
-    return (await this.removeWhere({ id })) > 0;
+  repeat(id: string, spent: string, next: string, graceMs: number): Promise<boolean> {
+    const where = { id, previousHash: spent, currentHash: next, isRepeated: false };
+    return this.change({ ...where, expiresAt: this.after(0), rotatedAt: this.after(-graceMs) }, { isRepeated: true });
   }
 
   /** @returns whether the user has such a session */
@@ -62,13 +69,39 @@ export class SessionStore {
     return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
   }
 
-  private async change(where: FindOptionsWhere<AuthSession>, to: Partial<AuthSession>): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) => manager.update(AuthSession, where, to));
+  /** SQL. */
+  private get now(): string {
+    return databaseTime(this.tables.dataSource);
+  }
+
+  /** Later than so many milliseconds from now. */
+  private after(offsetMs: number): FindOperator<number> {
+    const { now } = this;
+    return Raw((column) => `${column} > ${now} + (${offsetMs})`);
+  }
+
+  private select(where: Where, most: number): Promise<AuthSession[]> {
+    return this.tables.run((manager) =>
+      manager
+        .createQueryBuilder(AuthSession, 'session')
+        .where({ ...where, expiresAt: this.after(0) })
+        .orderBy({ 'session.lastUsedAt': 'DESC', 'session.id': 'ASC' })
+        .limit(most)
+        .getMany(),
+    );
+  }
+
+  private async change(where: Where, to: Changes): Promise<boolean> {
+    const { affected } = await this.tables.run((manager) =>
+      manager.createQueryBuilder().update(AuthSession).set(to).where(where).execute(),
+    );
     return affected === 1;
   }
 
-  private async removeWhere(where: FindOptionsWhere<AuthSession>): Promise<number> {
+  private async removeWhere(where: Where): Promise<number> {
     const { affected } = await this.tables.run((manager) => manager.delete(AuthSession, where));
     return affected ?? 0;
   }
 }
+
+type Changes = { readonly [K in keyof AuthSession]?: AuthSession[K] | (() => string) };

@@ -38,21 +38,9 @@ export class Sessions {
 
   async start({ id: user }: AuthUser, { address = null, userAgent = null }: Facts): Promise<StartedSession> {
     const { text, sessionId, hash } = this.refreshTokens.create();
-    const now = Date.now();
     const userId = String(user);
-    await this.store.insert({
-      id: sessionId,
-      userId,
-      currentHash: hash,
-      previousHash: null,
-      rotatedAt: null,
-      isRepeated: false,
-      createdAt: now,
-      lastUsedAt: now,
-      expiresAt: now + this.settings.refreshTokenMs,
-      userAgent,
-      address,
-    });
+    const session = { id: sessionId, userId, currentHash: hash, userAgent, address };
+    await this.store.insert(session, this.settings.refreshTokenMs);
     this.events.emit('session.started', { userId, sessionId });
     return { id: sessionId, refreshToken: text };
   }
@@ -83,12 +71,11 @@ export class Sessions {
       return undefined;
     }
     const next = successors[0] as typeof token;
-    if (await this.store.rotate(id, hash, next.hash, Date.now() + this.settings.refreshTokenMs))
+    if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs))
       return { id, refreshToken: next.text, user };
     // The current token says which secret made it.
     for (const each of successors)
-      if (await this.store.repeat(id, hash, each.hash, Date.now() - GRACE_MS))
-        return { id, refreshToken: each.text, user };
+      if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return { id, refreshToken: each.text, user };
     if (await this.end(session)) this.events.emit('session.reused', { userId: session.userId, sessionId: id, address });
     return undefined;
   }

@@ -1,0 +1,137 @@
+/** Sessions through react-admin and refine themselves: what the user sees when a token expires, and when a session ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { createElement as h, type FunctionComponent, type ReactElement } from 'react';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type Library, PASSWORD, recordedOptions, type RecordedOptions, Shelf, startLibrary } from './admin-service.js';
+import { type Dom, type Page, startDom } from './dom.js';
+
+const dom: Dom = await startDom();
+const ra = await import('ra-core');
+const refine = await import('@refinedev/core');
+const admin = await import('ra-data-declarest');
+const refineProviders = await import('refine-declarest');
+// ra-core prints each failure of a provider.
+const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+afterAll(async () => {
+  printed.mockRestore();
+  await dom.close();
+});
+
+const USER = { email: 'ann@example.com', password: PASSWORD };
+const LIFETIME_MS = 1_000;
+
+describe.each(PLATFORMS)('with tokens for a second, from %s', (platform) => {
+  let library: Library;
+  let options: RecordedOptions;
+  let page: Page | undefined;
+  let visited: string[];
+
+  beforeAll(async () => {
+    library = await startLibrary(platform, { sessions: { accessTokenMinutes: LIFETIME_MS / 60_000 } });
+    await library.accounts.create({ ...USER, role: 'ADMIN', firstName: 'Ann' });
+    await library.fill(Shelf, [{ id: 1, name: 'Poems' }]);
+  });
+  afterAll(() => library.close());
+  beforeEach(() => {
+    options = recordedOptions(library.api);
+    visited = [];
+  });
+  afterEach(() => page?.close());
+
+  const openReactAdmin = async (): Promise<Page> => {
+    const [dataProvider, authProvider] = [
+      admin.dataProvider(library.api, options),
+      admin.authProvider(library.api, options),
+    ];
+    await authProvider.login(USER);
+    await sleep(LIFETIME_MS + 100);
+    const Shelves: FunctionComponent = () => {
+      ra.useAuthenticated();
+      const { data, refetch } = ra.useGetList<{ id: number; name: string }>('shelves');
+      const { permissions } = ra.usePermissions<string[]>();
+      const { data: user } = ra.useGetIdentity();
+      const { notifications }: { notifications: { message: unknown }[] } = ra.useNotificationContext();
+      const shown = [data?.[0]?.name, permissions, user?.fullName, ...notifications.map(({ message }) => message)];
+      return h('button', { onClick: () => void refetch() }, shown.join());
+    };
+    const context = h(ra.CoreAdminContext, { dataProvider, authProvider }, h(Shelves));
+    const locationCallback = ({ pathname }: { pathname: string }): void => void visited.push(pathname);
+    return dom.render(h(ra.TestMemoryRouter, { locationCallback, children: context }));
+  };
+
+  const openRefine = async (): Promise<Page> => {
+    const [dataProvider, authProvider] = [
+      refineProviders.dataProvider(library.api, options),
+      refineProviders.authProvider(library.api, options),
+    ];
+    await authProvider.login(USER);
+    await sleep(LIFETIME_MS + 100);
+    const Shelves: FunctionComponent = () => {
+      const { result, query } = refine.useList<{ id: number; name: string }>({ resource: 'shelves' });
+      const { data: roles } = refine.usePermissions<string[]>({});
+      const { data: user } = refine.useGetIdentity<{ name: string }>();
+      return h(
+        'button',
+        { onClick: () => void query.refetch() },
+        [result.data[0]?.name, roles, user?.name].join(),
+        query.error?.message,
+      );
+    };
+    const go = ({ to }: { to?: string }): void => void visited.push(String(to));
+    const routerProvider = {
+      go: () => go,
+      back: () => () => undefined,
+      parse: () => () => ({ pathname: '/' }),
+      Link: () => null,
+    } as never;
+    const children: ReactElement = h(
+      refine.Authenticated,
+      { key: 'user', fallback: h('p', null, 'logged out') },
+      h(Shelves),
+    );
+    const reactQuery = { clientConfig: { defaultOptions: { queries: { retry: false } } } };
+    return dom.render(
+      h(refine.Refine, {
+        dataProvider,
+        authProvider,
+        routerProvider,
+        options: { disableTelemetry: true, reactQuery },
+        children,
+      }),
+    );
+  };
+
+  describe.each([
+    ['react-admin', openReactAdmin],
+    ['refine', openRefine],
+  ])('%s', (name, open) => {
+    it('refreshes a token that has expired, and the user does not see it', async () => {
+      page = await open();
+      const { until, text } = page;
+      await until(() => expect(text()).toBe('Poems,ADMIN,Ann'));
+      expect(options.sent.map(({ path }) => path)).toContain('/auth/refresh');
+      expect([visited.includes('/login'), options.items.size]).toEqual([false, 1]);
+    });
+
+    it('logs the user out when the session has ended', async () => {
+      page = await open();
+      const { until, text, click } = page;
+      await until(() => expect(text()).toBe('Poems,ADMIN,Ann'));
+      const [stored = ''] = options.items.values();
+      const { session } = JSON.parse(stored) as { session: { refreshToken: string } };
+      const response = await fetch(`${library.api}/auth/logout`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ refreshToken: session.refreshToken }),
+      });
+      expect(response.status).toBe(204);
+      await sleep(LIFETIME_MS + 100);
+      await click('button');
+      await until(() => expect(visited).toContain('/login'));
+      expect(options.items.size).toBe(0);
+      // Whichever react-admin does first: the check of the login, or the request.
+      if (name === 'react-admin') expect(text()).toMatch(/ra\.(auth\.auth_check_error|notification\.logged_out)/);
+    });
+  });
+});

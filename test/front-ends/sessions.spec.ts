@@ -1,0 +1,372 @@
+/** Sessions through the providers of both packages: what they send, store and keep. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type Library, PASSWORD, recordedOptions, type RecordedOptions, startLibrary } from './admin-service.js';
+
+interface Failure extends Error {
+  readonly status: number;
+}
+
+/** What both front ends do, by the same names. */
+interface FrontEnd {
+  login: () => Promise<unknown>;
+  logout: () => Promise<unknown>;
+  isLoggedIn: () => Promise<boolean>;
+  roles: () => Promise<unknown>;
+  identity: () => Promise<unknown>;
+  /** A list for users only. */
+  list: () => Promise<unknown>;
+  /** Sends a request to a path below the base. */
+  post: (path: string, json: object) => Promise<unknown>;
+  /** Whether the front end logs out after this failure. */
+  logsOutAfter: (failure: Failure) => Promise<boolean>;
+}
+
+type Options = Pick<RecordedOptions, 'fetch' | 'storage'>;
+/** A tab has modules of its own. */
+type OpenTab = (api: string, options: Options) => Promise<FrontEnd>;
+
+async function load<T>(load: () => Promise<T>): Promise<T> {
+  let loaded: T | undefined;
+  await jest.isolateModulesAsync(async () => {
+    loaded = await load();
+  });
+  return loaded as T;
+}
+
+/** Node has `navigator.locks` since version 24. */
+async function withLocks(locks: object | undefined, task: () => Promise<unknown>): Promise<void> {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
+  try {
+    await task();
+  } finally {
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+    else Reflect.deleteProperty(globalThis, 'navigator');
+  }
+}
+
+const openReactAdmin: OpenTab = async (api, options) => {
+  const { authProvider, dataProvider } = await load(() => import('ra-data-declarest'));
+  const [auth, data] = [authProvider(api, options), dataProvider(api, options)];
+  const isFulfilled = (promise: Promise<unknown>): Promise<boolean> =>
+    promise.then(
+      () => true,
+      () => false,
+    );
+  return {
+    login: () => auth.login({ email: 'ann@example.com', password: PASSWORD }),
+    logout: () => auth.logout({}),
+    isLoggedIn: () => isFulfilled(auth.checkAuth({})),
+    roles: () => auth.getPermissions(),
+    identity: () => auth.getIdentity(),
+    list: () => data.getList('shelves', { filter: {} }),
+    post: (path, json) => data.custom(path, { method: 'POST', json }),
+    logsOutAfter: async (failure) => !(await isFulfilled(auth.checkError(failure))),
+  };
+};
+
+const openRefine: OpenTab = async (api, options) => {
+  const { authProvider, dataProvider } = await load(() => import('refine-declarest'));
+  const [auth, data] = [authProvider(api, options), dataProvider(api, options)];
+  /** Failures have the name of react-admin for their status. */
+  const translate = async <T>(promise: Promise<T>): Promise<T> => {
+    try {
+      return await promise;
+    } catch (error) {
+      throw Object.assign(error as Error, { status: (error as { statusCode?: number }).statusCode });
+    }
+  };
+  return {
+    login: () => auth.login({ email: 'ann@example.com', password: PASSWORD }),
+    logout: () => auth.logout({}),
+    isLoggedIn: async () => (await auth.check()).authenticated,
+    roles: async () => auth.getPermissions(),
+    identity: async () => auth.getIdentity(),
+    list: () => translate(data.getList({ resource: 'shelves' })),
+    post: (url, payload) => translate(data.custom({ url, method: 'post', payload })),
+    logsOutAfter: async (failure) => (await auth.onError({ ...failure, statusCode: failure.status })).logout === true,
+  };
+};
+
+const failure = (promise: Promise<unknown>): Promise<Failure> =>
+  promise.then(
+    () => {
+      throw new Error('The call was expected to fail.');
+    },
+    (error: Failure) => error,
+  );
+
+const FRONT_ENDS = [
+  ['react-admin', openReactAdmin],
+  ['refine', openRefine],
+] as const;
+
+describe.each(PLATFORMS)('with a server on %s', (platform) => {
+  describe.each(FRONT_ENDS)('%s', (_, openTab) => {
+    let library: Library;
+    let options: RecordedOptions;
+    let tab: FrontEnd;
+
+    const paths = (): string[] => options.sent.map(({ method, path }) => `${method} ${path}`);
+    const countOf = (path: string): number => paths().filter((each) => each === path).length;
+    const open = (): Promise<FrontEnd> => openTab(library.api, options);
+
+    const setUp = async (started: Library): Promise<void> => {
+      library = started;
+      await library.accounts.ensure({ email: 'ann@example.com', password: PASSWORD, role: 'ADMIN' });
+      options = recordedOptions(library.api);
+      tab = await open();
+      await tab.login();
+      options.sent.length = 0;
+    };
+
+    describe('with sessions', () => {
+      let running: Library;
+      beforeAll(async () => {
+        running = await startLibrary(platform, { sessions: true });
+      });
+      afterAll(() => running.close());
+      beforeEach(() => setUp(running));
+      afterEach(() => jest.restoreAllMocks());
+
+      const stored = (): string => [...options.items.values()].join();
+      const refreshToken = (): string => /"refreshToken":"([\w-]+)"/.exec(stored())?.[1] ?? '';
+
+      /** The server refuses the signature; the client does not know. */
+      const breakToken = (): void => {
+        const [[key, text] = ['', '']] = options.items;
+        options.items.set(key, text.replace(/("token":"[^"]+)"/, '$1x"'));
+      };
+
+      /** Only clients read this clock. */
+      const pass = (seconds: number): void => {
+        const { now } = performance;
+        const start = now.call(performance);
+        jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + seconds * 1000);
+        expect(performance.now() - start).toBeGreaterThanOrEqual(seconds * 1000);
+      };
+
+      /** A request that the client does not send itself. */
+      const post = async (path: string, token = refreshToken()): Promise<number> => {
+        const init = {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ refreshToken: token }),
+        };
+        return (await fetch(`${library.api}${path}`, init)).status;
+      };
+
+      /** What the endpoint of refreshes answers. */
+      const answerRefresh = (answer: () => Promise<Response>): void => {
+        const { fetch: send } = options;
+        options.fetch = (input, init) => (String(input).endsWith('/auth/refresh') ? answer() : send(input, init));
+      };
+
+      it('refreshes 10 s before the token expires, whatever the time of the system is', async () => {
+        pass(885);
+        await tab.list();
+        expect(paths()).toHaveLength(1);
+        jest.restoreAllMocks();
+        pass(891);
+        await tab.list();
+        expect(paths().slice(1)).toEqual(['POST /auth/refresh', expect.stringMatching(/^GET \/shelves/)]);
+        jest.restoreAllMocks();
+        jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 7 * 24 * 3_600_000);
+        expect([await tab.isLoggedIn(), await tab.roles(), paths().length]).toEqual([true, ['ADMIN'], 3]);
+      });
+
+      it.each([
+        ['expires', () => pass(1_000)],
+        ['is refused', breakToken],
+      ])('sends one refresh for parallel requests whose token %s', async (_reason, spoil) => {
+        spoil();
+        await Promise.all([tab.list(), tab.list(), tab.identity(), tab.list()]);
+        expect(countOf('POST /auth/refresh')).toBe(1);
+        expect(await post('/auth/refresh')).toBe(200);
+      });
+
+      it('repeats a refused request once', async () => {
+        answerRefresh(async () =>
+          Response.json({ data: { token: 'e.e.e', refreshToken: 'other', expiresIn: 900 } }, { status: 200 }),
+        );
+        tab = await open();
+        breakToken();
+        const refused = await failure(tab.list());
+        expect([refused.status, paths().length]).toEqual([401, 2]);
+        expect(await tab.logsOutAfter(refused)).toBe(true);
+      });
+
+      it('lets a second tab refresh with the same token, or use the new one', async () => {
+        const second = await open();
+        breakToken();
+        await withLocks(undefined, () => Promise.all([tab.list(), second.list()]));
+        expect(countOf('POST /auth/refresh')).toBe(2);
+        pass(1_000);
+        await tab.list();
+        await second.list();
+        expect(countOf('POST /auth/refresh')).toBe(3);
+        expect(await post('/auth/refresh')).toBe(200);
+      });
+
+      it('sends one refresh for all tabs of a browser with locks', async () => {
+        let last: Promise<unknown> = Promise.resolve();
+        const names = new Set<string>();
+        const request = <T>(name: string, task: () => Promise<T>): Promise<T> => {
+          names.add(name);
+          const result = last.then(task);
+          last = result.catch(() => undefined);
+          return result;
+        };
+        await withLocks({ request }, async () => {
+          const tabs = [tab, await open(), await open()];
+          pass(1_000);
+          await Promise.all(tabs.map(({ list }) => list()));
+        });
+        expect(countOf('POST /auth/refresh')).toBe(1);
+        expect([...names]).toEqual([...options.items.keys()]);
+        expect(await post('/auth/refresh')).toBe(200);
+      });
+
+      it('logs out when the session has ended', async () => {
+        expect(await post('/auth/logout')).toBe(204);
+        expect(await tab.isLoggedIn()).toBe(true);
+        breakToken();
+        const refused = await failure(tab.list());
+        expect([refused.status, refused.message]).toEqual([401, 'Authentication required']);
+        expect(await tab.logsOutAfter(refused)).toBe(true);
+        expect([await tab.isLoggedIn(), options.items.size]).toEqual([false, 0]);
+      });
+
+      it('knows without another request that a session has ended', async () => {
+        await post('/auth/logout');
+        pass(1_000);
+        expect([await tab.isLoggedIn(), await tab.roles(), options.items.size]).toEqual([false, [], 0]);
+        expect(paths()).toEqual(['POST /auth/refresh']);
+      });
+
+      it.each<[string, () => Promise<Response>, number, string]>([
+        ['the network fails', () => Promise.reject(new TypeError('Failed to fetch')), 0, '/auth/refresh for "auth"'],
+        [
+          'the server fails',
+          async () => Response.json({ success: false, message: 'Try again later' }, { status: 503 }),
+          503,
+          'Try again later',
+        ],
+        [
+          'too many clients refresh',
+          async () => Response.json({ success: false, message: 'Too many attempts' }, { status: 429 }),
+          429,
+          'Too many attempts',
+        ],
+      ])('keeps the login when %s during a refresh', async (_reason, answer, status, message) => {
+        const { fetch: send } = options;
+        answerRefresh(answer);
+        const offline = await open();
+        for (const spoil of [() => pass(1_000), breakToken]) {
+          spoil();
+          const failed = await failure(offline.list());
+          expect([failed.status, failed.message]).toEqual([status, expect.stringContaining(message)]);
+          expect([await offline.logsOutAfter(failed), await offline.isLoggedIn()]).toEqual([false, true]);
+          expect(await offline.roles()).toEqual(['ADMIN']);
+          jest.restoreAllMocks();
+        }
+        options.fetch = send;
+        await (await open()).list();
+      });
+
+      it('logs out of a server that has no sessions any more', async () => {
+        const missing = { statusCode: 404, message: 'Cannot POST /api/auth/refresh', error: 'Not Found' };
+        answerRefresh(async () => Response.json(missing, { status: 404 }));
+        tab = await open();
+        pass(1_000);
+        expect(await tab.isLoggedIn()).toBe(false);
+      });
+
+      it('keeps the login after a wrong password', async () => {
+        const wrong = await failure(tab.post('auth/password', { current: 'wrong', new: `${PASSWORD}!` }));
+        expect([wrong.status, wrong.message]).toEqual([401, 'Invalid credentials']);
+        expect(paths()).toEqual(['POST /auth/password']);
+        expect([await tab.logsOutAfter(wrong), await tab.isLoggedIn()]).toEqual([false, true]);
+      });
+
+      it('ends the session on the server at a logout, and also logs out without the server', async () => {
+        const token = refreshToken();
+        await tab.logout();
+        expect(options.sent).toEqual([
+          expect.objectContaining({ method: 'POST', path: '/auth/logout', body: { refreshToken: token } }),
+        ]);
+        expect([options.items.size, await post('/auth/refresh', token)]).toEqual([0, 401]);
+        await tab.login();
+        options.fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+        await (await open()).logout();
+        expect(options.items.size).toBe(0);
+      });
+
+      it('stays logged out after a logout during a refresh', async () => {
+        pass(1_000);
+        const pending = tab.list();
+        await Promise.all([tab.logout(), failure(pending)]);
+        expect([countOf('POST /auth/refresh'), options.items.size]).toEqual([1, 0]);
+      });
+
+      it('sends the refresh token to no other origin', async () => {
+        const bodies: string[] = [];
+        const listen = async (server: Server): Promise<string> => {
+          await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+          return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        };
+        const other = createServer((request, response) => {
+          request.on('data', (chunk: Buffer) => bodies.push(chunk.toString())).on('end', () => response.end('{}'));
+        });
+        const target = await listen(other);
+        const redirecting = createServer((_request, response) => {
+          response.writeHead(307, { location: `${target}/auth/refresh` }).end();
+        });
+        const source = await listen(redirecting);
+        const { fetch: send } = options;
+        options.fetch = (input, init) =>
+          send(/auth\/(refresh|logout)$/.test(String(input)) ? source : (input as string), init);
+        tab = await open();
+        pass(1_000);
+        expect((await failure(tab.list())).status).toBe(0);
+        await tab.logout();
+        expect(bodies).toEqual([]);
+        other.close();
+        redirecting.close();
+      });
+    });
+
+    it('stores the token alone, and neither refreshes nor calls logout, without sessions', async () => {
+      await setUp(await startLibrary(platform));
+      const [[key, token] = ['', '']] = options.items;
+      expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+      options.items.set(key, `${token}x`);
+      const refused = await failure(tab.list());
+      expect(await tab.logsOutAfter(refused)).toBe(true);
+      await tab.logout();
+      expect([paths().length, options.items.size]).toEqual([1, 0]);
+      await library.close();
+    });
+  });
+});
+
+it('refine registers a user who must verify the e-mail address first', async () => {
+  const library = await startLibrary('express', { sessions: true, requireVerified: true, throttle: { tries: 1 } });
+  const { authProvider } = await import('refine-declarest');
+  const { items, ...options } = recordedOptions(library.api);
+  const auth = authProvider(library.api, options);
+  const user = { email: 'bob@example.com', password: PASSWORD };
+  expect(await auth.register(user)).toEqual({
+    success: true,
+    redirectTo: '/login',
+    successNotification: { message: expect.stringContaining('Confirm the e-mail address') },
+  });
+  expect(await auth.login(user)).toMatchObject({ error: { message: 'The e-mail address is not verified' } });
+  for (const message of ['Invalid credentials', expect.stringMatching(/^Too many attempts, try again in \d+ second/)])
+    expect(await auth.login({ ...user, password: 'wrong' })).toMatchObject({ success: false, error: { message } });
+  expect(items.size).toBe(0);
+  await library.close();
+});
