@@ -2,5 +2,6 @@
 export const RANDOM_SUITES = [
   { pattern: '/test/proof/', command: 'npm run proof:rules' },
   { pattern: '/test/crud-proof/', command: 'npm run proof:crud' },
+  { pattern: '/test/auth-proof/', command: 'npm run proof:sessions' },
   { pattern: '/test/access/fuzz\\.spec\\.ts$', command: 'npm run fuzz' },
 ];

@@ -1,0 +1,250 @@
+/**
+ * Random sequences of logins, refreshes, logouts and time against a model of sessions. No spent, ended or foreign token is
+ * accepted, and no live one is refused. `SESSION_SEQUENCES=10000` for the full run, `SESSION_SEED=7` for another one.
+ */
+import fc from 'fast-check';
+import { AuthSession, UserAccounts } from 'declarest';
+import { DataSource } from 'typeorm';
+import { PASSWORD, startAuth, uniqueEmail, type AuthApp } from '../auth/auth-app.js';
+import { request } from '../harness/client.js';
+import { DATABASES } from '../harness/databases.js';
+
+const SEQUENCES = Number(process.env['SESSION_SEQUENCES'] ?? 500);
+const SEED = Number(process.env['SESSION_SEED'] ?? 1);
+const GRACE_MS = 10_000;
+const LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** A session as the model knows it. Times are those of the model, which only `wait` moves. */
+interface Session {
+  readonly id: string;
+  readonly user: number;
+  /** Every refresh token that was issued, the current one last. */
+  readonly tokens: string[];
+  readonly accessTokens: string[];
+  isLive: boolean;
+  rotatedAt: number;
+  isRepeated: boolean;
+  expiresAt: number;
+}
+
+type Step =
+  | { readonly kind: 'login' | 'logoutAll' | 'setPassword' | 'deactivate' | 'activate'; readonly user: number }
+  | { readonly kind: 'refresh' | 'logoutByRefresh'; readonly session: number; readonly back: number }
+  | { readonly kind: 'logout' | 'forge'; readonly session: number }
+  | { readonly kind: 'end'; readonly session: number; readonly user: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const user = fc.integer({ min: 0, max: 1 });
+const session = fc.nat(5);
+/** Mostly the current token, or the one before it. */
+const back = fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.constant(1) }, fc.nat(3));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('login' as const), user }) },
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant('refresh' as const), session, back }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('logoutAll', 'setPassword', 'deactivate' as const), user }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('activate' as const), user }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('logoutByRefresh' as const), session, back }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('logout', 'forge' as const), session }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('end' as const), session, user }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(4_000, 11_000, LIFETIME_MS / 2) }),
+  },
+);
+
+const payloadOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sid: string };
+
+class Run {
+  private readonly sessions: Session[] = [];
+  private readonly users: { id: number; email: string; isActive: boolean }[] = [];
+  private now = 0;
+
+  constructor(private readonly app: AuthApp) {}
+
+  async begin(): Promise<void> {
+    for (let index = 0; index < 2; index += 1) {
+      const email = uniqueEmail();
+      const data = (await this.app.register({ email })) as unknown as Tokens & { user: { id: number } };
+      this.users.push({ id: data.user.id, email, isActive: true });
+      this.started(index, data);
+    }
+  }
+
+  async take(each: Step): Promise<void> {
+    switch (each.kind) {
+      case 'login':
+        return this.login(each.user);
+      case 'refresh':
+        return this.refresh(this.at(each.session), each.back);
+      case 'forge':
+        return this.forge(this.at(each.session));
+      case 'logoutByRefresh': {
+        const found = this.at(each.session);
+        await this.expectStatus('logout', { refreshToken: tokenOf(found, each.back) }, 204);
+        found.isLive = false;
+        return;
+      }
+      case 'logout': {
+        const found = this.at(each.session);
+        await this.expectStatus('logout', {}, 204, found.accessTokens.at(-1));
+        found.isLive = false;
+        return;
+      }
+      case 'end': {
+        const found = this.at(each.session);
+        const token = this.sessions.find((own) => own.user === each.user)?.accessTokens[0];
+        const isOwn = found.user === each.user && this.isStored(found);
+        const answer = await request(this.app.url, 'DELETE', `/api/auth/sessions/${found.id}`, { token: token ?? '' });
+        expect([each, answer.status]).toEqual([each, isOwn ? 204 : 404]);
+        if (isOwn) found.isLive = false;
+        return;
+      }
+      case 'wait':
+        return this.wait(each.ms);
+      case 'logoutAll':
+        await this.expectStatus(
+          'logout-all',
+          {},
+          204,
+          this.sessions.find((own) => own.user === each.user)?.accessTokens[0],
+        );
+        return this.endAll(each.user);
+      case 'setPassword':
+        await this.accounts.setPassword(this.users[each.user]?.id ?? 0, PASSWORD);
+        return this.endAll(each.user);
+      case 'deactivate':
+        return this.setActive(each.user, false);
+      case 'activate':
+        return this.setActive(each.user, true);
+    }
+  }
+
+  /** The current token of each session, twice: a live one is accepted, and nothing else is. */
+  async finish(): Promise<void> {
+    for (const each of this.sessions) {
+      await this.refresh(each, 0);
+      await this.refresh(each, 0);
+    }
+  }
+
+  private async login(index: number): Promise<void> {
+    const { email, isActive } = this.users[index] as (typeof this.users)[0];
+    const { status, json } = await this.app.post('/api/auth/login', { email, password: PASSWORD });
+    expect(status).toBe(isActive ? 200 : 401);
+    if (isActive) this.started(index, json.data as Tokens);
+  }
+
+  private async refresh(found: Session, steps: number): Promise<void> {
+    const token = tokenOf(found, steps);
+    const { status, json } = await this.app.post('/api/auth/refresh', { refreshToken: token });
+    const position = found.tokens.indexOf(token);
+    const isCurrent = position === found.tokens.length - 1;
+    const mayRepeat =
+      position === found.tokens.length - 2 && !found.isRepeated && this.now - found.rotatedAt < GRACE_MS;
+    const isAccepted = this.isValid(found) && (isCurrent || mayRepeat);
+    const context = { isCurrent, mayRepeat, isLive: found.isLive, position, of: found.tokens.length };
+    expect([context, status]).toEqual([context, isAccepted ? 200 : 401]);
+    if (!isAccepted) {
+      found.isLive = false;
+      return;
+    }
+    const data = json.data as Tokens;
+    found.accessTokens.push(data.token);
+    if (isCurrent) {
+      expect(found.tokens).not.toContain(data.refreshToken);
+      found.tokens.push(data.refreshToken);
+      Object.assign(found, { rotatedAt: this.now, isRepeated: false, expiresAt: this.now + LIFETIME_MS });
+    } else {
+      expect(data.refreshToken).toBe(found.tokens.at(-1));
+      found.isRepeated = true;
+    }
+  }
+
+  /** A token that was not issued here ends nothing. */
+  private async forge(found: Session): Promise<void> {
+    const bytes = Buffer.from(found.tokens.at(-1) ?? '', 'base64url');
+    bytes.writeUInt8((bytes[30] ?? 0) ^ 4, 30);
+    await this.expectStatus('refresh', { refreshToken: bytes.toString('base64url') }, 401);
+  }
+
+  /** Rows are moved back in time. */
+  private async wait(ms: number): Promise<void> {
+    this.now += ms;
+    const column = (name: string) => `${this.quote}${name}${this.quote}`;
+    const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt'].map((name) => `${column(name)} = ${column(name)} - ${ms}`);
+    await this.app.app
+      .get(DataSource, { strict: false })
+      .query(`UPDATE declarest_auth_session SET ${moved.join(', ')}`);
+  }
+
+  private async setActive(index: number, isActive: boolean): Promise<void> {
+    const found = this.users[index] as (typeof this.users)[0];
+    await this.accounts.setActive(found.id, isActive);
+    found.isActive = isActive;
+    if (!isActive) this.endAll(index);
+  }
+
+  private async expectStatus(path: string, json: object, status: number, token?: string): Promise<void> {
+    const answer = await this.app.post(`/api/auth/${path}`, json, token === undefined ? {} : { token });
+    expect([path, answer.status]).toEqual([path, status]);
+  }
+
+  private started(index: number, { token, refreshToken }: Tokens): void {
+    this.sessions.push({
+      id: payloadOf(token).sid,
+      user: index,
+      tokens: [refreshToken],
+      accessTokens: [token],
+      isLive: true,
+      rotatedAt: -Infinity,
+      isRepeated: false,
+      expiresAt: this.now + LIFETIME_MS,
+    });
+  }
+
+  private endAll(index: number): void {
+    for (const each of this.sessions) if (each.user === index) each.isLive = false;
+  }
+
+  private at(index: number): Session {
+    return this.sessions[index % this.sessions.length] as Session;
+  }
+
+  private readonly isValid = (each: Session): boolean => each.isLive && each.expiresAt > this.now;
+  /** An expired session has its row until it is cleaned up. */
+  private readonly isStored = (each: Session): boolean => each.isLive;
+
+  private get accounts(): UserAccounts {
+    return this.app.app.get(UserAccounts, { strict: false });
+  }
+
+  private get quote(): string {
+    return this.app.app.get(DataSource, { strict: false }).options.type === 'mariadb' ? '`' : '"';
+  }
+}
+
+interface Tokens {
+  readonly token: string;
+  readonly refreshToken: string;
+}
+
+const tokenOf = ({ tokens }: Session, steps: number): string => tokens[Math.max(0, tokens.length - 1 - steps)] ?? '';
+
+describe.each(DATABASES)('sessions on %s', (database) => {
+  it(`${SEQUENCES} random sequences agree with the model`, async () => {
+    const app = await startAuth('fastify', { database, auth: { sessions: true, throttle: false } });
+    const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
+      await app.app.get(DataSource, { strict: false }).getRepository(AuthSession).clear();
+      const run = new Run(app);
+      await run.begin();
+      for (const each of steps) await run.take(each);
+      await run.finish();
+    });
+    await fc.assert(property, { numRuns: database === 'sqlite' ? SEQUENCES : Math.ceil(SEQUENCES / 10), seed: SEED });
+    await app.close();
+  }, 3_600_000);
+});
