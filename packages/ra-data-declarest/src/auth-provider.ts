@@ -3,7 +3,8 @@ import { type AuthProvider, HttpError, type UserIdentity } from 'ra-core';
 
 import { failureOf, isSuccess } from './errors.js';
 import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
-import { readClaims } from './token-store.js';
+import type { IssuedTokens } from './sessions.js';
+import { type Claims, readClaims } from './token-store.js';
 
 /** Options of {@link authProvider}. */
 export interface AuthProviderOptions extends HttpOptions {
@@ -30,7 +31,7 @@ export interface DeclarestAuthProvider extends AuthProvider {
 /**
  * Creates an auth provider for the endpoints of `AuthModule`.
  *
- * @param url the one of the data provider, so that both share the token
+ * @param url the one of the data provider, so that both share the login
  *
  * @example
  * const url = 'http://localhost:3000/api';
@@ -39,7 +40,7 @@ export interface DeclarestAuthProvider extends AuthProvider {
  */
 export function authProvider(url: string, options: AuthProviderOptions = {}): DeclarestAuthProvider {
   const client = createClient(url, options);
-  const { tokens } = client;
+  const { tokens, sessions } = client;
   const { authUrl = `${client.url}/auth`, loginField = 'email' } = options;
   const base = authUrl.replace(/\/+$/, '');
 
@@ -49,25 +50,31 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
     throw failureOf(answer);
   };
 
+  /** Of a token that is replaced first where it expires. A failure of that does not end the login. */
+  const claims = async (): Promise<Claims | undefined> => {
+    await sessions.token().catch(() => undefined);
+    return readClaims(tokens.read());
+  };
+
   return {
     supportAbortSignal: true,
 
     login: async ({ email, username, password }) => {
       const name = loginField === 'email' ? (email ?? username) : username;
       const json = { [loginField]: name, password };
-      const { body } = await succeed({ method: 'POST', url: `${base}/login`, json });
-      tokens.write((body as { data: { token: string } }).data.token);
+      const { body } = await succeed({ method: 'POST', url: `${base}/login`, json, isAnonymous: true });
+      sessions.start((body as { data: IssuedTokens }).data, base);
     },
 
-    logout: async () => tokens.clear(),
+    logout: () => sessions.end(),
 
     checkAuth: async () => {
-      if (!readClaims(tokens.read())) throw new HttpError('ra.auth.auth_check_error', 401);
+      if (!(await claims())) throw new HttpError('ra.auth.auth_check_error', 401);
     },
 
-    // react-admin calls `logout` then, which removes the token.
-    checkError: async (error: { readonly status?: unknown } | undefined) => {
-      if (error?.status === 401) throw new HttpError('ra.notification.logged_out', 401);
+    // react-admin calls `logout` then, which removes the login.
+    checkError: async (error: { readonly status?: unknown; readonly keepsLogin?: unknown } | undefined) => {
+      if (error?.status === 401 && !error.keepsLogin) throw new HttpError('ra.notification.logged_out', 401);
     },
 
     getIdentity: async ({ signal } = {}) => {
@@ -77,6 +84,6 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
-    getPermissions: async () => readClaims(tokens.read())?.roles ?? [],
+    getPermissions: async () => (await claims())?.roles ?? [],
   };
 }

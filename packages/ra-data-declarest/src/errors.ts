@@ -5,6 +5,7 @@ import type { Answer, Request } from './http.js';
 
 /** The body of a failure: of a generated endpoint, an access rule, or Nest. */
 interface FailureBody {
+  readonly success?: unknown;
   readonly message?: unknown;
   readonly error?: unknown;
   readonly statusCode?: unknown;
@@ -34,8 +35,25 @@ export const isUnknown = (answer: Answer, parameter: string): boolean =>
 export const isMissingRoute = (answer: Answer): boolean =>
   answer.status === 404 && bodyOf(answer).statusCode === 404 && messageOf(answer).startsWith('Cannot ');
 
-/** What react-admin gets for a response that is not a success. */
-export function failureOf(answer: Answer): HttpError {
+/**
+ * Whether a 401 says that the token is not valid. A wrong password is a 401 too: its body is `{success: false, message}`,
+ * and it has no challenge.
+ */
+export function isTokenRefused(answer: Answer): boolean {
+  if (answer.status !== 401) return false;
+  const { success, error } = bodyOf(answer);
+  return answer.headers.has('WWW-Authenticate') || success !== false || error !== undefined;
+}
+
+/** What react-admin gets for a response that is not a success. `keepsLogin`: a 401 that is no reason to log out. */
+export function failureOf(answer: Answer): HttpError & { readonly keepsLogin?: true } {
+  const failure = describeFailure(answer);
+  return answer.status === 401 && !isTokenRefused(answer)
+    ? Object.assign(failure, { keepsLogin: true } as const)
+    : failure;
+}
+
+function describeFailure(answer: Answer): HttpError {
   const { request, status, body } = answer;
   if (isMissingRoute(answer))
     return new HttpError(

@@ -1,11 +1,12 @@
 /** Sends requests to the server, with the token of the user. */
-import { noAnswer, notJson } from './errors.js';
+import { isTokenRefused, noAnswer, notJson } from './errors.js';
+import { createSessions, type Sessions } from './sessions.js';
 import { createTokenStore, type TokenStorage, type TokenStore } from './token-store.js';
 
 export interface HttpOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
-  /** Where both providers store the token. @default `localStorage`, or memory where there is none */
+  /** Where both providers store the login. @default `localStorage`, or memory where there is none */
   readonly storage?: TokenStorage;
 }
 
@@ -21,6 +22,9 @@ export interface Request {
   readonly body?: RequestInit['body'];
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly redirect?: 'error';
+  /** Sent without a token, as a login is. */
+  readonly isAnonymous?: boolean;
 }
 
 /** A response of any status, with its body. */
@@ -36,6 +40,7 @@ export interface Client {
   /** The base of the resources, without a slash at the end. */
   readonly url: string;
   readonly tokens: TokenStore;
+  readonly sessions: Sessions;
   /** The response with its body unread. @throws HttpError where there is no response */
   open(request: Request): Promise<Response>;
   /** Reads the body of a response of `open`. @throws HttpError where it is HTML */
@@ -49,21 +54,21 @@ export function createClient(url: string, { fetch: fetchOption, storage }: HttpO
   const tokens = createTokenStore(base, storage);
 
   /** The only place that attaches the token. All URLs are below the base, or that of the login. */
-  const authorization = (): Record<string, string> => {
-    const token = tokens.read();
-    return token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  };
-
-  const open: Client['open'] = async (request) => {
-    const { method, url, query, json, body, headers, signal } = request;
+  const respond = async (request: Request, token?: string): Promise<Response> => {
+    const { method, url, query, json, body, headers, signal, redirect } = request;
     const send = fetchOption ?? globalThis.fetch;
     try {
       return await send(withQuery(url, query), {
         method,
         // Fastify refuses an empty body that is declared as JSON.
-        headers: { ...authorization(), ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        headers: {
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...(json !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
         ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
         ...(signal && { signal }),
+        ...(redirect && { redirect }),
       });
     } catch (cause) {
       throw failureOfFetch(request, cause);
@@ -82,7 +87,20 @@ export function createClient(url: string, { fetch: fetchOption, storage }: HttpO
     return { request, status, headers, body: parse(text) };
   };
 
-  return { url: base, tokens, open, read, send: async (request) => read(request, await open(request)) };
+  const sessions = createSessions(tokens, async (request) => read(request, await respond(request)));
+
+  /** With a session, a request whose token is refused is repeated once with another one. */
+  const open: Client['open'] = async (request) => {
+    if (request.isAnonymous) return respond(request);
+    const token = await sessions.token();
+    const response = await respond(request, token);
+    if (response.status !== 401 || !tokens.read()?.session) return response;
+    if (!isTokenRefused(await read(request, response.clone()))) return response;
+    const other = await sessions.replace(token);
+    return other === undefined ? response : respond(request, other);
+  };
+
+  return { url: base, tokens, sessions, open, read, send: async (request) => read(request, await open(request)) };
 }
 
 /** react-admin recognises requests that it cancelled itself. */

@@ -1,4 +1,4 @@
-/** Stores the token of the user for both providers, and reads its claims. */
+/** Stores the login of the user for both providers, and reads the claims of its token. */
 
 /** Where the token is stored: `localStorage`, `sessionStorage`, or an object with the same methods. */
 export interface TokenStorage {
@@ -7,17 +7,34 @@ export interface TokenStorage {
   removeItem(key: string): void;
 }
 
+/** What a login with sessions has beside the token. */
+export interface Session {
+  readonly refreshToken: string;
+  /** When to replace the token, in milliseconds of {@link now}. */
+  readonly refreshAt: number;
+  /** Base of the endpoints that issued the refresh token, and the only place that it is sent to. */
+  readonly authUrl: string;
+}
+
+export interface Login {
+  readonly token: string;
+  /** `undefined` for a server without sessions. */
+  readonly session?: Session | undefined;
+}
+
 export interface TokenStore {
-  read(): string | undefined;
-  write(token: string): void;
+  readonly key: string;
+  read(): Login | undefined;
+  write(login: Login): void;
   clear(): void;
 }
 
 export interface Claims {
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
   readonly roles: string[];
 }
+
+/** In a page, changes of the system clock have no effect. Pages that share a storage have about the same time. */
+export const now = (): number => performance.timeOrigin + performance.now();
 
 /** For processes without `localStorage`. */
 const memory = new Map<string, string>();
@@ -32,10 +49,22 @@ export function createTokenStore(url: string, storage?: TokenStorage): TokenStor
   const key = `ra-data-declarest:${url}`;
   const current = (): TokenStorage => storage ?? browserStorage() ?? MEMORY;
   return {
-    read: () => current().getItem(key) ?? undefined,
-    write: (token) => current().setItem(key, token),
+    key,
+    read: () => parseLogin(current().getItem(key)),
+    write: (login) => current().setItem(key, login.session ? JSON.stringify(login) : login.token),
     clear: () => current().removeItem(key),
   };
+}
+
+/** A login without a session is stored as its token. One item holds all of a login, so that tabs never mix two of them. */
+function parseLogin(text: string | null): Login | undefined {
+  if (!text?.startsWith('{')) return text === null ? undefined : { token: text };
+  try {
+    const login = JSON.parse(text) as Login;
+    return typeof login.token === 'string' ? login : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function browserStorage(): TokenStorage | undefined {
@@ -47,16 +76,19 @@ function browserStorage(): TokenStorage | undefined {
   }
 }
 
-/** The claims of a token that has not expired. The server verifies the signature. */
-export function readClaims(token: string | undefined): Claims | undefined {
-  const payload = token?.split('.')[1];
+/**
+ * The claims of a login that has not ended. Without a session it ends when the token expires, else when a refresh is
+ * refused: the clock of the server may differ. The server verifies the signature.
+ */
+export function readClaims(login: Login | undefined): Claims | undefined {
+  const payload = login?.token.split('.')[1];
   if (payload === undefined) return undefined;
   try {
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const { exp, roles } = JSON.parse(new TextDecoder().decode(bytes)) as { exp: unknown; roles: unknown };
-    const expiresAt = Number(exp) * 1000;
-    return expiresAt > Date.now() ? { expiresAt, roles: Array.isArray(roles) ? roles.map(String) : [] } : undefined;
+    const isValid = login?.session !== undefined || Number(exp) * 1000 > Date.now();
+    return isValid ? { roles: Array.isArray(roles) ? roles.map(String) : [] } : undefined;
   } catch {
     return undefined;
   }

@@ -4,7 +4,8 @@ import type { AuthActionResponse, AuthProvider, HttpError } from '@refinedev/cor
 import { isSuccess } from './batches.js';
 import { failureOf } from './errors.js';
 import { createClient, type HttpOptions } from './http.js';
-import { createTokenStore, readClaims } from './token-store.js';
+import type { IssuedTokens } from './sessions.js';
+import { type Claims, readClaims } from './token-store.js';
 
 export interface AuthProviderOptions extends HttpOptions {
   /** The URL of the endpoints, where `authBasePath` lies elsewhere. @default `<url>/auth` */
@@ -15,6 +16,11 @@ interface Credentials {
   readonly email?: string;
   readonly username?: string;
   readonly password?: string;
+}
+
+interface EnterBody {
+  readonly data: Partial<IssuedTokens>;
+  readonly message?: string;
 }
 
 /** The user of the token, as `/me` says. */
@@ -45,17 +51,27 @@ export function authProvider(
   Pick<AuthProvider, 'login' | 'register' | 'logout' | 'check' | 'onError' | 'getIdentity' | 'getPermissions'>
 > {
   const client = createClient(url, options);
-  const tokens = createTokenStore(client.url, options.storage);
+  const { tokens, sessions } = client;
   const base = options.authUrl?.replace(/\/+$/, '') ?? `${client.url}/auth`;
 
-  /** Both endpoints answer a token. */
+  /** Of a token that is replaced first where it expires. A failure of that does not end the login. */
+  const claims = async (): Promise<Claims | undefined> => {
+    await sessions.token().catch(() => undefined);
+    return readClaims(tokens.read());
+  };
+
+  /** Both endpoints answer a token, unless the user must verify the e-mail address first. */
   const enter = async (level: 'login' | 'register', body: unknown, name: string): Promise<AuthActionResponse> => {
     try {
       // A login of another user must not send the token of the last one.
       tokens.clear();
-      const answer = await client.send({ method: 'POST', url: `${base}/${level}`, resource: level, body });
+      const url = `${base}/${level}`;
+      const answer = await client.send({ method: 'POST', url, resource: level, body, isAnonymous: true });
       if (!isSuccess(answer)) throw failureOf(answer, level);
-      tokens.write((answer.json as { readonly data: { readonly token: string } }).data.token);
+      const { data, message } = answer.json as EnterBody;
+      if (data.token === undefined)
+        return { success: true, redirectTo: '/login', successNotification: { message: message ?? '' } };
+      sessions.start(data as IssuedTokens, base);
       return { success: true, redirectTo: '/' };
     } catch (error) {
       // refine shows the name as the title of the notification.
@@ -71,21 +87,19 @@ export function authProvider(
     register: (fields: unknown) => enter('register', fields, 'Registration failed'),
 
     logout: async () => {
-      tokens.clear();
+      await sessions.end();
       return { success: true, redirectTo: '/login' };
     },
 
     check: async () =>
-      readClaims(tokens.read())
-        ? { authenticated: true }
-        : { authenticated: false, logout: true, redirectTo: '/login' },
+      (await claims()) ? { authenticated: true } : { authenticated: false, logout: true, redirectTo: '/login' },
 
-    /** 401 ends the login. 403 does not: the user may see other pages. */
+    /** 401 ends the login, unless a password was wrong. 403 does not: the user may see other pages. */
     onError: async (error: HttpError) =>
-      error.statusCode === 401 ? { logout: true, redirectTo: '/login', error } : {},
+      error.statusCode === 401 && !error['keepsLogin'] ? { logout: true, redirectTo: '/login', error } : {},
 
     getIdentity: async (): Promise<Identity | null> => {
-      if (!readClaims(tokens.read())) return null;
+      if (!(await claims())) return null;
       const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
       if (!isSuccess(answer)) throw failureOf(answer, 'me');
       const { user } = (answer.json as { readonly data: { readonly user: Omit<Identity, 'name'> } }).data;
@@ -93,6 +107,6 @@ export function authProvider(
       return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) };
     },
 
-    getPermissions: async () => readClaims(tokens.read())?.roles ?? [],
+    getPermissions: async () => (await claims())?.roles ?? [],
   };
 }

@@ -5,6 +5,7 @@ import type { Answer } from './http.js';
 
 /** The body of a failure: of a generated endpoint, an access rule, or Nest. */
 interface FailureBody {
+  readonly success?: unknown;
   readonly message?: unknown;
   readonly error?: unknown;
   readonly statusCode?: unknown;
@@ -37,8 +38,23 @@ export function messageOf(answer: Answer): string {
 export const isMissingRoute = (answer: Answer): boolean =>
   answer.status === 404 && failureBody(answer).statusCode === 404 && messageOf(answer).startsWith('Cannot ');
 
-/** @param resource for the messages */
+/**
+ * Whether a 401 says that the token is not valid. A wrong password is a 401 too: its body is `{success: false, message}`,
+ * and it has no challenge.
+ */
+export function isTokenRefused(answer: Answer): boolean {
+  if (answer.status !== 401) return false;
+  const { success, error } = failureBody(answer);
+  return answer.headers.has('WWW-Authenticate') || success !== false || error !== undefined;
+}
+
+/** @param resource for the messages @returns with `keepsLogin` for a 401 that is no reason to log out */
 export function failureOf(answer: Answer, resource: string): HttpError & Error {
+  const failure = describeFailure(answer, resource);
+  return answer.status === 401 && !isTokenRefused(answer) ? Object.assign(failure, { keepsLogin: true }) : failure;
+}
+
+function describeFailure(answer: Answer, resource: string): HttpError & Error {
   const { status, method, url } = answer;
   if (isMissingRoute(answer))
     return httpError(

@@ -1,11 +1,12 @@
 /** Sends requests to the server, with the token of the user. */
-import { httpError } from './errors.js';
-import { createTokenStore, type TokenStorage } from './token-store.js';
+import { httpError, isTokenRefused } from './errors.js';
+import { createSessions, type Sessions } from './sessions.js';
+import { createTokenStore, type TokenStorage, type TokenStore } from './token-store.js';
 
 export interface HttpOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
-  /** Where the token is stored. @default `localStorage`, or memory where there is none */
+  /** Where the login is stored. @default `localStorage`, or memory where there is none */
   readonly storage?: TokenStorage;
 }
 
@@ -20,6 +21,9 @@ export interface Request {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  readonly redirect?: 'error';
+  /** Sent without a token, as a login is. */
+  readonly isAnonymous?: boolean;
 }
 
 /** An answer of any status. */
@@ -36,6 +40,8 @@ export interface Answer {
 export interface Client {
   /** Without a slash at the end. */
   readonly url: string;
+  readonly tokens: TokenStore;
+  readonly sessions: Sessions;
   /** @throws HttpError without an answer, or where it is HTML */
   send(request: Request): Promise<Answer>;
   /** The answer with its body unread, where it is a success. */
@@ -47,26 +53,21 @@ export function createClient(url: string, { fetch: fetchOption, storage }: HttpO
   const base = url.replace(/\/+$/, '');
   const tokens = createTokenStore(base, storage);
 
-  /** The only place that attaches the token. It goes to the server of the provider and to no other. */
-  const withToken = (target: string): Record<string, string> => {
-    const token = tokens.read();
-    return token !== undefined && originOf(target) === originOf(base) ? { Authorization: `Bearer ${token}` } : {};
-  };
-
-  const respond = async ({ method, url, resource, query, body, headers, signal }: Request): Promise<Response> => {
-    const target = withQuery(url, query);
+  const respond = async (request: Request, token?: string): Promise<Response> => {
+    const { method, url, resource, query, body, headers, signal, redirect } = request;
     const send = fetchOption ?? globalThis.fetch;
     try {
-      return await send(target, {
+      return await send(withQuery(url, query), {
         method,
         // Fastify refuses an empty body that is declared as JSON.
         headers: {
-          ...withToken(target),
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
+        ...(redirect && { redirect }),
       });
     } catch (cause) {
       if (signal?.aborted) throw cause;
@@ -91,11 +92,29 @@ export function createClient(url: string, { fetch: fetchOption, storage }: HttpO
     return { method, url, status, headers, json: parseJson(text), text };
   };
 
+  const sessions = createSessions(tokens, async (request) => read(await respond(request), request));
+
+  /**
+   * The only place that attaches the token. It goes to the server of the provider and to no other. With a session, a request
+   * whose token is refused is repeated once with another one.
+   */
+  const respondToUser = async (request: Request): Promise<Response> => {
+    if (request.isAnonymous || originOf(request.url) !== originOf(base)) return respond(request);
+    const token = await sessions.token();
+    const response = await respond(request, token);
+    if (response.status !== 401 || !tokens.read()?.session) return response;
+    if (!isTokenRefused(await read(response.clone(), request))) return response;
+    const other = await sessions.replace(token);
+    return other === undefined ? response : respond(request, other);
+  };
+
   return {
     url: base,
-    send: async (request) => read(await respond(request), request),
+    tokens,
+    sessions,
+    send: async (request) => read(await respondToUser(request), request),
     open: async (request) => {
-      const response = await respond(request);
+      const response = await respondToUser(request);
       return response.ok ? response : read(response, request);
     },
   };
