@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
-  cli: ['options', 'http', 'documents', 'routes', 'access', 'crud', 'openapi'],
+  cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi'],
   testing: ['options', 'http', 'routes', 'access', 'auth', 'crud'],
 };
 

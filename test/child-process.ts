@@ -5,6 +5,8 @@ export interface ChildOptions {
   readonly cwd: string;
   /** The whole environment, except `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What the process reads from its standard input; none by default. */
+  readonly input?: string;
 }
 
 export interface Ended {
@@ -22,12 +24,13 @@ export interface Child {
 }
 
 /** Starts a process, which is killed at the end of the test file. */
-export function startChild(command: string, args: readonly string[], { cwd, env }: ChildOptions): Child {
+export function startChild(command: string, args: readonly string[], { cwd, env, input }: ChildOptions): Child {
   const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {

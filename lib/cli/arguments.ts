@@ -29,7 +29,16 @@ export interface DocumentCommand extends ModuleCommand<'openapi'> {
   readonly check: string | undefined;
 }
 
-export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand | DocumentCommand;
+const USER_ACTIONS = ['create', 'role', 'disable', 'reset'] as const;
+export type UserAction = (typeof USER_ACTIONS)[number];
+
+export interface UserCommand extends ModuleCommand<'user'> {
+  readonly action: UserAction;
+  readonly login: string;
+  readonly role: string | undefined;
+}
+
+export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand | DocumentCommand | UserCommand;
 export interface Outcome {
   readonly stdout: string;
   readonly code: 0 | 1;
@@ -43,6 +52,7 @@ export const USAGE = `Usage:
   declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
   declarest schema <app module> [--platform express|fastify]
   declarest openapi <app module> [--out <file> | --check <file>] [--platform express|fastify]
+  declarest user create|role|disable|reset <app module> --login <login> [--role <ROLE>]
   declarest --version | --help`;
 
 const HELP = `${USAGE}
@@ -53,12 +63,16 @@ not consider middleware that answers before the rules, and names policies withou
 statements for a migration that creates the search indexes of generated endpoints. openapi prints the OpenAPI 3.1
 document, with the access rules; its title and version are those of package.json. It needs @nestjs/swagger 12.
 
+user changes one user in the database of the application: create reads the password from standard input; role needs
+--role; disable ends the sessions, too; reset mails a link for a new password, with the option passwordReset.
+
 <app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
 not start the application. It may export a function configure(app), which is called before the routes are registered:
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
-The application is created with @nestjs/testing, but not started. No server listens, no data source of TypeOrmModule
-connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways do run.
+Except for user, the application is created with @nestjs/testing, but not started. No server listens, no data source of
+TypeOrmModule connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways
+do run. user starts the application without a server: its data sources connect, and its lifecycle hooks run.
 
 Options of access:
   --json               prints an array of {method, path, template, access, requirements, rules}
@@ -73,7 +87,11 @@ Options of openapi:
   --out <file>         writes the document
   --check <file>       compares with a document; the exit code is 1 when a change breaks clients
 
-Options of all:
+Options of user:
+  --login <login>      the e-mail address, or the username where users log in by it
+  --role <ROLE>        the role of create, by default USER, and of role
+
+Options of all but user:
   --platform <name>    express or fastify; by default express where it is installed`;
 
 const SCHEMA_OPTIONS = { platform: { type: 'string' } } as const;
@@ -85,6 +103,7 @@ const ACCESS_OPTIONS = {
   ...SCHEMA_OPTIONS,
 } as const;
 const DOCUMENT_OPTIONS = { out: { type: 'string' }, check: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
+const USER_OPTIONS = { login: { type: 'string' }, role: { type: 'string' } } as const;
 const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 
 export function parseCommand(args: readonly string[]): Command {
@@ -98,6 +117,7 @@ export function parseCommand(args: readonly string[]): Command {
   if (name === 'access') return parseAccess(rest);
   if (name === 'explain') return parseExplain(rest);
   if (name === 'openapi') return parseDocument(rest);
+  if (name === 'user') return parseUser(rest);
   if (name !== 'schema') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
   const { values, positionals } = parseOptions(rest, SCHEMA_OPTIONS);
   return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform) };
@@ -120,6 +140,20 @@ function parseDocument(args: readonly string[]): Command {
   const { out, check, platform } = values;
   if (out !== undefined && check !== undefined) throw new CommandError('Give either --out or --check, got both.');
   return { name: 'openapi', module: onlyModule(positionals), platform: parsePlatform(platform), out, check };
+}
+
+function parseUser(args: readonly string[]): Command {
+  const { values, positionals } = parseOptions(args, USER_OPTIONS);
+  const [word, ...others] = positionals;
+  const action = USER_ACTIONS.find((each) => each === word);
+  if (action === undefined)
+    throw new CommandError(`Give one of ${USER_ACTIONS.join(', ')} after user, got ${JSON.stringify(word)}.`);
+  const { login, role } = values;
+  if (login === undefined) throw new CommandError('--login is missing.');
+  if (action === 'role' && role === undefined) throw new CommandError('--role is missing.');
+  if (role !== undefined && action !== 'create' && action !== 'role')
+    throw new CommandError(`--role has no meaning for ${action}.`);
+  return { name: 'user', action, module: onlyModule(others), platform: undefined, login, role };
 }
 
 function parseExplain(args: readonly string[]): Command {

@@ -8,10 +8,12 @@ import { CommandError, reasonOf } from './command-error.js';
 import { compileApplication, compileSchema } from './compile-application.js';
 import { runDocument } from './document-command.js';
 import { loadModule } from './load-module.js';
+import { runUser } from './user-command.js';
 
 export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   if (command.name === 'schema') return runSchema(command);
   if (command.name === 'openapi') return runDocument(command);
+  if (command.name === 'user') return runUser(command);
   return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 

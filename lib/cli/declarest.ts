@@ -23,7 +23,8 @@ async function main(): Promise<number> {
 /** The standard output of the child is the standard error of this process. */
 function runInChild(command: ApplicationCommand): Promise<Outcome> {
   const file = fileURLToPath(new URL('./command-process.js', import.meta.url));
-  const child = fork(file, [JSON.stringify(command)], { stdio: ['ignore', 2, 2, 'ipc'] });
+  const input = command.name === 'user' && command.action === 'create' ? 0 : 'ignore';
+  const child = fork(file, [JSON.stringify(command)], { stdio: [input, 2, 2, 'ipc'] });
   return new Promise((resolve, reject) => {
     child.once('message', (result: CommandResult) => {
       if ('refusal' in result) reject(new CommandError(result.refusal));

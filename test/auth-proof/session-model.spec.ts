@@ -2,7 +2,7 @@
  * Random sequences of logins, refreshes, logouts and time against a model of sessions. No spent, ended or foreign token is
  * accepted, and no live one is refused. `SESSION_SEQUENCES=10000` for the full run, `SESSION_SEED=7` for another one.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { AuthSession, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import { PASSWORD, startAuth, uniqueEmail, type AuthApp } from '../auth/auth-app.js';

@@ -1,0 +1,96 @@
+/** `declarest user`: starts the application without a server, and changes one user. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { HttpException, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Accounts } from '../auth/accounts.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth/auth.options.js';
+import type { AuthUser } from '../auth/auth-user.js';
+import { MailedLinks } from '../auth/passwords/mailed-links.js';
+import { UserAccounts } from '../auth/user-accounts.js';
+import { USER_CHECKS } from '../auth/user-checks.js';
+import { UserRepository } from '../auth/user.repository.js';
+import type { Outcome, UserAction, UserCommand } from './arguments.js';
+import { CommandError, reasonOf } from './command-error.js';
+import { loadModule } from './load-module.js';
+
+type Act = (app: INestApplicationContext, command: UserCommand) => Promise<string>;
+
+const ACTIONS: Readonly<Record<UserAction, Act>> = {
+  async create(app, { login, role }) {
+    const { loginField } = optionsOf(app);
+    const password = await readPassword();
+    const fields = { [loginField]: login, password, ...(role !== undefined && { role }) };
+    const user = await app.get(UserAccounts, ANYWHERE).create(fields);
+    return `Created user ${user.id} with the role ${user.role}.`;
+  },
+  async role(app, command) {
+    const { id } = await findUser(app, command);
+    const changed = await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), { role: command.role as string });
+    return `User ${id} has the role ${changed?.role} now.`;
+  },
+  async disable(app, command) {
+    const { id } = await findUser(app, command);
+    await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), { active: false });
+    return `User ${id} cannot log in any more.`;
+  },
+  async reset(app, command) {
+    const user = await findUser(app, command);
+    if (!optionsOf(app).passwordReset)
+      throw new CommandError('The application has no mailed links. Set the option passwordReset of AuthModule.');
+    if (user.email === null) throw new CommandError(`User ${user.id} has no e-mail address.`);
+    await app.get(MailedLinks, ANYWHERE).sendReset(user);
+    return `A link for a new password was mailed to user ${user.id}.`;
+  },
+};
+
+const ANYWHERE = { strict: false } as const;
+const optionsOf = (app: INestApplicationContext): ResolvedAuthOptions => app.get(AUTH_OPTIONS, ANYWHERE);
+
+/** @throws CommandError where the application does not start, and where the change is refused */
+export async function runUser(command: UserCommand): Promise<Outcome> {
+  const { module } = await loadModule(command.module);
+  const app = await NestFactory.createApplicationContext(module, {
+    abortOnError: false,
+    logger: ['error', 'warn'],
+  }).catch((cause: unknown) => {
+    throw new CommandError(`The application does not start: ${reasonOf(cause)}.`, { cause });
+  });
+  try {
+    expectAuth(app);
+    return { stdout: `${await ACTIONS[command.action](app, command)}\n`, code: 0 };
+  } catch (cause) {
+    if (cause instanceof HttpException) throw new CommandError(`${cause.message}.`, { cause });
+    throw cause instanceof CommandError ? cause : new CommandError(`${reasonOf(cause)}.`, { cause });
+  } finally {
+    await app.close();
+  }
+}
+
+function expectAuth(app: INestApplicationContext): void {
+  try {
+    optionsOf(app);
+  } catch {
+    throw new CommandError('The application has no users. Import AuthModule.forRoot(…) in its root module.');
+  }
+}
+
+async function findUser(app: INestApplicationContext, { login }: UserCommand): Promise<AuthUser> {
+  const { loginField } = optionsOf(app);
+  const users = app.get<UserRepository>(UserRepository as never, ANYWHERE);
+  const read = USER_CHECKS[loginField](login);
+  const found = 'value' in read ? await users.findByLogin(loginField, read.value as string) : null;
+  const user = found && (await users.findById(String(found.id)));
+  if (!user) throw new CommandError(`There is no user with the ${loginField} ${JSON.stringify(login)}.`);
+  return user;
+}
+
+/** The first line of standard input; a terminal does not show it. */
+async function readPassword(): Promise<string> {
+  const isTerminal = process.stdin.isTTY;
+  if (isTerminal) process.stderr.write('Password: ');
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
+  for await (const line of lines) return line;
+  throw new CommandError('Give the password as the first line of standard input.');
+}
