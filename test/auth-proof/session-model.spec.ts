@@ -97,7 +97,7 @@ class Run {
       case 'end': {
         const found = this.at(each.session);
         const token = this.sessions.find((own) => own.user === each.user)?.accessTokens[0];
-        const isOwn = found.user === each.user && this.isStored(found);
+        const isOwn = found.user === each.user && this.isValid(found);
         const answer = await request(this.app.url, 'DELETE', `/api/auth/sessions/${found.id}`, { token: token ?? '' });
         expect([each, answer.status]).toEqual([each, isOwn ? 204 : 404]);
         if (isOwn) found.isLive = false;
@@ -215,8 +215,6 @@ class Run {
   }
 
   private readonly isValid = (each: Session): boolean => each.isLive && each.expiresAt > this.now;
-  /** An expired session has its row until it is cleaned up. */
-  private readonly isStored = (each: Session): boolean => each.isLive;
 
   private get accounts(): UserAccounts {
     return this.app.app.get(UserAccounts, { strict: false });

@@ -59,9 +59,9 @@ export class SessionStore {
     return this.change({ ...where, expiresAt: this.after(0), rotatedAt: this.after(-graceMs) }, { isRepeated: true });
   }
 
-  /** @returns whether the user has such a session */
+  /** @returns whether the user has such a session, which has not expired */
   async removeOwn(userId: string, id: string): Promise<boolean> {
-    return (await this.removeWhere({ userId, id })) > 0;
+    return (await this.removeWhere({ userId, id, expiresAt: this.after(0) })) > 0;
   }
 
   /** @param kept the session that stays @returns how many have ended */
