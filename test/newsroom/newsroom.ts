@@ -1,7 +1,7 @@
 /** The newsroom: authors write, editors publish, everyone reads what is published. */
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { AuthModule, CrudModule, type CrudOptions, SecurityConfig } from 'declarest';
+import { AuthModule, CrudModule, type CrudOptions, type Mailer, SecurityConfig } from 'declarest';
 import { Article, Author, Tag, User } from './entities.js';
 
 const articles: CrudOptions<Article> = {
@@ -37,8 +37,10 @@ class NewsroomSecurity extends SecurityConfig {
 
 @Module({ providers: [NewsroomSecurity] })
 export class Newsroom {
-  static with(database: TypeOrmModuleOptions): DynamicModule {
-    const auth = AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] });
+  static with(database: TypeOrmModuleOptions, mailer: Mailer): DynamicModule {
+    const mails = { passwordReset: true, mailer: { useValue: mailer }, accountLinks: 'https://news.example' };
+    const accounts = { userClass: User, jwtSecret: process.env['JWT_SECRET'], sessions: true, ...mails };
+    const auth = AuthModule.forRoot(accounts);
     const crud = CrudModule.forFeature(
       articles,
       { entity: Author, endpoint: '/api/authors', maxListSize: 500, owner: { field: 'ownerId', except: ['EDITOR'] } },
