@@ -1,5 +1,5 @@
 /** How a document describes the endpoints that options add: sessions, passwords, links, the profile, administration. */
-import { authFailure, refused } from '../documents/failures.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused } from '../documents/failures.js';
 import { orNull, type JsonSchema } from '../entities/json-schema.js';
 import { exampleOf } from '../documents/examples.js';
 import {
@@ -65,6 +65,17 @@ const invalid = { 400: authFailure('A field is not valid.', 'password: expected 
 const unauthorized = { 401: refused(401, 'Authentication required') };
 const wrongPassword = { 401: authFailure('The token or the password is not valid.', 'Invalid credentials') };
 const wrongToken = { 401: authFailure('The refresh token is not valid.', 'Invalid refresh token') };
+const noToken = {
+  401: {
+    description: 'The refresh token is not valid, or there is no token.',
+    content: [
+      {
+        schema: { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] },
+        example: { success: false, message: 'Invalid refresh token' },
+      },
+    ],
+  },
+};
 const wrongLink = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
 const adminOnly = { ...unauthorized, 403: refused(403, 'Admin access required') };
 const unknown = (name: string) => ({ 404: authFailure('There is none.', `${name} with id 7 not found`) });
@@ -99,7 +110,7 @@ export function describeAccounts(
       summary: 'End this session',
       description: 'That of the access token, or that of `refreshToken`.',
       body: closedObject({ refreshToken: TEXT }, []),
-      responses: { ...done, ...invalid, ...wrongToken },
+      responses: { ...done, ...invalid, ...noToken },
     },
     logoutAll: { summary: 'End all own sessions', responses: { ...done, ...unauthorized } },
     listSessions: {
@@ -198,7 +209,12 @@ export function describeAccounts(
     mailPasswordReset: {
       summary: 'Mail a user a link for a new password',
       parameters: pathId(id),
-      responses: { 202: answer('Accepted', openObject(MESSAGE)), ...adminOnly, ...unknown('User') },
+      responses: {
+        202: answer('Accepted', openObject(MESSAGE)),
+        ...adminOnly,
+        ...unknown('User'),
+        409: authFailure('No mail can be sent.', 'This user has no e-mail address'),
+      },
     },
     endUserSessions: {
       summary: 'End all sessions of a user',

@@ -1,8 +1,9 @@
 /** The package's own tables for accounts, each of which an option needs. */
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, LessThanOrEqual, type EntityManager } from 'typeorm';
+import { DataSource, Raw, type EntityManager } from 'typeorm';
 import { DataSources, type Connections } from '../database/connections.js';
+import { databaseTime } from '../database/database-time.js';
 import { onPrimary } from '../database/on-primary.js';
 import { DatabaseUnavailable } from '../entities/database-errors.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
@@ -30,7 +31,9 @@ export class AccountTables {
   async removeExpired(): Promise<void> {
     for (const { entity } of this.needed)
       if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
-        await this.run((manager) => manager.delete(entity, { expiresAt: LessThanOrEqual(Date.now()) }));
+        await this.run((manager) =>
+          manager.delete(entity, { expiresAt: Raw((column) => `${column} <= ${databaseTime(this.dataSource)}`) }),
+        );
   }
 
   /** @throws InvalidOptionError for the first table that the database lacks */

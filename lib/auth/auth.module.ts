@@ -17,6 +17,7 @@ import type {
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
+import { StartupFacts } from '../routes/startup-facts.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
 import { Authenticator } from '../access/principal.js';
@@ -39,7 +40,7 @@ import { AuthEvents } from './auth-events.js';
 import { AccountTables, tableProviders } from './account-tables.js';
 import { FEATURES } from './features.js';
 import { Logins } from './logins.js';
-import { Accounts } from './accounts.js';
+import { ADMIN_ROLE, Accounts } from './accounts.js';
 import { Background } from './background.js';
 import { OwnPassword } from './own-password.js';
 import { AccountMails } from './passwords/account-mails.js';
@@ -55,7 +56,8 @@ import { UserRepository } from './user.repository.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
 
-export type AuthAsyncOptions = AuthStaticOptions & ConfigurableModuleAsyncOptions<AuthSettings>;
+export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = object> = AuthStaticOptions<U> &
+  ConfigurableModuleAsyncOptions<AuthSettings<U, C>>;
 
 /**
  * Users, tokens, and the global guard that applies the rules of every `SecurityConfig`. Import it once; its exports are
@@ -108,6 +110,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     @Optional() private readonly tables?: AccountTables,
   ) {
     application.whenAdapterIsReady(() => this.installMiddleware());
+    if (options.administration) application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
   }
 
   /** @throws InvalidOptionError */
@@ -118,7 +121,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   /**
-   * Takes `userClass`, `repositoryClass`, `authBasePath` and `registration` here, and the other options from a factory.
+   * Takes the options that decide about routes and providers here (`AuthStaticOptions`), and the others from a factory.
    *
    * @example
    * AuthModule.forRootAsync({
@@ -129,14 +132,16 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
    *
    * @throws InvalidOptionError
    */
-  static forRootAsync(options: AuthAsyncOptions): DynamicModule {
+  static forRootAsync<U extends AuthUser = AuthUser, C extends object = object>(
+    options: AuthAsyncOptions<U, C>,
+  ): DynamicModule {
     expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
     if (!options.useFactory && !options.useClass && !options.useExisting) {
       const advice = 'set a useFactory that returns the options, or use forRoot';
       const expected = 'useFactory, useClass or useExisting';
       throw new InvalidOptionError('AuthModule.forRootAsync', expected, 'none of them', advice);
     }
-    const definition = ConfigurableModuleClass.registerAsync(options);
+    const definition = ConfigurableModuleClass.registerAsync(options as ConfigurableModuleAsyncOptions<AuthSettings>);
     const { providers = [] } = definition;
     return defineModule(
       options.useFactory ? definition : { ...definition, providers: providers.map(checkFactory) },

@@ -38,8 +38,8 @@ export const FEATURES: readonly AuthFeature[] = [
     controllers: [verificationController],
     providers: [AccountTokens, MailedLinks],
     tables: [
-      { entity: AccountToken, option: 'passwordReset' },
-      { entity: VerifiedEmail, option: 'passwordReset' },
+      { entity: AccountToken, option: 'passwordReset` or `requireVerified' },
+      { entity: VerifiedEmail, option: 'passwordReset` or `requireVerified' },
     ],
   },
   { isDeclared: ({ passwordReset }) => passwordReset, controllers: [resetController] },

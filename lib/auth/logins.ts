@@ -16,6 +16,9 @@ import { Tokens } from './tokens.js';
 import { fitsBcrypt, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
 
+/** A login that is longer belongs to nobody. */
+const MAX_LOGGED = 254;
+
 /** What an answer with a token holds. */
 export interface IssuedTokens {
   readonly token: string;
@@ -59,7 +62,7 @@ export class Logins {
     const matches = await this.passwords.verify(password, user?.password);
     // bcrypt compares only the beginning of an over-long password.
     if (!user?.active || !matches || !fitsBcrypt(password)) {
-      this.events.emit('login.failed', { login: name, address });
+      this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
       throw new UnauthorizedException('Invalid credentials');
     }
     if (requireVerified && !(await this.tokens?.isVerified(user)))

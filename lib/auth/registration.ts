@@ -23,7 +23,8 @@ export class Registration {
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
     private readonly accounts: Accounts,
-    @Inject(AUTH_OPTIONS) { registration, registrationFields, loginField, userClass }: ResolvedAuthOptions,
+    @Inject(AUTH_OPTIONS)
+    { registration, registrationFields, loginField, userClass, requireVerified }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
@@ -49,7 +50,7 @@ export class Registration {
       const advice = 'add them, make them nullable, give them a default, or set registration to false';
       throw new InvalidOptionError(OPTION, expected, `a list without ${missing.join(', ')}`, advice);
     }
-    this.required = [loginField, 'password', ...required];
+    this.required = [...new Set([loginField, ...(requireVerified ? ['email'] : []), 'password', ...required])];
     const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;
     this.checks = Object.fromEntries([
       ...REGISTRATION_FIELDS.map((name) => [name, accounts.checks[name]]),

@@ -127,13 +127,16 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   const authBasePath = plainPath(resolved.authBasePath) as string;
   const nested = { sessions: NESTED.sessions(options.sessions), throttle: NESTED.throttle(options.throttle) };
   expectMailer(resolved);
+  expectList(resolved);
   return Object.freeze({ ...resolved, ...nested, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...checked } = resolve(SETTING_CHECKS, settings) as Required<AuthSettings>;
-  const { jwtSecret, roleHierarchy = {}, accountLinks, passwordPolicy } = settings;
+  const { jwtSecret, roleHierarchy = {}, accountLinks, passwordPolicy, jwtExpirationHours } = settings;
+  if (jwtExpirationHours !== undefined && statics.sessions)
+    logger.warn('jwtExpirationHours has no effect with `sessions`: set `sessions.accessTokenMinutes` instead.');
   expectRoleHierarchy(roleHierarchy);
   expectPasswordPolicy(passwordPolicy);
   return Object.freeze({
@@ -156,6 +159,17 @@ function expectMailer(options: ResolvedStaticOptions): void {
   if (option === undefined || options.mailer || !isProduction()) return;
   const advice = 'set `mailer`, for example to useClass(Mailer)';
   throw new InvalidOptionError(pathOf(option), 'used with a mailer in production', 'none', advice);
+}
+
+function expectList({ administration, repositoryClass }: ResolvedStaticOptions): void {
+  if (!administration || !repositoryClass || repositoryClass.prototype.list !== UserRepository.prototype.list) return;
+  const advice = `add the method list to ${repositoryClass.name}`;
+  throw new InvalidOptionError(
+    pathOf('administration'),
+    'used with a repositoryClass that lists users',
+    'one without `list`',
+    advice,
+  );
 }
 
 function resolveLinks(links: unknown, statics: ResolvedStaticOptions): string {

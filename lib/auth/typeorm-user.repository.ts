@@ -92,9 +92,9 @@ class TypeOrmUserRepository extends UserRepository {
     if (active !== undefined) query.andWhere('record.active = :active', { active });
     if (text !== undefined) {
       const names = ['email', 'username', 'firstName', 'lastName'].map(
-        (name) => `LOWER(record.${name}) LIKE :text ESCAPE '!'`,
+        (name) => `LOWER(record.${name}) LIKE LOWER(:text) ESCAPE '!'`,
       );
-      query.andWhere(`(${names.join(' OR ')})`, { text: `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%` });
+      query.andWhere(`(${names.join(' OR ')})`, { text: `%${text.replace(/[!%_]/g, '!$&')}%` });
     }
     const [users, total] = await this.run(() => query.getManyAndCount()).catch((error: unknown) =>
       this.fail(error, {}),
@@ -134,7 +134,8 @@ class TypeOrmUserRepository extends UserRepository {
         const query = users.createQueryBuilder('record').where({ role, active: true }).orderBy('record.id');
         // SQLite has one connection, whose transactions wait for each other.
         if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
-        const ids = (await query.getMany()).map((user) => String(user.id));
+        // The collation of MySQL ignores case; roles do not.
+        const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
         return ids.length === 1 && ids[0] === String(key.value) ? 'last' : work(users, key.value);
       });
     return this.connections.transaction(run).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth/auth.options.js'
 import type { AuthUser } from '../auth/auth-user.js';
 import { MailedLinks } from '../auth/passwords/mailed-links.js';
 import { UserAccounts } from '../auth/user-accounts.js';
-import { USER_CHECKS } from '../auth/user-checks.js';
+import { checkUser, USER_CHECKS } from '../auth/user-checks.js';
 import { UserRepository } from '../auth/user.repository.js';
 import type { Outcome, UserAction, UserCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
@@ -26,7 +26,8 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
   },
   async role(app, command) {
     const { id } = await findUser(app, command);
-    const changed = await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), { role: command.role as string });
+    const fields = checkUser({ role: command.role }, USER_CHECKS, ['role']);
+    const changed = await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), fields);
     return `User ${id} has the role ${changed?.role} now.`;
   },
   async disable(app, command) {
@@ -38,6 +39,8 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
     const user = await findUser(app, command);
     if (!optionsOf(app).passwordReset)
       throw new CommandError('The application has no mailed links. Set the option passwordReset of AuthModule.');
+    if (!optionsOf(app).mailer)
+      throw new CommandError('The application has no mailer. Set the option mailer of AuthModule.');
     if (user.email === null) throw new CommandError(`User ${user.id} has no e-mail address.`);
     await app.get(MailedLinks, ANYWHERE).sendReset(user);
     return `A link for a new password was mailed to user ${user.id}.`;

@@ -20,6 +20,8 @@ export interface TestUser {
   readonly email?: string;
   /** The user's id; default `1`. */
   readonly sub?: string | number;
+  /** What the option `claims` adds; none by default. */
+  readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 /** Sends real requests. A path is sent as it is, one byte for each character. */
@@ -40,7 +42,7 @@ export interface Client {
  */
 export function as(app: INestApplication, user?: TestUser): Client {
   if (user) {
-    expectKnownNames('as(app, user)', user, ['roles', 'email', 'sub']);
+    expectKnownNames('as(app, user)', user, ['roles', 'email', 'sub', 'claims']);
     const [expected, advice] = ['an array of non-empty names', 'set an array such as ["ADMIN"]'];
     if (!areNames(user.roles))
       throw new InvalidOptionError('as(app, user): roles', expected, describe(user.roles), advice);
@@ -58,9 +60,15 @@ export function as(app: INestApplication, user?: TestUser): Client {
 }
 
 /** The header with a token that is signed now, so that it never expires during a test. */
-export async function bearer(app: INestApplication, { roles, email = '', sub = 1 }: TestUser) {
+export async function bearer(app: INestApplication, { roles, email = '', sub = 1, claims: own }: TestUser) {
   const sid = exemptSession(app);
-  const token = getProvider(app, Tokens).sign({ sub: String(sub), email, roles, ...(sid !== undefined && { sid }) });
+  const token = getProvider(app, Tokens).sign({
+    sub: String(sub),
+    email,
+    roles,
+    ...(sid !== undefined && { sid }),
+    ...(own && { own }),
+  });
   return { authorization: `Bearer ${token}` };
 }
 

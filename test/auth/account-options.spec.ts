@@ -1,5 +1,5 @@
 /** The options of accounts at startup: each wrong one is a sentence. */
-import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, useClass } from 'declarest';
+import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, useClass, UserRepository } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../harness/databases.js';
@@ -108,6 +108,23 @@ describe('options of accounts', () => {
     await close();
     await drop();
   });
+});
+
+it('administration needs a repositoryClass that lists users', async () => {
+  class Store extends UserRepository {
+    findById = () => Promise.resolve(null);
+    findByLogin = () => Promise.resolve(null);
+    create = () => Promise.reject(new Error('none'));
+    update = () => Promise.resolve(null);
+  }
+  const { message } = await errorOf({ administration: true, repositoryClass: Store });
+  expect(message).toMatch(SENTENCE);
+  expect(message).toContain('must be used with a repositoryClass that lists users, got one without `list`.');
+});
+
+it('jwtExpirationHours beside sessions is a warning', async () => {
+  const { logs } = await bootAuth('express', { auth: { sessions: true, jwtExpirationHours: 1 } });
+  expect(linesOf(logs, 'warn').join()).toContain('jwtExpirationHours has no effect with `sessions`');
 });
 
 describe('the tables', () => {

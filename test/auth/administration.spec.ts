@@ -187,6 +187,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         expect(await firstNames('?filter[role]=USER')).toEqual(names);
         expect(await firstNames('?filter%5Bactive%5D=false')).toEqual(['Dan']);
         expect(await firstNames('?filter[active]=true&q=CI')).toEqual(['Cid']);
+        await app.users().update({ id: users[1]?.id ?? 0 }, { lastName: 'Änne' });
+        expect(await firstNames(`?q=${encodeURIComponent('Änn')}`)).toEqual(['Cid']);
         expect(await firstNames('?q=%25')).toEqual([]);
         expect(await firstNames('?q=_')).toEqual([]);
         expect((await list('?size=1000')).metadata.pagination.size).toBe(100);
@@ -265,6 +267,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         const again = (await app.post('/api/auth/login', { email: ann.email, password: `${PASSWORD} 2` })).json.data;
         expect((await send(boss, 'DELETE', `/users/${ann.id}/sessions`)).status).toBe(204);
         expect((await app.post('/api/auth/refresh', { refreshToken: again.refreshToken })).status).toBe(401);
+        await accounts().setActive(ann.id, false);
+        expect(expectFailure(await send(boss, 'POST', `/users/${ann.id}/reset`), 409)).toBe('This user is not active');
         expect((await send(boss, 'POST', '/users/999999/reset')).status).toBe(404);
         expect((await send(boss, 'DELETE', '/users/999999/sessions')).status).toBe(404);
       });

@@ -12,6 +12,7 @@ import {
 } from 'declarest';
 import { Controller, Get } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { as as clientOf } from 'declarest/testing';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
@@ -141,6 +142,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const created = await as('boss')('POST', '/api/invoices', { text: 'Rye', tenantId: 2 });
       expect([created.status, created.json.data.tenantId]).toEqual([201, 2]);
       expect((await as('ben')('GET', '/api/invoices')).json.data).toMatchObject([{ text: 'Rye' }]);
+    });
+
+    it('a test sends requests as a user with claims', async () => {
+      const client = clientOf(running.app, { roles: ['USER'], claims: { tenantId: 3 } });
+      expect((await client.get('/seen')).json.tenant).toBe(3);
     });
 
     it('a scope by claim keeps tenants apart', async () => {

@@ -334,6 +334,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('with requireVerified and usernames, an address is required', async () => {
+    const app = await startAuth(platform, {
+      auth: { ...MAILS, requireVerified: true, loginMethod: LoginMethod.USERNAME },
+    });
+    const body = { username: 'ann', password: PASSWORD };
+    expect(expectFailure(await app.post('/api/auth/register', body))).toBe('email: required');
+    await app.close();
+  });
+
   it('without a mailer, development logs the link', async () => {
     const app = await startAuth(platform, { auth: { passwordReset: true } });
     const { email } = await register(app);

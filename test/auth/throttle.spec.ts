@@ -228,10 +228,23 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.register({ email });
     expect(await statusesOf(6, () => app.post('/api/auth/password/forgot', { email }))).toEqual(times(6, 202));
     await mailsTo(email, 3);
+    // Spaces around the address are no other account.
+    await statusesOf(3, (n) => app.post('/api/auth/password/forgot', { email: `${' '.repeat(n + 1)}${email}` }));
     expect(await noMailsTo(email)).toHaveLength(3);
     later(1_001);
     await app.post('/api/auth/password/forgot', { email });
     expect(await mailsTo(email, 4)).toHaveLength(4);
+    await app.close();
+  });
+
+  it('a change of the address mails three links an hour, and counts taken addresses', async () => {
+    const auth = { passwordReset: true, mailer: useClass(Mailbox), throttle: { addressTries: 30 } };
+    const app = await startAuth(platform, { auth });
+    const { token } = await app.register({ email: uniqueEmail() });
+    const change = (email: string) => app.post('/api/auth/email', { password: PASSWORD, email }, { token });
+    expect(await statusesOf(4, () => change(uniqueEmail()))).toEqual([...times(3, 202), 429]);
+    const { email } = (await app.register({ email: uniqueEmail() })).user;
+    expect(await statusesOf(31, () => change(email as string))).toEqual([...times(30, 400), 429]);
     await app.close();
   });
 

@@ -1,5 +1,17 @@
 /** What an ADMIN sees and changes of all users. */
-import { Delete, Get, HttpCode, Inject, NotFoundException, Optional, Param, Patch, Post, Req } from '@nestjs/common';
+import {
+  ConflictException,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  NotFoundException,
+  Optional,
+  Param,
+  Patch,
+  Post,
+  Req,
+} from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { JsonBody, type JsonObject } from '../../http/json-body.js';
 import type { HttpRequest } from '../../http/request-facts.js';
@@ -62,6 +74,8 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     @HttpCode(202)
     async mailPasswordReset(@Param('id') id: string) {
       const user = await this.find(id);
+      if (user.email === null) throw new ConflictException('This user has no e-mail address');
+      if (!user.active) throw new ConflictException('This user is not active');
       this.links?.startReset(user);
       return { success: true, message: 'A mail was sent to the user' };
     }

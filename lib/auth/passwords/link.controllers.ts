@@ -77,7 +77,7 @@ export function verificationController({ authBasePath }: ResolvedStaticOptions):
     async changeEmail(@JsonBody() body: JsonObject, @SignedIn() principal: Principal, @Req() request: HttpRequest) {
       const { password, email } = readTexts(body, ['password', 'email']);
       const user = await this.ownPassword.expect(principal, password, request);
-      await this.links.startEmailChange(user, email);
+      await this.links.startEmailChange(user, email, clientFactsOf(request).address);
       return { success: true, message: 'A mail was sent to the new address' };
     }
   }

@@ -1,5 +1,6 @@
 /** What happens with mailed links: they are asked for, and used once. */
 import { Injectable, UnauthorizedException } from '@nestjs/common';
+import { TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
 import { Accounts } from '../accounts.js';
 import type { AuthUser } from '../auth-user.js';
@@ -13,6 +14,12 @@ import { AccountTokens } from './account-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');
+
+/** @throws any other error */
+function isTooMany(error: unknown): true {
+  if (error instanceof TooManyAttempts) return true;
+  throw error;
+}
 
 @Injectable()
 export class MailedLinks {
@@ -47,7 +54,6 @@ export class MailedLinks {
     this.background.run(failed('reset'), () => this.sendReset(user));
   }
 
-
   /** A password that is refused does not spend the token. @throws 400, 401 */
   async reset(text: string, password: string): Promise<void> {
     const token = await this.expectToken(text, 'reset');
@@ -75,13 +81,19 @@ export class MailedLinks {
     this.events.emit('email.verified', { userId });
   }
 
-  /** Mails a link to the new address, which counts when the link is used. @throws InvalidUserError, DuplicateUserError */
-  async startEmailChange(user: AuthUser, sent: string): Promise<void> {
+  /**
+   * Mails a link to the new address, which counts when the link is used.
+   *
+   * @throws InvalidUserError, DuplicateUserError, TooManyAttempts
+   */
+  async startEmailChange(user: AuthUser, sent: string, address: string | undefined): Promise<void> {
     const read = USER_CHECKS.email(sent);
     if ('expected' in read) throw new InvalidUserError([`email: expected ${read.expected}`]);
     const email = read.value as string;
-    const owner = await this.users.findByLogin('email', email);
-    if (owner) throw new DuplicateUserError('email', email);
+    await this.attempts.run({ action: 'register', address }, async () => {
+      if (await this.users.findByLogin('email', email)) throw new DuplicateUserError('email', email);
+    });
+    await this.attempts.take({ action: 'mail', account: `email ${user.id}`, address });
     this.background.run(failed('verify'), async () => {
       const token = await this.tokens.create('email', String(user.id), email);
       await this.mails.sendLink('verify', email, user, token);
@@ -95,10 +107,12 @@ export class MailedLinks {
     send: (user: AuthUser) => Promise<void>,
   ): void {
     this.background.run(failed(kind), async () => {
-      const isFree = await this.attempts.take({ action: 'mail', account: `${kind} ${sent}`, address });
       const read = USER_CHECKS.email(sent);
-      if (!isFree || !('value' in read)) return;
-      const found = await this.users.findByLogin('email', read.value as string);
+      const email = 'value' in read ? (read.value as string) : undefined;
+      const attempt = { action: 'mail', account: `${kind} ${email}`, address } as const;
+      const isRefused = await this.attempts.take(attempt).then(() => false, isTooMany);
+      if (isRefused || email === undefined) return;
+      const found = await this.users.findByLogin('email', email);
       const user = found && (await this.users.findById(String(found.id)));
       if (user?.active) await send(user);
     });

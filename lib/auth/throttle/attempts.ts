@@ -82,16 +82,14 @@ export class Attempts {
     }
   }
 
-  /** Counts an action that has no failure. @returns whether it is still free */
-  async take(attempt: Attempt): Promise<boolean> {
-    if (!this.settings) return true;
-    const admitted = await this.admit(attempt).catch(() => undefined);
-    if (!admitted) return false;
+  /** Counts an action that has no failure. @throws TooManyAttempts (429) */
+  async take(attempt: Attempt): Promise<void> {
+    if (!this.settings) return;
+    const { held, counted } = await this.admit(attempt);
     try {
-      await Promise.all(admitted.counted.map((counter) => this.count(counter)));
-      return true;
+      await Promise.all(counted.map((counter) => this.count(counter)));
     } finally {
-      admitted.held.forEach(release);
+      held.forEach(release);
     }
   }
 
