@@ -13,6 +13,7 @@ export default {
     'lib/access/role-hierarchy.ts',
     'lib/access/route-access.ts',
     'lib/access/rule-warnings.ts',
+    'lib/auth/claims.ts',
     'lib/auth/tokens.ts',
     'lib/cors/cors.middleware.ts',
     'lib/cors/routes-of.ts',
