@@ -1,7 +1,9 @@
 /** Work that goes on after the answer: what it takes, and whether it fails, must not show in the answer. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 
 const MAX_RUNNING = 1_000;
+const SHUTDOWN_MS = 10_000;
 
 @Injectable()
 export class Background implements BeforeApplicationShutdown {
@@ -16,9 +18,13 @@ export class Background implements BeforeApplicationShutdown {
     this.running.add(task);
   }
 
-  /** An application that stops finishes what was answered. */
+  /** An application that stops finishes what was answered, unless a mail server does not answer in time. */
   async beforeApplicationShutdown(): Promise<void> {
-    while (this.running.size > 0) await Promise.all(this.running);
+    const limit = new AbortController();
+    await Promise.race([
+      Promise.all(this.running).finally(() => limit.abort()),
+      delay(SHUTDOWN_MS, undefined, { signal: limit.signal }).catch(() => undefined),
+    ]);
   }
 
   private async runLater(what: string, work: () => Promise<void>): Promise<void> {

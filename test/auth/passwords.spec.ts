@@ -334,6 +334,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('an application that stops sends the mails that it has answered for', async () => {
+    const app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
+    const { email } = await register(app);
+    Mailbox.work = () => delay(200);
+    await app.post('/api/auth/password/forgot', { email });
+    await app.close();
+    expect(Mailbox.mails.map(({ to, kind }) => [to, kind])).toEqual([[email, 'reset']]);
+  });
+
   it('with requireVerified and usernames, an address is required', async () => {
     const app = await startAuth(platform, {
       auth: { ...MAILS, requireVerified: true, loginMethod: LoginMethod.USERNAME },
