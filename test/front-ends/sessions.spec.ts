@@ -188,6 +188,21 @@ describe.each(PLATFORMS)('with a server on %s', (platform) => {
         expect(await post('/auth/refresh')).toBe(200);
       });
 
+      it('repeats a request with the token that another request has got meanwhile', async () => {
+        const { fetch: send } = options;
+        const others: Promise<unknown>[] = [];
+        options.fetch = async (input, init) => {
+          const response = await send(input, init);
+          // The first answer arrives after the second request has refreshed.
+          if (response.status === 401 && others.length === 0) await (others[0] = tab.list());
+          return response;
+        };
+        const slow = await open();
+        breakToken();
+        await slow.list();
+        expect([others.length, countOf('POST /auth/refresh')]).toEqual([1, 1]);
+      });
+
       it('repeats a refused request once', async () => {
         answerRefresh(async () =>
           Response.json({ data: { token: 'e.e.e', refreshToken: 'other', expiresIn: 900 } }, { status: 200 }),
@@ -290,6 +305,12 @@ describe.each(PLATFORMS)('with a server on %s', (platform) => {
         expect([wrong.status, wrong.message]).toEqual([401, 'Invalid credentials']);
         expect(paths()).toEqual(['POST /auth/password']);
         expect([await tab.logsOutAfter(wrong), await tab.isLoggedIn()]).toEqual([false, true]);
+      });
+
+      it('logs in again without a refresh of the last session', async () => {
+        pass(1_000);
+        await tab.login();
+        expect(paths()).toEqual(['POST /auth/login']);
       });
 
       it('ends the session on the server at a logout, and also logs out without the server', async () => {
