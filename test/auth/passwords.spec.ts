@@ -1,5 +1,6 @@
 /** Passwords that are changed and reset, addresses that are verified and changed. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import {
   AccountToken,
@@ -411,6 +412,17 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.users().update({ id }, { password: await bcrypt.hash(PASSWORD, 6) });
     expect((await login(app, email, PASSWORD)).status).toBe(200);
     expect(bcrypt.getRounds(await hash())).toBe(6);
+    // The password changes while the login computes the new hash of the old one.
+    await app.users().update({ id }, { password: old });
+    const changed = await bcrypt.hash(NEW, 5);
+    const compute = bcrypt.hash.bind(bcrypt) as (password: string, rounds: number) => Promise<string>;
+    jest.spyOn(bcrypt, 'hash').mockImplementation((async (password: string, rounds: number) => {
+      await app.users().update({ id }, { password: changed });
+      return compute(password, rounds);
+    }) as never);
+    expect((await login(app, email, PASSWORD)).status).toBe(200);
+    jest.restoreAllMocks();
+    expect(await hash()).toBe(changed);
     await app.close();
   });
 
