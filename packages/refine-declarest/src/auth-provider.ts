@@ -66,7 +66,7 @@ export function authProvider(
       // A login of another user must not send the token of the last one.
       tokens.clear();
       const url = `${base}/${level}`;
-      const answer = await client.send({ method: 'POST', url, resource: level, body, isAnonymous: true });
+      const answer = await client.send({ method: 'POST', url, resource: level, body });
       if (!isSuccess(answer)) throw failureOf(answer, level);
       const { data, message } = answer.json as EnterBody;
       if (data.token === undefined)

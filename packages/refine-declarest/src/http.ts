@@ -22,8 +22,6 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   readonly redirect?: 'error';
-  /** Sent without a token, as a login is. */
-  readonly isAnonymous?: boolean;
 }
 
 /** An answer of any status. */
@@ -99,7 +97,7 @@ export function createClient(url: string, { fetch: fetchOption, storage }: HttpO
    * whose token is refused is repeated once with another one.
    */
   const respondToUser = async (request: Request): Promise<Response> => {
-    if (request.isAnonymous || originOf(request.url) !== originOf(base)) return respond(request);
+    if (originOf(request.url) !== originOf(base)) return respond(request);
     const token = await sessions.token();
     const response = await respond(request, token);
     if (response.status !== 401 || !tokens.read()?.session) return response;
