@@ -14,7 +14,7 @@ const UNIQUE =
 export const SQLITE: Statements = {
   CREATE_STATEMENTS: lines([
     'CREATE TABLE "tasks" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "title" varchar(200) NOT NULL, "done" boolean NOT NULL DEFAULT (0))',
-    `CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "email" varchar(254), "username" varchar(64), "password" varchar(60) NOT NULL, "role" varchar(64) NOT NULL DEFAULT ('USER'), "firstName" varchar(100), "lastName" varchar(100), "active" boolean NOT NULL DEFAULT (1), ${UNIQUE})`,
+    `CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "email" varchar(254), "username" varchar(64), "password" varchar(255) NOT NULL, "role" varchar(64) NOT NULL DEFAULT ('USER'), "firstName" varchar(100), "lastName" varchar(100), "active" boolean NOT NULL DEFAULT (1), ${UNIQUE})`,
   ]),
   DROP_STATEMENTS,
 };
@@ -22,7 +22,7 @@ export const SQLITE: Statements = {
 export const POSTGRES: Statements = {
   CREATE_STATEMENTS: lines([
     'CREATE TABLE "tasks" ("id" SERIAL NOT NULL, "title" character varying(200) NOT NULL, "done" boolean NOT NULL DEFAULT false, CONSTRAINT "PK_8d12ff38fcc62aaba2cab748772" PRIMARY KEY ("id"))',
-    `CREATE TABLE "users" ("id" BIGSERIAL NOT NULL, "email" character varying(254), "username" character varying(64), "password" character varying(60) NOT NULL, "role" character varying(64) NOT NULL DEFAULT 'USER', "firstName" character varying(100), "lastName" character varying(100), "active" boolean NOT NULL DEFAULT true, ${UNIQUE}, CONSTRAINT "PK_a3ffb1c0c8416b9fc6f907b7433" PRIMARY KEY ("id"))`,
+    `CREATE TABLE "users" ("id" BIGSERIAL NOT NULL, "email" character varying(254), "username" character varying(64), "password" character varying(255) NOT NULL, "role" character varying(64) NOT NULL DEFAULT 'USER', "firstName" character varying(100), "lastName" character varying(100), "active" boolean NOT NULL DEFAULT true, ${UNIQUE}, CONSTRAINT "PK_a3ffb1c0c8416b9fc6f907b7433" PRIMARY KEY ("id"))`,
   ]),
   DROP_STATEMENTS,
 };
