@@ -3,6 +3,6 @@ import throttler from '@nestjs/throttler';
 
 const storage = new throttler.ThrottlerStorageService();
 
-process.on('message', async ({ id, parameters }) => {
-  process.send({ id, record: await storage.increment(...parameters) });
+process.on('message', async (/** @type {{ id: number, parameters: Parameters<typeof storage.increment> }} */ sent) => {
+  process.send?.({ id: sent.id, record: await storage.increment(...sent.parameters) });
 });
