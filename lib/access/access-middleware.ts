@@ -21,7 +21,7 @@ export function installAccessMiddleware({ adapter }: Application, decision: Acce
         else done();
       };
       const lookedUp = decision.identify(request);
-      if (lookedUp) lookedUp.then(proceed, done);
+      if (lookedUp) lookedUp.then(proceed).catch(done);
       else proceed();
     });
     // Middleware that main.ts mounts runs before or after the hook, but after this one.
@@ -29,7 +29,7 @@ export function installAccessMiddleware({ adapter }: Application, decision: Acce
   } else {
     const identifyAndEnforce: Middleware = (request, response, next) => {
       const lookedUp = decision.identify(request);
-      if (lookedUp) lookedUp.then(() => enforceOutside(request, response, next), next);
+      if (lookedUp) lookedUp.then(() => enforceOutside(request, response, next)).catch(next);
       else enforceOutside(request, response, next);
     };
     adapter.use(identifyAndEnforce as never);

@@ -10,7 +10,7 @@ import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 import { SessionChecks } from './sessions/session-checks.js';
 import { Sessions } from './sessions/sessions.js';
-import { acceptAny, checkUser, USER_CHECKS, type Check } from './user-checks.js';
+import { acceptAny, checkUser, fitsBcrypt, USER_CHECKS, type Check } from './user-checks.js';
 import { UserRepository, type UserFields } from './user.repository.js';
 
 /** The role that an administration needs. */
@@ -121,7 +121,8 @@ export class Accounts {
     const withHash = login == null ? null : await this.users.findByLogin(loginField, login);
     const hash = withHash && String(withHash.id) === String(user?.id) ? withHash.password : undefined;
     const isEqual = await this.passwords.verify(password, hash);
-    return isEqual && user ? user : undefined;
+    // bcrypt compares only the beginning of an over-long password.
+    return isEqual && user && fitsBcrypt(password) ? user : undefined;
   }
 
   private async changed(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {

@@ -7,7 +7,7 @@ import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
  */
 export function databaseTime(dataSource: DataSource): string {
   if (isPostgres(dataSource)) return 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)';
-  if (isMysql(dataSource)) return 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)';
+  if (isMysql(dataSource)) return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)";
   if (isSqlite(dataSource)) return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
   return String(Date.now());
 }

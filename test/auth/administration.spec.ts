@@ -198,6 +198,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           '?page=1&page=2',
           '?q=',
           '?filter[active]=maybe',
+          '?filter[active]=constructor',
           '?password=x',
           '?q=%00',
           '?__proto__=1',

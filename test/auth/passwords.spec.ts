@@ -240,6 +240,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const session = await register(app);
       expect(await accounts.verifyPassword(session.id, PASSWORD)).toBe(true);
       expect(await accounts.verifyPassword(session.id, NEW)).toBe(false);
+      await accounts.setPassword(session.id, 'p'.repeat(72));
+      expect(await accounts.verifyPassword(session.id, `${'p'.repeat(72)}q`)).toBe(false);
+      await accounts.setPassword(session.id, PASSWORD);
+      Object.assign(session, (await login(app, session.email, PASSWORD)).json.data);
       expect(await accounts.verifyPassword(987_654, PASSWORD)).toBe(false);
       expect(await accounts.endSessions(session.id)).toBe(1);
       expect(await refreshes(app, session)).toBe(401);

@@ -142,6 +142,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       ]);
     });
 
+    it('normalizes no more of a name than an account can have, because that takes quadratic time', async () => {
+      const normalize = jest.spyOn(String.prototype, 'normalize');
+      await guess(app, 'a'.repeat(50_000), '198.51.100.77');
+      const lengths = normalize.mock.contexts.map((name) => String(name).length).filter((length) => length > 100);
+      expect(lengths).toEqual([300]);
+    });
+
     it('parallel guesses compare no more passwords than there are tries', async () => {
       const email = await register();
       const compare = jest.spyOn(bcrypt, 'compare');

@@ -14,7 +14,7 @@ const PARAMETERS: Readonly<Record<string, (text: string) => UserQuery | undefine
   q: (text) => (text.length > 0 && text.length <= MAX_TEXT && !/\p{Cc}/u.test(text) ? { text } : undefined),
   'filter[role]': (role) =>
     role.length > 0 && role.length <= MAX_TEXT && !/\p{Cc}/u.test(role) ? { role } : undefined,
-  'filter[active]': (text) => ({ true: { active: true }, false: { active: false } })[text],
+  'filter[active]': (text) => (/^(true|false)$/.test(text) ? { active: text === 'true' } : undefined),
 };
 const NAMES = Object.keys(PARAMETERS);
 

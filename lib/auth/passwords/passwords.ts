@@ -18,9 +18,10 @@ export class Passwords {
     @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: ResolvedAuthOptions,
   ) {
     this.hasher = passwordHasher ?? bcryptHasher(bcryptRounds);
-    let made: Promise<string> | undefined;
+    let made: string | undefined;
+    // A queue that is full must not be remembered.
     this.unknownHash = passwordHasher
-      ? () => (made ??= hashingQueue.run(() => passwordHasher.hash(newToken())))
+      ? async () => (made ??= await hashingQueue.run(() => passwordHasher.hash(newToken())))
       : () => unknownBcryptHash(bcryptRounds);
   }
 

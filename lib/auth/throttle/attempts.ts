@@ -37,6 +37,8 @@ export interface Attempt {
 }
 
 const NEW_ADDRESS_TRIES = 3;
+/** No account has a longer name. */
+const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
 const MAX_WAITING = 1_000;
 const MAX_COUNTERS = 100_000;
@@ -117,8 +119,8 @@ export class Attempts {
   private countersOf({ action, account, address = 'unknown' }: Attempt) {
     const limits: ReturnType<Limits> = LIMITS[action](this.settings as ThrottleSettings);
     const network = networkOf(address);
-    // One spelling of a name: two of them may be the same to a database.
-    const name = account?.normalize('NFKC').trim().toLowerCase();
+    // One spelling of a name: two of them may be the same to a database. Normalization takes quadratic time.
+    const name = account?.slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
     const counter = (kind: string, free: number | undefined, ...of: (string | undefined)[]): Counter | undefined =>
       free === undefined ? undefined : this.counterOf(hashOf(JSON.stringify([action, kind, ...of])), free);
     return {
