@@ -1,5 +1,5 @@
 /** WebSocket gateways, GraphQL resolvers and microservice handlers, to which only decorators apply (contract 3.7). */
-import { ForbiddenException, UnauthorizedException, type ExecutionContext, type HttpException } from '@nestjs/common';
+import { HttpException, type ExecutionContext } from '@nestjs/common';
 import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isClass } from '../options/invalid-option.js';
@@ -15,9 +15,8 @@ export async function refusalIn(context: ExecutionContext, refusal: HttpExceptio
   const type = context.getType<string>();
   if (type === 'ws') return new (await import('@nestjs/websockets')).WsException(refusal.message);
   if (type === 'rpc') return new (await import('@nestjs/microservices')).RpcException(refusal.message);
-  // These have a status code, from which @nestjs/graphql sets the error code UNAUTHENTICATED or FORBIDDEN.
-  const Exception = refusal.getStatus() === 401 ? UnauthorizedException : ForbiddenException;
-  return new Exception(refusal.message);
+  // Without the members of an answer of HTTP. From the status, @nestjs/graphql sets UNAUTHENTICATED or FORBIDDEN.
+  return new HttpException(refusal.message, refusal.getStatus());
 }
 
 export interface ContextHandler extends ControllerMethod {

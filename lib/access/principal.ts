@@ -27,7 +27,7 @@ interface AuthenticatedRequest extends HttpRequest {
   user?: unknown;
 }
 
-/** @returns a promise only where something has to be looked up: until then, the request has no user */
+/** @returns a promise only where something has to be looked up: until then, a new request has no user */
 export function authenticate(authenticator: Authenticator, request: AuthenticatedRequest): Promise<void> | undefined {
   let authentication: Authentication = { bearerWasSent: true };
   try {
@@ -36,8 +36,10 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
     // A token that cannot be read authenticates nobody.
   }
   const confirmed = authenticator.confirm(authentication);
-  keep(request, confirmed ? { bearerWasSent: true } : authentication);
-  return confirmed?.then((each) => keep(request, each));
+  // Other messages of the connection keep what was found for the last one.
+  if (confirmed) return confirmed.then((each) => keep(request, each));
+  keep(request, authentication);
+  return undefined;
 }
 
 function keep(request: AuthenticatedRequest, authentication: Authentication): void {

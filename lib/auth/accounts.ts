@@ -12,6 +12,7 @@ import { SessionChecks } from './sessions/session-checks.js';
 import { Sessions } from './sessions/sessions.js';
 import { acceptAny, checkUser, fitsBcrypt, USER_CHECKS, type Check } from './user-checks.js';
 import { UserRepository, type UserFields } from './user.repository.js';
+import { withoutHash } from './users-by-login.js';
 
 /** The role that an administration needs. */
 export const ADMIN_ROLE = 'ADMIN';
@@ -46,32 +47,45 @@ export class Accounts {
   }
 
   /**
-   * Ends the sessions of the user, except the one that is kept, and every token that was mailed.
+   * Ends the sessions of the user, and every token that was mailed.
    *
    * @returns `null` for an unknown user @throws InvalidUserError for a password that is not accepted
    */
-  async setPassword(id: string, password: string, kept?: string): Promise<AuthUser | null> {
-    const hash = await this.hashNew(id, password);
-    return hash === undefined ? null : this.storePassword(id, hash, kept);
+  async setPassword(id: string, password: string): Promise<AuthUser | null> {
+    const user = await this.users.findById(id);
+    return user && this.storePassword(id, await this.hashNew(user, password));
   }
 
-  /** @returns the hash; `undefined` for an unknown user @throws InvalidUserError for a password that is not accepted */
-  async hashNew(id: string, password: string): Promise<string | undefined> {
-    const read = this.policy.read(password);
-    const user = await this.users.findById(id);
-    if (!user && 'value' in read) return undefined;
-    await this.policy.check(password, { ...user });
+  /** @throws InvalidUserError for a password that is not accepted */
+  async hashNew(user: AuthUser, password: string): Promise<string> {
+    await this.policy.check(password, { ...withoutHash(user) });
     return this.passwords.hash(password);
   }
 
-  async storePassword(id: string, hash: string, kept?: string): Promise<AuthUser | null> {
+  async storePassword(id: string, hash: string): Promise<AuthUser | null> {
     const user = await this.users.update(id, { password: hash });
-    if (!user) return null;
-    await this.tokens?.removeAll(id);
-    await this.sessions?.endAll(id, kept);
-    this.events.emit('password.changed', { userId: id });
-    this.mails.tellOfChange('password', user.email, user);
+    if (user) await this.passwordHasChanged(user);
     return user;
+  }
+
+  /**
+   * Changes the password that a user has repeated. The session that is kept goes on.
+   *
+   * @param user including its hash @returns `false` where the password has changed since @throws InvalidUserError
+   */
+  async replacePassword(user: AuthUser, password: string, kept: string | undefined): Promise<boolean> {
+    const hash = await this.hashNew(user, password);
+    if (!(await this.users.replaceHash(String(user.id), user.password, hash))) return false;
+    await this.passwordHasChanged(user, kept);
+    return true;
+  }
+
+  private async passwordHasChanged(user: AuthUser, kept?: string): Promise<void> {
+    const userId = String(user.id);
+    await this.tokens?.removeAll(userId);
+    await this.sessions?.endAll(userId, kept);
+    this.events.emit('password.changed', { userId });
+    this.mails.tellOfChange('password', user.email, user);
   }
 
   /** Changes to a verified address, and tells the old one. @throws DuplicateUserError */
@@ -113,16 +127,14 @@ export class Accounts {
     return true;
   }
 
-  /** @returns the user where the password is theirs; the time does not depend on the user */
+  /** @returns the user, including its hash, where the password is theirs; the time does not depend on the user */
   async verifyPassword(id: string, password: string): Promise<AuthUser | undefined> {
-    const user = await this.users.findById(id);
-    const { loginField } = this.options;
-    const login = user?.[loginField];
-    const withHash = login == null ? null : await this.users.findByLogin(loginField, login);
-    const hash = withHash && String(withHash.id) === String(user?.id) ? withHash.password : undefined;
-    const isEqual = await this.passwords.verify(password, hash);
+    const user = await this.users.findWithHash(id);
+    const isEqual = await this.passwords.verify(password, user?.password);
     // bcrypt compares only the beginning of an over-long password.
-    return isEqual && user && fitsBcrypt(password) ? user : undefined;
+    if (!user || !isEqual || !fitsBcrypt(password)) return undefined;
+    // The comparison waits for its turn: the password may have been reset meanwhile.
+    return (await this.users.findWithHash(id))?.password === user.password ? user : undefined;
   }
 
   private async changed(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {

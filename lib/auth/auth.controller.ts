@@ -41,10 +41,10 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
       this.events.emit('user.registered', { userId: String(created.id) });
       const user = profileOf(created, this.options);
       if (this.options.requireVerified) {
-        this.links?.welcome(created);
+        this.links?.welcome(created, address);
         return { success: true, message: VERIFY, data: { user } };
       }
-      const tokens = await this.logins.issue(created, request);
+      const tokens = await this.logins.welcome(created, request);
       return { success: true, message: 'Registration successful', data: { user, ...tokens } };
     }
 
@@ -53,9 +53,8 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     @HttpCode(200)
     @NoStore()
     async login(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
-      const found = await this.logins.verify(body, request);
-      const tokens = await this.logins.issue(found, request);
-      const { id, email, username, role } = profileOf(found, this.options);
+      const { user, tokens } = await this.logins.login(body, request);
+      const { id, email, username, role } = profileOf(user, this.options);
       return { success: true, message: 'Login successful', data: { user: { id, email, username, role }, ...tokens } };
     }
 

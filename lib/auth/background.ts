@@ -22,9 +22,14 @@ export class Background implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     const limit = new AbortController();
     await Promise.race([
-      Promise.all(this.running).finally(() => limit.abort()),
+      this.finish().finally(() => limit.abort()),
       delay(SHUTDOWN_MS, undefined, { signal: limit.signal }).catch(() => undefined),
     ]);
+  }
+
+  /** Work may start other work. */
+  private async finish(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 
   private async runLater(what: string, work: () => Promise<void>): Promise<void> {

@@ -9,6 +9,9 @@ export interface ClientFacts {
 }
 
 const MAX_USER_AGENT = 255;
+/** Some proxies forward the port, too: a client would have a new address for each connection. */
+const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
+const WITH_PORT = /^([\d.]+):\d+$/;
 /** How Node shows IPv4 on a socket of IPv6: `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2). */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
@@ -17,7 +20,8 @@ export function clientFactsOf({ ip, headers }: HttpRequest): ClientFacts {
     ?.toWellFormed()
     .replaceAll(/\p{Cc}/gu, ' ')
     .slice(0, MAX_USER_AGENT);
-  return { address: ip?.replace(MAPPED, '').slice(0, 45), userAgent };
+  const address = ip?.replace(BRACKETED, '$1').replace(WITH_PORT, '$1').replace(MAPPED, '').slice(0, 45);
+  return { address, userAgent };
 }
 
 /** The address as attempts are counted: one client has a whole network of 64 bits of IPv6 (RFC 6177). */

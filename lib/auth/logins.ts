@@ -10,11 +10,13 @@ import { clientFactsOf } from './client-facts.js';
 import { AccountTokens } from './passwords/account-tokens.js';
 import { Passwords } from './passwords/passwords.js';
 import { isText } from './request-fields.js';
+import type { SentToken } from './sessions/refresh-tokens.js';
 import { Sessions, type StartedSession } from './sessions/sessions.js';
 import { Attempts } from './throttle/attempts.js';
 import { Tokens } from './tokens.js';
 import { fitsBcrypt, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { UserRepository } from './user.repository.js';
+import { withoutHash } from './users-by-login.js';
 
 /** A login that is longer belongs to nobody. */
 const MAX_LOGGED = 254;
@@ -40,20 +42,42 @@ export class Logins {
     @Optional() private readonly tokens?: AccountTokens,
   ) {}
 
-  /** Neither the response nor its time reveals which part of the credentials was wrong. @throws 400, 401, 403, 429 */
-  async verify(body: JsonObject, request: HttpRequest): Promise<AuthUser> {
-    const { loginField } = this.options;
+  /**
+   * Neither the response nor its time reveals which part of the credentials was wrong.
+   *
+   * @throws 400, 401, 403, 429; Error where the option `claims` fails
+   */
+  async login(body: JsonObject, request: HttpRequest): Promise<{ user: AuthUser; tokens: IssuedTokens }> {
+    const { name, password } = this.readCredentials(body);
     const { address } = clientFactsOf(request);
-    const { [loginField]: name, password } = body;
-    if (!isText(name) || !isText(password))
-      throw new InvalidUserError(
-        Object.entries({ [loginField]: name, password })
-          .filter(([, value]) => !isText(value))
-          .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
-      );
-    return this.attempts.run({ action: 'password', account: name, address }, () => this.find(name, password, address));
+    const attempt = { action: 'password', account: name, address } as const;
+    const found = await this.attempts.run(attempt, () => this.find(name, password, address));
+    const hash = await this.passwords.renew(found, password);
+    const user = withoutHash(found);
+    const userId = String(user.id);
+    const own = await this.ownClaims(user);
+    const session = await this.sessions?.start(user, clientFactsOf(request));
+    // A reset that came between ends the sessions that it finds.
+    if (session && !(await this.passwords.isStill(userId, password, hash))) {
+      await this.sessions?.endOwn(userId, session.id);
+      throw this.failed(name, address);
+    }
+    this.events.emit('login.succeeded', { userId, address });
+    return { user, tokens: this.tokensOf(user, own, session) };
   }
 
+  private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
+    const { loginField } = this.options;
+    const { [loginField]: name, password } = body;
+    if (isText(name) && isText(password)) return { name, password };
+    throw new InvalidUserError(
+      Object.entries({ [loginField]: name, password })
+        .filter(([, value]) => !isText(value))
+        .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
+    );
+  }
+
+  /** @returns the user including its password hash */
   private async find(name: string, password: string, address: string | undefined): Promise<AuthUser> {
     const { loginField, requireVerified } = this.options;
     // A name that no user can have needs no query.
@@ -61,27 +85,34 @@ export class Logins {
     const user = 'value' in checked ? await this.users.findByLogin(loginField, checked.value as string) : null;
     const matches = await this.passwords.verify(password, user?.password);
     // bcrypt compares only the beginning of an over-long password.
-    if (!user?.active || !matches || !fitsBcrypt(password)) {
-      this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
-      throw new UnauthorizedException('Invalid credentials');
-    }
+    if (!user?.active || !matches || !fitsBcrypt(password)) throw this.failed(name, address);
     if (requireVerified && !(await this.tokens?.isVerified(user)))
       throw new ForbiddenException('The e-mail address is not verified');
-    this.events.emit('login.succeeded', { userId: String(user.id), address });
-    await this.passwords.renew(user, password);
-    return withoutHash(user);
+    return user;
   }
 
-  /** Starts a session, where the application has sessions. @throws Error where the option `claims` fails */
-  async issue(user: AuthUser, request: HttpRequest): Promise<IssuedTokens> {
+  private failed(name: string, address: string | undefined): UnauthorizedException {
+    this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
+    return new UnauthorizedException('Invalid credentials');
+  }
+
+  /** For a user who has registered: starts a session, where the application has sessions. @throws Error where `claims` fails */
+  async welcome(user: AuthUser, request: HttpRequest): Promise<IssuedTokens> {
     const own = await this.ownClaims(user);
-    const session = await this.sessions?.start(user, clientFactsOf(request));
-    return this.tokensOf(user, own, session);
+    return this.tokensOf(user, own, await this.sessions?.start(user, clientFactsOf(request)));
   }
 
-  /** The tokens of a session that was refreshed. @throws Error where the option `claims` fails */
-  async renew(user: AuthUser, session: StartedSession): Promise<IssuedTokens> {
-    return this.tokensOf(user, await this.ownClaims(user), session);
+  /**
+   * Spends a refresh token. Where `claims` fails, the token is not spent.
+   *
+   * @returns `undefined` for a token that is not valid @throws Error where the option `claims` fails
+   */
+  async refresh(sent: SentToken, request: HttpRequest): Promise<IssuedTokens | undefined> {
+    const open = await this.sessions?.open(sent);
+    if (!open) return undefined;
+    const own = await this.ownClaims(open.user);
+    const session = await this.sessions?.rotate(open, clientFactsOf(request));
+    return session && this.tokensOf(open.user, own, session);
   }
 
   private async ownClaims(user: AuthUser): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -99,10 +130,4 @@ export class Logins {
     const { id: sid, refreshToken } = session;
     return { token: this.accessTokens.sign({ ...claims, sid }), refreshToken, expiresIn: this.accessTokens.seconds };
   }
-}
-
-/** A copy: the repository may keep the user that it returned. */
-function withoutHash(user: AuthUser): AuthUser {
-  const shown = Object.entries(user).filter(([name]) => name !== 'password');
-  return Object.assign(Object.create(Object.getPrototypeOf(user) as object) as AuthUser, Object.fromEntries(shown));
 }

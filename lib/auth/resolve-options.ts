@@ -127,7 +127,7 @@ export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStatic
   const authBasePath = plainPath(resolved.authBasePath) as string;
   const nested = { sessions: NESTED.sessions(options.sessions), throttle: NESTED.throttle(options.throttle) };
   expectMailer(resolved);
-  expectList(resolved);
+  expectMethods(options);
   return Object.freeze({ ...resolved, ...nested, authBasePath, randomSecret: randomBytes(48).toString('base64') });
 }
 
@@ -161,15 +161,21 @@ function expectMailer(options: ResolvedStaticOptions): void {
   throw new InvalidOptionError(pathOf(option), 'used with a mailer in production', 'none', advice);
 }
 
-function expectList({ administration, repositoryClass }: ResolvedStaticOptions): void {
-  if (!administration || !repositoryClass || repositoryClass.prototype.list !== UserRepository.prototype.list) return;
-  const advice = `add the method list to ${repositoryClass.name}`;
-  throw new InvalidOptionError(
-    pathOf('administration'),
-    'used with a repositoryClass that lists users',
-    'one without `list`',
-    advice,
-  );
+/** Methods of a `repositoryClass` that an option needs. */
+const NEEDED_METHODS = [
+  ['administration', 'list'],
+  ['administration', 'remove'],
+  ['sessions', 'remove'],
+] as const;
+
+function expectMethods(options: AuthStaticOptions): void {
+  const { repositoryClass } = options;
+  for (const [option, method] of NEEDED_METHODS)
+    if (options[option] && repositoryClass?.prototype[method] === UserRepository.prototype[method]) {
+      const expected = `used with a repositoryClass that has the method \`${method}\``;
+      const advice = `add the method to ${repositoryClass.name}`;
+      throw new InvalidOptionError(pathOf(option), expected, 'one without it', advice);
+    }
 }
 
 function resolveLinks(links: unknown, statics: ResolvedStaticOptions): string {

@@ -58,8 +58,13 @@ class TypeOrmUserRepository extends UserRepository {
     return 'value' in key ? this.findOne('id', key.value) : null;
   }
 
+  override async findWithHash(id: string): Promise<AuthUser | null> {
+    const key = this.schema.id.type.readText(id);
+    return 'value' in key ? this.findOne('id', key.value, true) : null;
+  }
+
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
-    const user = await this.findOne(field, value);
+    const user = await this.findOne(field, value, true);
     // A database collation may treat two different spellings as equal.
     return user?.[field] === value ? user : null;
   }
@@ -78,8 +83,15 @@ class TypeOrmUserRepository extends UserRepository {
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
     const key = this.schema.id.type.readText(id);
     if (!('value' in key)) return null;
-    await this.run(() => this.updateBy(this.users, key.value, fields));
+    await this.run(() => this.updateWhere(this.users, { id: key.value }, fields));
     return this.findById(id);
+  }
+
+  override async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+    const key = this.schema.id.type.readText(id);
+    if (!('value' in key)) return false;
+    const where = { id: key.value, password: from };
+    return this.run(() => this.updateWhere(this.users, where, { password: to }));
   }
 
   override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {
@@ -109,7 +121,7 @@ class TypeOrmUserRepository extends UserRepository {
 
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
     return this.unlessLast(id, role, async (users, key) => {
-      await this.updateBy(users, key, fields);
+      await this.updateWhere(users, { id: key }, fields);
       const user = await users.createQueryBuilder('record').where({ id: key }).getOne();
       return user && this.withId(user);
     });
@@ -144,12 +156,14 @@ class TypeOrmUserRepository extends UserRepository {
     });
   }
 
-  private async updateBy(users: Repository<AuthUser>, id: unknown, fields: UserFields): Promise<void> {
+  /** @returns whether a row was updated */
+  private async updateWhere(users: Repository<AuthUser>, where: object, fields: UserFields): Promise<boolean> {
     // TypeORM calls `@BeforeUpdate` listeners on instances only. A constructor could set further columns.
     const { prototype } = users.metadata.target as Type<AuthUser>;
     const changes = Object.assign(Object.create(prototype as object) as AuthUser, fields);
-    const update = users.createQueryBuilder().update().set(changes).where({ id });
-    await update.execute().catch((error: unknown) => this.fail(error, fields));
+    const update = users.createQueryBuilder().update().set(changes).where(where);
+    const { affected } = await update.execute().catch((error: unknown) => this.fail(error, fields));
+    return affected !== 0;
   }
 
   private async removeBy(users: Repository<AuthUser>, id: unknown): Promise<boolean> {
@@ -169,17 +183,9 @@ class TypeOrmUserRepository extends UserRepository {
     return Object.assign(user, { id: this.schema.id.type.write(user.id) });
   }
 
-  override async replaceHash(id: string, from: string, to: string): Promise<void> {
-    const key = this.schema.id.type.readText(id);
-    if (!('value' in key)) return;
-    const update = this.users.createQueryBuilder().update().set({ password: to });
-    update.where({ id: key.value, password: from }).updateEntity(false).callListeners(false);
-    await this.run(() => update.execute()).catch((error: unknown) => this.fail(error, {}));
-  }
-
-  private async findOne(field: 'id' | LoginField, value: unknown): Promise<AuthUser | null> {
+  private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {
     const query = this.users.createQueryBuilder('record').where(`record.${field} = :value`, { value });
-    if (field !== 'id') query.addSelect('record.password');
+    if (withHash) query.addSelect('record.password');
     const user = await this.run(() => query.getOne()).catch((error: unknown) => {
       const failure = databaseFailureOf(error);
       if (failure === 'unavailable') throw new DatabaseUnavailable();

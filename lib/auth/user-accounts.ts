@@ -8,6 +8,7 @@ import { AccountTokens } from './passwords/account-tokens.js';
 import { Sessions } from './sessions/sessions.js';
 import { checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
 import { DuplicateUserError, UserRepository, type UserList, type UserQuery } from './user.repository.js';
+import { userByLogin } from './users-by-login.js';
 
 /** A user to create: the login field, a password, and any other field. */
 export interface NewUser {
@@ -152,14 +153,9 @@ export class UserAccounts {
       this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
   }
 
-  /** Reads the user a second time, because `findByLogin` returns the password hash. */
-  private async findByLogin(user: NewUser): Promise<AuthUser | null> {
+  private findByLogin(user: NewUser): Promise<AuthUser | null> {
     const { loginField } = this.options;
-    const login = USER_CHECKS[loginField](user[loginField]);
-    // `create` names every invalid field.
-    if (!('value' in login)) return null;
-    const found = await this.users.findByLogin(loginField, login.value as string);
-    return found && this.users.findById(String(found.id));
+    return userByLogin(this.users, loginField, user[loginField]);
   }
 }
 

@@ -59,11 +59,24 @@ export abstract class UserRepository {
   /** @returns the user with its id and defaults @throws DuplicateUserError when a unique value is taken */
   abstract create(fields: UserFields): Promise<AuthUser>;
 
+  /** @returns the user including its password hash, or `null` */
+  async findWithHash(id: string): Promise<AuthUser | null> {
+    const { email = null, username = null } = (await this.findById(id)) ?? {};
+    const [field, login] = email === null ? (['username', username] as const) : (['email', email] as const);
+    const user = login === null ? null : await this.findByLogin(field, login);
+    return user && String(user.id) === id ? user : null;
+  }
+
   /**
-   * Replaces a password hash that was made at a lower cost, unless the password has changed since it was read. A repository
-   * that does not implement it keeps the old hash.
+   * Replaces a password hash, unless the password has changed since the hash was read. A repository that several requests
+   * use at once should make it one statement: as it is here, a change between its two statements is lost.
+   *
+   * @returns whether it was replaced
    */
-  async replaceHash(_id: string, _from: string, _to: string): Promise<void> {}
+  async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+    const user = await this.findWithHash(id);
+    return user?.password === from && (await this.update(id, { password: to })) !== null;
+  }
 
   /**
    * Lists users in the order of their ids. The options that list users need it.

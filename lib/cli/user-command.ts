@@ -10,6 +10,7 @@ import { MailedLinks } from '../auth/passwords/mailed-links.js';
 import { UserAccounts } from '../auth/user-accounts.js';
 import { checkUser, USER_CHECKS } from '../auth/user-checks.js';
 import { UserRepository } from '../auth/user.repository.js';
+import { userByLogin } from '../auth/users-by-login.js';
 import type { Outcome, UserAction, UserCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { loadModule } from './load-module.js';
@@ -42,7 +43,7 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
     if (!optionsOf(app).mailer)
       throw new CommandError('The application has no mailer. Set the option mailer of AuthModule.');
     if (user.email === null) throw new CommandError(`User ${user.id} has no e-mail address.`);
-    await app.get(MailedLinks, ANYWHERE).sendReset(user);
+    await app.get(MailedLinks, ANYWHERE).send('reset', user);
     return `A link for a new password was mailed to user ${user.id}.`;
   },
 };
@@ -81,9 +82,7 @@ function expectAuth(app: INestApplicationContext): void {
 async function findUser(app: INestApplicationContext, { login }: UserCommand): Promise<AuthUser> {
   const { loginField } = optionsOf(app);
   const users = app.get<UserRepository>(UserRepository as never, ANYWHERE);
-  const read = USER_CHECKS[loginField](login);
-  const found = 'value' in read ? await users.findByLogin(loginField, read.value as string) : null;
-  const user = found && (await users.findById(String(found.id)));
+  const user = await userByLogin(users, loginField, login);
   if (!user) throw new CommandError(`There is no user with the ${loginField} ${JSON.stringify(login)}.`);
   return user;
 }

@@ -110,16 +110,19 @@ describe('options of accounts', () => {
   });
 });
 
-it('administration needs a repositoryClass that lists users', async () => {
+it.each([
+  [{ administration: true }, 'administration', 'list'],
+  [{ sessions: true }, 'sessions', 'remove'],
+])('%j needs a repositoryClass with the method', async (options, option, method) => {
   class Store extends UserRepository {
     findById = () => Promise.resolve(null);
     findByLogin = () => Promise.resolve(null);
     create = () => Promise.reject(new Error('none'));
     update = () => Promise.resolve(null);
   }
-  const { message } = await errorOf({ administration: true, repositoryClass: Store });
+  const { message } = await errorOf({ ...options, repositoryClass: Store });
   expect(message).toMatch(SENTENCE);
-  expect(message).toContain('must be used with a repositoryClass that lists users, got one without `list`.');
+  expect(message).toContain(`\`${option}\` must be used with a repositoryClass that has the method \`${method}\``);
 });
 
 it('jwtExpirationHours beside sessions is a warning', async () => {

@@ -290,6 +290,46 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('nobody gets a role above ADMIN from who has not got it, nor takes it', async () => {
+    const app = await startAuth(platform, {
+      auth: { administration: true, sessions: true, roleHierarchy: { OWNER: ['ADMIN'], ADMIN: ['EDITOR'] } },
+    });
+    const accounts = app.app.get(UserAccounts, { strict: false });
+    const [owner, admin, user] = await Promise.all(
+      ['OWNER', 'ADMIN', 'USER'].map((role) => accounts.create({ email: uniqueEmail(), password: PASSWORD, role })),
+    );
+    const tokenOf = async (email: unknown): Promise<string> =>
+      (await app.post('/api/auth/login', { email, password: PASSWORD })).json.data.token;
+    const send = (token: string, method: string, path: string, json?: object) =>
+      request(app.url, method, `/api/auth/users/${path}`, { token, ...(json && { json }) });
+    const ofAdmin = await tokenOf(admin?.email);
+    const message = 'Only a user with the role OWNER may give it, or change a user who has it';
+    for (const each of [admin, user])
+      expect(expectFailure(await send(ofAdmin, 'PATCH', `${each?.id}`, { role: 'OWNER' }), 403)).toBe(message);
+    expect(expectFailure(await send(ofAdmin, 'PATCH', `${owner?.id}`, { active: false }), 403)).toBe(message);
+    expect((await send(ofAdmin, 'DELETE', `${owner?.id}/sessions`)).status).toBe(403);
+    for (const role of ['EDITOR', 'ADMIN', 'OTHER'])
+      expect((await send(ofAdmin, 'PATCH', `${user?.id}`, { role })).status).toBe(200);
+    expect((await send(await tokenOf(owner?.email), 'PATCH', `${user?.id}`, { role: 'OWNER' })).status).toBe(200);
+    await app.close();
+  });
+
+  it('guesses of taken values by the own profile are counted', async () => {
+    @Entity('member')
+    class Member extends AuthUser {
+      @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) phone!: string | null;
+    }
+    const auth = { userClass: Member, registrationFields: ['phone'], sessions: true, throttle: { addressTries: 3 } };
+    const app = await startAuth(platform, { auth });
+    await app.register({ email: uniqueEmail(), phone: '1' });
+    const { token } = await app.register({ email: uniqueEmail() });
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 4; tries += 1)
+      statuses.push((await request(app.url, 'PATCH', '/api/auth/me', { token, json: { phone: '1' } })).status);
+    expect(statuses).toEqual([400, 400, 400, 429]);
+    await app.close();
+  });
+
   it('a rule of the application for the same path replaces the role', async () => {
     class Support extends SecurityConfig {
       configure(): void {

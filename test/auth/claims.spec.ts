@@ -190,6 +190,22 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('claims that fail at a refresh do not spend the token', async () => {
+    let fails = false;
+    const claimsOf = () => {
+      if (fails) throw new Error('the directory is away');
+      return {};
+    };
+    const app = await startAuth(platform, { auth: { claims: claimsOf, sessions: true } });
+    const { refreshToken } = (await app.register({ email: uniqueEmail() })) as unknown as { refreshToken: string };
+    const refresh = async () => (await app.post('/api/auth/refresh', { refreshToken })).status;
+    fails = true;
+    expect([await refresh(), await refresh(), await refresh()]).toEqual([500, 500, 500]);
+    fails = false;
+    expect([await refresh(), await refresh(), await refresh()]).toEqual([200, 200, 401]);
+    await app.close();
+  });
+
   it('a replaced secret still verifies, and no longer signs', async () => {
     const secrets = ['a-new-secret-of-more-than-32-bytes-0123456789', TEST_SECRET];
     const app = await startAuth(platform, { auth: { jwtSecret: secrets, sessions: true } });

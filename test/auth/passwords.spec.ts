@@ -10,12 +10,15 @@ import {
   type PasswordHasher,
   useClass,
   UserAccounts,
+  UserRepository,
 } from 'declarest';
 import { DataSource } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
+import { AccountTables } from '../../lib/auth/account-tables.js';
+import { Background } from '../../lib/auth/background.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 const NEW = 'a new password of mine';
@@ -139,6 +142,31 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(Mailbox.mails.map(({ to }) => to)).toEqual([known.email]);
     });
 
+    it('an unknown address leads to the same statements, also after the answer', async () => {
+      const { email } = await register(app);
+      const tables = app.app.get(AccountTables, { strict: false });
+      const run = jest.spyOn(tables, 'run');
+      const login = jest.spyOn(app.app.get(UserRepository as never, { strict: false }), 'findByLogin' as never);
+      const counts: number[][] = [];
+      for (const path of ['/password/forgot', '/verify/resend'])
+        for (const address of [email, 'nobody@example.com']) {
+          const before = await repository(app, AccountToken).count();
+          await app.post(`/api/auth${path}`, { email: address });
+          await delay(100);
+          const tokens = (await repository(app, AccountToken).count()) - before;
+          counts.push([tokens, run.mock.calls.length, login.mock.calls.length]);
+          run.mockClear();
+          login.mockClear();
+        }
+      jest.restoreAllMocks();
+      expect(counts).toEqual([
+        [1, 1, 1],
+        [1, 1, 1],
+        [1, 2, 1],
+        [1, 2, 1],
+      ]);
+    });
+
     it('a mailer that is slow or throws does not show, and no token is logged', async () => {
       const { email } = await register(app);
       Mailbox.work = () => delay(500);
@@ -211,6 +239,17 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await login(app, address, PASSWORD)).status).toBe(200);
       expect((await login(app, session.email, PASSWORD)).status).toBe(401);
       expect((await mailsTo(session.email))[0]).toMatchObject({ kind: 'changed', changed: 'email' });
+    });
+
+    it('a link for a new address ends with a change of the address that the application makes', async () => {
+      const { email, id, token } = await register(app);
+      const [other, changed] = [uniqueEmail(), uniqueEmail()];
+      await app.post('/api/auth/email', { password: PASSWORD, email: other }, { token });
+      const [mail] = await mailsTo(other);
+      await app.users().update({ id }, { email: changed });
+      expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(401);
+      await app.users().update({ id }, { email });
+      expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(204);
     });
 
     it('an address that was taken meanwhile is 400', async () => {
@@ -346,6 +385,36 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.post('/api/auth/password/forgot', { email });
     await app.close();
     expect(Mailbox.mails.map(({ to, kind }) => [to, kind])).toEqual([[email, 'reset']]);
+  });
+
+  it('an application that stops waits for work that other work has started', async () => {
+    const background = new Background();
+    let isDone = false;
+    const inner = async () => {
+      await delay(30);
+      isDone = true;
+    };
+    background.run('outer', async () => {
+      await delay(30);
+      background.run('inner', inner);
+    });
+    await background.beforeApplicationShutdown();
+    expect(isDone).toBe(true);
+  });
+
+  it('a hash of a lower cost takes as long as that of an unknown user', async () => {
+    const app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
+    const { id, email } = await register(app);
+    await app.users().update({ id }, { password: await bcrypt.hash(PASSWORD, 4) });
+    const work = { compare: jest.spyOn(bcrypt, 'compare'), hash: jest.spyOn(bcrypt, 'hash') };
+    expect((await login(app, email, 'not the password')).status).toBe(401);
+    const costs = [
+      ...work.compare.mock.calls.map(([, hash]) => bcrypt.getRounds(String(hash))),
+      ...work.hash.mock.calls.map(([, cost]) => Number(cost)),
+    ];
+    expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
+    jest.restoreAllMocks();
+    await app.close();
   });
 
   it('with requireVerified and usernames, an address is required', async () => {

@@ -1,16 +1,21 @@
 /** `sessions: { revocation: 'immediate' }`: an access token ends with its session, on every instance. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { CrudController, UserAccounts } from 'declarest';
+import { jest } from '@jest/globals';
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { Authenticated, CrudController, CurrentUser, type Principal, Public, UserAccounts } from 'declarest';
+import { io } from 'socket.io-client';
 import { as } from 'declarest/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CrudModule, AuthModule, SecurityConfig } from 'declarest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { PLATFORMS, startApp, type RunningApp } from '../harness/platforms.js';
+import { AccountTables } from '../../lib/auth/account-tables.js';
+import { SessionChecks } from '../../lib/auth/sessions/session-checks.js';
+import { linesOf, PLATFORMS, startApp, type RunningApp } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { claims, makeToken } from '../harness/tokens.js';
-import { AUTH, PASSWORD, uniqueEmail, WhoController } from './auth-app.js';
+import { AUTH, PASSWORD, startAuth, uniqueEmail, WhoController } from './auth-app.js';
 
 @Entity()
 class Note {
@@ -148,6 +153,56 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
     expect(statements.filter((sql) => sql.includes('declarest_auth_session'))).toHaveLength(2);
     await close();
     await drop();
+  });
+});
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  it('messages of one connection at the same time all have the user, while the session is read', async () => {
+    @WebSocketGateway()
+    class Gateway {
+      @Authenticated()
+      @SubscribeMessage('who')
+      async who(@CurrentUser() user?: Principal) {
+        return user?.id;
+      }
+      @Public()
+      @SubscribeMessage('open')
+      async open(@CurrentUser() user?: Principal) {
+        return user?.id ?? null;
+      }
+    }
+    const app = await startAuth(platform, { auth: { sessions: { revocation: 'immediate' } }, providers: [Gateway] });
+    const { token, user } = await app.register({ email: uniqueEmail() });
+    const find = SessionChecks.prototype.confirm;
+    let calls = 0;
+    // Every other look-up takes longer.
+    jest.spyOn(SessionChecks.prototype, 'confirm').mockImplementation(async function (this: SessionChecks, sent) {
+      await delay((calls += 1) % 2 === 0 ? 20 : 5);
+      return find.call(this, sent);
+    });
+    const socket = io(app.url, { forceNew: true, reconnection: false, auth: { token } });
+    const send = (event: string) => new Promise((resolve) => socket.emit(event, {}, resolve));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(n % 3 === 0 ? 'open' : 'who')));
+    expect(answers).toEqual(Array(20).fill(user['id']));
+    socket.disconnect();
+    jest.restoreAllMocks();
+    await app.close();
+  });
+
+  it('a session that has ended is read once a second at most, and a failure to read is logged', async () => {
+    const app = await startAuth(platform, { auth: { sessions: { revocation: 'immediate' } } });
+    const { token } = await app.register({ email: uniqueEmail() });
+    await app.post('/api/auth/logout', undefined, { token });
+    const run = jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run');
+    for (let count = 0; count < 5; count += 1) expect((await app.get('/api/auth/me', { token })).status).toBe(401);
+    expect(run).toHaveBeenCalledTimes(1);
+    jest.restoreAllMocks();
+    await app.users().query('DROP TABLE declarest_auth_session');
+    await delay(1_001);
+    expect((await app.get('/api/auth/me', { token })).status).toBe(503);
+    const [line] = linesOf(app.logs, 'error');
+    expect(line).toContain('The session of a token could not be read.');
+    await app.close();
   });
 });
 

@@ -354,8 +354,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       [true, { name: 'user.registered', userId }],
       [true, { name: 'session.started', userId, sessionId: payloadOf(session.token).sid }],
       [true, { name: 'login.failed', login: session.email, address: '127.0.0.1' }],
-      [true, { name: 'login.succeeded', userId, address: '127.0.0.1' }],
       [true, { name: 'session.started', userId, sessionId: expect.any(String) }],
+      [true, { name: 'login.succeeded', userId, address: '127.0.0.1' }],
       [true, { name: 'session.ended', userId, sessionId: payloadOf(session.token).sid, count: 1 }],
       [true, { name: 'session.reused', userId, sessionId: payloadOf(session.token).sid, address: '127.0.0.1' }],
     ]);

@@ -8,8 +8,8 @@ import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS, type Platform } from '../harness/platforms.js';
-import { networkOf } from '../../lib/auth/client-facts.js';
+import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
+import { clientFactsOf, networkOf } from '../../lib/auth/client-facts.js';
 import {
   type AuthApp,
   type AuthAppOptions,
@@ -19,6 +19,7 @@ import {
   startAuth,
   uniqueEmail,
 } from './auth-app.js';
+import { Attempts } from '../../lib/auth/throttle/attempts.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 /** The storage of @nestjs/throttler, in a process of its own. */
@@ -62,6 +63,9 @@ afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
 });
+
+const countersOf = (app: AuthApp): Map<string, unknown> =>
+  Reflect.get(app.app.get(Attempts, { strict: false }), 'counters') as Map<string, unknown>;
 
 /** Moves the clock of this process. */
 function later(ms: number): void {
@@ -124,6 +128,30 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(statuses).toEqual([...times(12, 401), 429, 429]);
       const email = await register();
       expect((await guess(app, email, '203.0.113.66', PASSWORD)).status).toBe(429);
+    });
+
+    it('others behind an address do not stop a user who has logged in from there', async () => {
+      const [known, other] = [await register(), await register()];
+      expect((await guess(app, known, '203.0.113.77', PASSWORD)).status).toBe(200);
+      await statusesOf(12, (n) => guess(app, `nobody${n}@example.com`, '203.0.113.77'));
+      expect((await guess(app, other, '203.0.113.77', PASSWORD)).status).toBe(429);
+      expect((await guess(app, known, '203.0.113.77', PASSWORD)).status).toBe(200);
+      // The user's own failures still count.
+      expect(await statusesOf(6, () => guess(app, known, '203.0.113.77'))).toEqual([...times(5, 401), 429]);
+    });
+
+    it('an address that is stopped keeps no names in memory', async () => {
+      await statusesOf(12, (n) => guess(app, `nobody${n}@example.com`, '203.0.113.78'));
+      const { size } = countersOf(app);
+      expect(await statusesOf(20, (n) => guess(app, `other${n}@example.com`, '203.0.113.78'))).toEqual(times(20, 429));
+      expect(countersOf(app).size).toBe(size);
+    });
+
+    it('refresh tokens that were not issued here do not stop those that were', async () => {
+      const { refreshToken } = (await guess(app, await register(), '203.0.113.79', PASSWORD)).json.data;
+      const refresh = (token: string) => app.post('/api/auth/refresh', { refreshToken: token }, from('203.0.113.79'));
+      expect(await statusesOf(13, () => refresh('x'.repeat(86)))).toEqual([...times(12, 401), 429]);
+      expect((await refresh(refreshToken)).status).toBe(200);
     });
 
     it('a /64 of IPv6 is one address', async () => {
@@ -255,6 +283,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('mails to addresses that register are limited by the address of the client', async () => {
+    Mailbox.mails.length = 0;
+    const app = await startAuth(platform, {
+      auth: { requireVerified: true, mailer: useClass(Mailbox), throttle: { addressTries: 2 } },
+    });
+    const emails = [uniqueEmail(), uniqueEmail(), uniqueEmail()];
+    for (const email of emails)
+      expect((await app.post('/api/auth/register', { email, password: PASSWORD })).status).toBe(201);
+    await mailsTo(emails[1] as string);
+    expect(await noMailsTo(emails[2] as string)).toEqual([]);
+    await app.close();
+  });
+
   it('guesses of links are limited by address', async () => {
     const app = await startAuth(platform, { auth: { passwordReset: true, throttle: { addressTries: 4 } } });
     const body = { token: 'x'.repeat(43), password: PASSWORD };
@@ -288,15 +329,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     storage.end();
   });
 
-  it('a storage that fails does not open the login', async () => {
-    const storage: ThrottleStorage = {
-      increment: () => Promise.reject(new Error('no connection to redis://secret@host')),
-    };
-    const app = await startAuth(platform, { auth: { throttle: { storage } } });
+  it('a storage that fails does not make guesses free', async () => {
+    const increment = () => Promise.reject(new Error('no connection to redis://secret@host'));
+    const app = await startAuth(platform, { auth: { throttle: { tries: 4, storage: { increment } } } });
     const { email } = (await app.register({ email: uniqueEmail() })).user;
     expect((await guess(app, email as string, undefined, PASSWORD)).status).toBe(200);
-    const answer = await guess(app, email as string);
-    expect([answer.status, answer.json]).toEqual([500, { success: false, message: 'Internal server error' }]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => guess(app, email as string)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...times(4, 401), ...times(4, 429)]);
+    const lines = linesOf(app.logs, 'error');
+    expect(lines).toEqual([expect.stringContaining('`throttle` failed: Error. This process counts by itself.')]);
     await app.close();
   });
 
@@ -309,6 +350,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const { error } = await bootAuth(platform, { auth: { throttle: throttle as never } });
     expect(String(error)).toContain(message);
   });
+});
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:4711', '192.0.2.1'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[::ffff:192.0.2.1]:4711', '192.0.2.1'],
+  ['2001:db8::1', '2001:db8::1'],
+])('the address of %s is %s', (ip, address) => {
+  expect(clientFactsOf({ ip, headers: {}, method: 'GET' } as never).address).toBe(address);
 });
 
 it.each([

@@ -2,6 +2,7 @@
 import {
   ConflictException,
   Delete,
+  ForbiddenException,
   Get,
   HttpCode,
   Inject,
@@ -13,10 +14,12 @@ import {
   Req,
 } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
+import { AccessRules } from '../../access/access-rules.js';
 import { JsonBody, type JsonObject } from '../../http/json-body.js';
+import type { Principal } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { ADMIN_ROLE, Accounts } from '../accounts.js';
-import { AuthController, DefaultAccess, when } from '../auth-route.js';
+import { AuthController, DefaultAccess, SignedIn, when } from '../auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
 import type { AuthUser } from '../auth-user.js';
 import { MailedLinks } from '../passwords/mailed-links.js';
@@ -38,6 +41,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     constructor(
       private readonly users: UserRepository,
       private readonly accounts: Accounts,
+      private readonly rules: AccessRules,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
       @Optional() private readonly sessions?: Sessions,
       @Optional() private readonly links?: MailedLinks,
@@ -56,14 +60,15 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
 
     @DefaultAccess(ADMIN_ONLY)
     @Patch('users/:id')
-    async updateUser(@Param('id') id: string, @JsonBody() body: JsonObject) {
-      const before = await this.find(id);
+    async updateUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
+      const before = await this.find(id, caller);
       const nulls = NAMES.filter((name) => body[name] === null).map((name) => [name, null]);
       const missing = ['role', 'active'].filter((name) => body[name] === null);
       const fields = {
         ...checkUser(body, { role, active, firstName, lastName }, missing),
         ...(Object.fromEntries(nulls) as Record<string, null>),
       };
+      if (typeof fields.role === 'string') this.expectNotAbove(fields.role, caller);
       const changed = Object.keys(fields).length > 0 ? await this.accounts.changeKeepingAdmin(id, fields) : before;
       if (!changed) throw unknownUser(id);
       return { success: true, message: 'User updated', data: { user: profileOf(changed, this.options) } };
@@ -72,8 +77,8 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     @DefaultAccess(ADMIN_ONLY)
     @when(passwordReset, Post('users/:id/reset'))
     @HttpCode(202)
-    async mailPasswordReset(@Param('id') id: string) {
-      const user = await this.find(id);
+    async mailPasswordReset(@Param('id') id: string, @SignedIn() caller: Principal) {
+      const user = await this.find(id, caller);
       if (user.email === null) throw new ConflictException('This user has no e-mail address');
       if (!user.active) throw new ConflictException('This user is not active');
       this.links?.startReset(user);
@@ -83,15 +88,23 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     @DefaultAccess(ADMIN_ONLY)
     @when(hasSessions !== undefined, Delete('users/:id/sessions'))
     @HttpCode(204)
-    async endUserSessions(@Param('id') id: string): Promise<void> {
-      await this.find(id);
+    async endUserSessions(@Param('id') id: string, @SignedIn() caller: Principal): Promise<void> {
+      await this.find(id, caller);
       await this.sessions?.endAll(id);
     }
 
-    private async find(id: string): Promise<AuthUser> {
+    private async find(id: string, caller: Principal): Promise<AuthUser> {
       const user = await this.users.findById(id);
       if (!user) throw unknownUser(id);
+      this.expectNotAbove(user.role, caller);
       return user;
+    }
+
+    /** A role that includes ADMIN is above it: who has not got it must not get it, nor take it from others. */
+    private expectNotAbove(role: string, { roles }: Principal): void {
+      const expand = (names: readonly string[]) => this.rules.compiled?.roles.expand(names) ?? names;
+      if (!expand([role]).includes(ADMIN_ROLE) || expand(roles).includes(role)) return;
+      throw new ForbiddenException(`Only a user with the role ${role} may give it, or change a user who has it`);
     }
   }
 

@@ -8,10 +8,12 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import { Accounts } from '../accounts.js';
 import { AuthController, DefaultAccess, SignedIn } from '../auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
+import { clientFactsOf } from '../client-facts.js';
 import { OwnPassword } from '../own-password.js';
 import { profileOf } from '../profile.js';
 import { Registration } from '../registration.js';
 import { readTexts } from '../request-fields.js';
+import { Attempts } from '../throttle/attempts.js';
 import { UserRepository } from '../user.repository.js';
 
 export function profileController({ authBasePath }: ResolvedStaticOptions): Type<unknown> {
@@ -22,16 +24,21 @@ export function profileController({ authBasePath }: ResolvedStaticOptions): Type
       private readonly accounts: Accounts,
       private readonly registration: Registration,
       private readonly ownPassword: OwnPassword,
+      private readonly attempts: Attempts,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
 
     @DefaultAccess('authenticated')
     @Patch('me')
-    async updateMe(@JsonBody() body: JsonObject, @SignedIn() { id }: Principal) {
+    async updateMe(@JsonBody() body: JsonObject, @SignedIn() { id }: Principal, @Req() request: HttpRequest) {
       const before = await this.users.findById(String(id));
       if (!before?.active) throw new AuthenticationRequired(true);
       const fields = this.registration.readChanges(body);
-      const user = Object.keys(fields).length === 0 ? before : await this.accounts.change(String(id), fields);
+      const { address } = clientFactsOf(request);
+      const change = () => this.accounts.change(String(id), fields);
+      // The answer tells whether a value of a unique column is taken, as that of a registration does.
+      const user =
+        Object.keys(fields).length === 0 ? before : await this.attempts.run({ action: 'register', address }, change);
       if (!user) throw new AuthenticationRequired(true);
       return { success: true, message: 'Profile updated', data: { user: profileOf(user, this.options) } };
     }

@@ -23,6 +23,10 @@ export class AccountToken {
   @Column({ type: 'varchar', length: 254 })
   email!: string;
 
+  /** The address that the user had then: the token ends where that changes. */
+  @Column({ type: 'varchar', length: 254, nullable: true })
+  userEmail!: string | null;
+
   @Index()
   @Column(TIME)
   expiresAt!: number;

@@ -14,14 +14,18 @@ const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
   email: 24 * HOUR_MS,
 };
 
+/** Whom a token is for. */
+export type Addressee = Pick<AuthUser, 'email'> & { readonly id: string | number };
+
 @Injectable()
 export class AccountTokens {
   constructor(private readonly tables: AccountTables) {}
 
-  /** @returns the token, which is stored nowhere */
-  async create(purpose: TokenPurpose, userId: string, email: string): Promise<string> {
+  /** @param email the address to verify, or to mail the token to @returns the token, which is stored nowhere */
+  async create(purpose: TokenPurpose, { id, email: userEmail }: Addressee, email: string): Promise<string> {
     const token = newToken();
-    const row = { hash: hashOf(token), userId, purpose, email, expiresAt: Date.now() + LIFETIME_MS[purpose] };
+    const expiresAt = Date.now() + LIFETIME_MS[purpose];
+    const row = { hash: hashOf(token), userId: String(id), purpose, email, userEmail, expiresAt };
     await this.tables.run((manager) => manager.insert(AccountToken, row));
     return token;
   }
@@ -34,9 +38,14 @@ export class AccountTokens {
   }
 
   /** @returns whether this request is the one that uses it */
-  async spend({ hash }: AccountToken): Promise<boolean> {
+  async spend({ hash }: Pick<AccountToken, 'hash'>): Promise<boolean> {
     const { affected } = await this.tables.run((manager) => manager.delete(AccountToken, { hash }));
     return affected === 1;
+  }
+
+  /** Of a token that was not mailed. */
+  async remove(token: string): Promise<void> {
+    await this.spend({ hash: hashOf(token) });
   }
 
   /** Puts a token back, where the change that it was spent for failed. */
@@ -48,7 +57,7 @@ export class AccountTokens {
     await this.tables.run((manager) => manager.delete(AccountToken, { userId }));
   }
 
-  async isVerified({ id, email }: AuthUser): Promise<boolean> {
+  async isVerified({ id, email }: Addressee): Promise<boolean> {
     const userId = String(id);
     const row = await this.tables.run((manager) => manager.findOneBy(VerifiedEmail, { userId }));
     return email !== null && row?.email === email;

@@ -27,7 +27,7 @@ export function resetController({ authBasePath }: ResolvedStaticOptions): Type<u
     @HttpCode(202)
     forgotPassword(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
       const { email } = readTexts(body, ['email']);
-      this.links.askForReset(email, clientFactsOf(request).address);
+      this.links.ask('reset', email, clientFactsOf(request).address);
       return MAILED;
     }
 
@@ -67,7 +67,7 @@ export function verificationController({ authBasePath }: ResolvedStaticOptions):
     @HttpCode(202)
     resendVerification(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
       const { email } = readTexts(body, ['email']);
-      this.links.askForVerification(email, clientFactsOf(request).address);
+      this.links.ask('verify', email, clientFactsOf(request).address);
       return MAILED;
     }
 

@@ -5,9 +5,10 @@ import { AuthEvents } from '../auth-events.js';
 import { Accounts } from '../accounts.js';
 import type { AuthUser } from '../auth-user.js';
 import { Background } from '../background.js';
-import { Attempts } from '../throttle/attempts.js';
+import { Attempts, type Attempt } from '../throttle/attempts.js';
 import { InvalidUserError, USER_CHECKS } from '../user-checks.js';
 import { DuplicateUserError, UserRepository } from '../user.repository.js';
+import { userByLogin } from '../users-by-login.js';
 import { AccountMails, failed } from './account-mails.js';
 import type { AccountToken } from './account-token.js';
 import { AccountTokens } from './account-tokens.js';
@@ -15,11 +16,7 @@ import { AccountTokens } from './account-tokens.js';
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');
 
-/** @throws any other error */
-function isTooMany(error: unknown): true {
-  if (error instanceof TooManyAttempts) return true;
-  throw error;
-}
+type LinkKind = 'reset' | 'verify';
 
 @Injectable()
 export class MailedLinks {
@@ -33,35 +30,47 @@ export class MailedLinks {
     private readonly events: AuthEvents,
   ) {}
 
-  /** The same for known and unknown addresses: everything happens after the answer. */
-  askForReset(email: string, address: string | undefined): void {
-    this.ask('reset', email, address, (user) => this.sendReset(user));
-  }
-
-  askForVerification(email: string, address: string | undefined): void {
-    this.ask('verify', email, address, async (user) => {
-      if (!(await this.tokens.isVerified(user))) await this.sendVerification(user);
+  /**
+   * Mails a link after the answer. An unknown address leads to the same statements: what comes after an answer must not tell
+   * it from a known one either.
+   */
+  ask(kind: LinkKind, sent: string, address: string | undefined): void {
+    this.background.run(failed(kind), async () => {
+      const read = USER_CHECKS.email(sent);
+      const email = 'value' in read ? (read.value as string) : undefined;
+      if (!(await this.takes({ action: 'mail', account: `${kind} ${email}`, address })) || email === undefined) return;
+      const user = await userByLogin(this.users, 'email', email);
+      const asked = user ?? { id: '', email };
+      const isVerified = kind === 'verify' && (await this.tokens.isVerified(asked));
+      const token = await this.tokens.create(kind, asked, email);
+      if (user?.active && !isVerified) await this.mail(kind, user, email, token);
     });
   }
 
   /** Mails a link to a new user, after the answer. */
-  welcome(user: AuthUser): void {
-    this.background.run(failed('verify'), () => this.sendVerification(user));
+  welcome(user: AuthUser, address: string | undefined): void {
+    this.background.run(failed('verify'), async () => {
+      if (await this.takes({ action: 'welcome', address })) await this.send('verify', user);
+    });
   }
 
   /** For an administrator. */
   startReset(user: AuthUser): void {
-    this.background.run(failed('reset'), () => this.sendReset(user));
+    this.background.run(failed('reset'), () => this.send('reset', user));
+  }
+
+  /** Fails where the mailer does. */
+  async send(kind: LinkKind, user: AuthUser): Promise<void> {
+    const { email } = user;
+    if (email !== null) await this.mail(kind, user, email, await this.tokens.create(kind, user, email));
   }
 
   /** A password that is refused does not spend the token. @throws 400, 401 */
   async reset(text: string, password: string): Promise<void> {
     const token = await this.expectToken(text, 'reset');
     const { userId, email } = token;
-    const user = await this.users.findById(userId);
-    if (!user?.active || user.email !== email) throw invalidLink();
-    const hash = await this.accounts.hashNew(userId, password);
-    if (hash === undefined || !(await this.tokens.spend(token))) throw invalidLink();
+    const hash = await this.accounts.hashNew(await this.expectUser(token), password);
+    if (!(await this.tokens.spend(token))) throw invalidLink();
     await this.orRestore(token, () => this.accounts.storePassword(userId, hash));
     // The mail has arrived.
     await this.tokens.markVerified(userId, email);
@@ -71,8 +80,7 @@ export class MailedLinks {
   async verify(text: string): Promise<void> {
     const token = await this.expectToken(text, 'verify', 'email');
     const { userId, email, purpose } = token;
-    const user = await this.users.findById(userId);
-    if (!user?.active || (purpose === 'verify' && user.email !== email)) throw invalidLink();
+    await this.expectUser(token);
     if (!(await this.tokens.spend(token))) throw invalidLink();
     await this.orRestore(token, async () => {
       if (purpose === 'email') await this.accounts.setEmail(userId, email);
@@ -84,6 +92,7 @@ export class MailedLinks {
   /**
    * Mails a link to the new address, which counts when the link is used.
    *
+   * @param user including the hash that the password was compared with
    * @throws InvalidUserError, DuplicateUserError, TooManyAttempts
    */
   async startEmailChange(user: AuthUser, sent: string, address: string | undefined): Promise<void> {
@@ -95,48 +104,41 @@ export class MailedLinks {
     });
     await this.attempts.take({ action: 'mail', account: `email ${user.id}`, address });
     this.background.run(failed('verify'), async () => {
-      const token = await this.tokens.create('email', String(user.id), email);
+      const token = await this.tokens.create('email', user, email);
+      // A reset that came between ends the tokens that it finds.
+      if ((await this.users.findWithHash(String(user.id)))?.password !== user.password)
+        return this.tokens.remove(token);
       await this.mails.sendLink('verify', email, user, token);
     });
   }
 
-  private ask(
-    kind: 'reset' | 'verify',
-    sent: string,
-    address: string | undefined,
-    send: (user: AuthUser) => Promise<void>,
-  ): void {
-    this.background.run(failed(kind), async () => {
-      const read = USER_CHECKS.email(sent);
-      const email = 'value' in read ? (read.value as string) : undefined;
-      const attempt = { action: 'mail', account: `${kind} ${email}`, address } as const;
-      const isRefused = await this.attempts.take(attempt).then(() => false, isTooMany);
-      if (isRefused || email === undefined) return;
-      const found = await this.users.findByLogin('email', email);
-      const user = found && (await this.users.findById(String(found.id)));
-      if (user?.active) await send(user);
-    });
+  private async mail(kind: LinkKind, user: AuthUser, email: string, token: string): Promise<void> {
+    if (kind === 'reset') this.events.emit('password.forgotten', { userId: String(user.id) });
+    await this.mails.sendLink(kind, email, user, token);
   }
 
-  /** Fails where the mailer does. */
-  async sendReset(user: AuthUser): Promise<void> {
-    if (user.email === null) return;
-    const userId = String(user.id);
-    const token = await this.tokens.create('reset', userId, user.email);
-    this.events.emit('password.forgotten', { userId });
-    await this.mails.sendLink('reset', user.email, user, token);
-  }
-
-  private async sendVerification(user: AuthUser): Promise<void> {
-    if (user.email === null) return;
-    const token = await this.tokens.create('verify', String(user.id), user.email);
-    await this.mails.sendLink('verify', user.email, user, token);
+  /** Whether a mail may be sent. */
+  private async takes(attempt: Attempt): Promise<boolean> {
+    try {
+      await this.attempts.take(attempt);
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
   }
 
   private async expectToken(text: string, ...purposes: AccountToken['purpose'][]): Promise<AccountToken> {
     const token = await this.tokens.find(text, ...purposes);
     if (!token) throw invalidLink();
     return token;
+  }
+
+  /** A link ends with the address that its user had, however that was changed. */
+  private async expectUser({ userId, userEmail }: AccountToken): Promise<AuthUser> {
+    const user = await this.users.findById(userId);
+    if (!user?.active || user.email !== userEmail) throw invalidLink();
+    return user;
   }
 
   /** A database that fails must not cost the user the link. */

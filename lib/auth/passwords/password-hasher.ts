@@ -27,8 +27,16 @@ export interface PasswordHasher {
 /** A salt without a digest: bcrypt computes the same work, and no password matches. */
 export const unknownBcryptHash = (rounds: number): string => bcrypt.genSaltSync(rounds) + '.'.repeat(31);
 
-export const bcryptHasher = (rounds: number): PasswordHasher => ({
-  hash: (password) => bcrypt.hash(password, rounds),
-  verify: (password, hash) => bcrypt.compare(password, hash),
-  needsRehash: (hash) => /^\$2[aby]\$/.test(hash) && bcrypt.getRounds(hash) < rounds,
-});
+export function bcryptHasher(rounds: number): PasswordHasher {
+  const costOf = (hash: string): number => (/^\$2[aby]\$/.test(hash) ? bcrypt.getRounds(hash) : rounds);
+  return {
+    hash: (password) => bcrypt.hash(password, rounds),
+    async verify(password, hash) {
+      if (await bcrypt.compare(password, hash)) return true;
+      // The time must not tell a user with a cheaper hash from an unknown one: 2^a + … + 2^(b - 1) is 2^b - 2^a.
+      for (let cost = costOf(hash); cost < rounds; cost += 1) await bcrypt.hash(password, cost);
+      return false;
+    },
+    needsRehash: (hash) => costOf(hash) < rounds,
+  };
+}

@@ -28,9 +28,9 @@ export function passwordController({ authBasePath }: ResolvedStaticOptions): Typ
       @Req() request: HttpRequest,
     ): Promise<void> {
       const { current, new: password } = readTexts(body, ['current', 'new']);
-      await this.ownPassword.expect(user, current, request);
+      const found = await this.ownPassword.expect(user, current, request);
       const session = authenticationOf(request)?.session;
-      if (!(await this.accounts.setPassword(String(user.id), password, session)))
+      if (!(await this.accounts.replacePassword(found, password, session)))
         throw new UnauthorizedException('Invalid credentials');
     }
   }

@@ -37,15 +37,28 @@ export class Passwords {
     return isEqual && hash !== undefined;
   }
 
-  /** Replaces a hash that was made at a lower cost, or by another hasher. A login does not fail by it. */
-  async renew({ id, password: hash }: AuthUser, password: string): Promise<void> {
-    if (!this.hasher.needsRehash(hash)) return;
+  /**
+   * Replaces a hash that was made at a lower cost, or by another hasher. A login does not fail by it.
+   *
+   * @returns the hash that the user has then
+   */
+  async renew({ id, password: hash }: AuthUser, password: string): Promise<string> {
+    if (!this.hasher.needsRehash(hash)) return hash;
     try {
-      await this.users.replaceHash(String(id), hash, await this.hash(password));
+      const renewed = await this.hash(password);
+      if (await this.users.replaceHash(String(id), hash, renewed)) return renewed;
     } catch {
       new Logger('AuthModule').warn(
         `The password hash of user ${id} could not be renewed. Its next login tries again.`,
       );
     }
+    return hash;
+  }
+
+  /** Whether an active user still has the password that was compared with a hash: it may have changed meanwhile. */
+  async isStill(id: string, password: string, hash: string): Promise<boolean> {
+    const user = await this.users.findWithHash(id);
+    if (!user?.active) return false;
+    return user.password === hash || this.verify(password, user.password);
   }
 }

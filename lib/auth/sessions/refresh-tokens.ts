@@ -21,6 +21,11 @@ export interface RefreshToken {
   readonly hash: string;
 }
 
+/** A token that a client has sent, and the ones that replace it, by each secret. */
+export interface SentToken extends RefreshToken {
+  readonly successors: readonly RefreshToken[];
+}
+
 interface Key {
   readonly ofTags: Buffer;
   readonly ofSuccessors: Buffer;
@@ -43,8 +48,8 @@ export class RefreshTokens {
     return this.make(randomBytes(ID_BYTES), randomBytes(SECRET_BYTES));
   }
 
-  /** @returns the token, and the ones that replace it, by each secret; `undefined` for what was not issued here */
-  read(text: string): { readonly token: RefreshToken; readonly successors: readonly RefreshToken[] } | undefined {
+  /** @returns `undefined` for what was not issued here */
+  read(text: string): SentToken | undefined {
     if (!FORM.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.toString('base64url') !== text) return undefined;
@@ -52,7 +57,9 @@ export class RefreshTokens {
     const tag = bytes.subarray(ID_BYTES + SECRET_BYTES);
     if (!this.keys.some((key) => timingSafeEqual(tagOf(key, id, secret), tag))) return undefined;
     return {
-      token: { text, sessionId: id.toString('hex'), hash: hashOf(secret) },
+      text,
+      sessionId: id.toString('hex'),
+      hash: hashOf(secret),
       successors: this.keys.map(({ ofSuccessors }) =>
         this.make(id, createHmac('sha256', ofSuccessors).update(id).update(secret).digest()),
       ),

@@ -1,5 +1,5 @@
 /** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { databaseTime } from '../../database/database-time.js';
 import { databaseFailureOf, DatabaseUnavailable } from '../../entities/database-errors.js';
@@ -13,9 +13,9 @@ import { AuthSession } from './auth-session.js';
 const REMEMBERED_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
 
-/** What a live session allows; `undefined` for one that has ended. */
+/** A session that goes on. The role is `undefined` where its user is not active. */
 interface LiveSession {
-  readonly role: string;
+  readonly role: string | undefined;
 }
 
 interface Remembered {
@@ -33,6 +33,7 @@ interface Row {
 export class SessionChecks {
   /** By session, the oldest first. */
   private readonly remembered = new Map<string, Remembered>();
+  private readonly logger = new Logger('AuthModule');
   private readonly exempted = new Set<string>();
 
   constructor(
@@ -58,16 +59,20 @@ export class SessionChecks {
     if (id === undefined) return refused;
     if (this.exempted.has(id)) return authentication;
     try {
-      const isLive = (session: LiveSession | undefined): boolean =>
-        session !== undefined && principal.roles.length === 1 && principal.roles[0] === session.role;
-      const userId = String(principal.id);
-      if (isLive(await this.find(id, userId))) return authentication;
+      const { id: user, roles } = principal;
+      const hasRoleOf = (session: LiveSession): boolean => roles.length === 1 && roles[0] === session.role;
+      const session = await this.find(id, String(user));
+      // A session that has ended stays so.
+      if (!session) return refused;
+      if (hasRoleOf(session)) return authentication;
       // What is remembered may be older than a token with a new role.
       this.remembered.delete(id);
-      return isLive(await this.find(id, userId)) ? authentication : refused;
+      const present = await this.find(id, String(user));
+      return present && hasRoleOf(present) ? authentication : refused;
     } catch (error) {
-      const failure = error instanceof ServiceUnavailable ? error : new DatabaseUnavailable({ cause: error });
-      return { bearerWasSent: true, failure };
+      if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
+      this.logger.error('The session of a token could not be read.', error instanceof Error ? error.stack : undefined);
+      return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
     }
   }
 
@@ -121,6 +126,6 @@ export class SessionChecks {
     if (!row) return undefined;
     const user = repositoryClass ? await this.users.findById(userId) : row;
     // Drivers return booleans as numbers, too.
-    return user && Number(user.active) === 1 ? { role: user.role } : undefined;
+    return user ? { role: Number(user.active) === 1 ? user.role : undefined } : undefined;
   }
 }

@@ -20,7 +20,7 @@ import type { ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
 import { Logins } from '../logins.js';
 import { readTexts } from '../request-fields.js';
-import { Attempts } from '../throttle/attempts.js';
+import { Attempts, type Attempt } from '../throttle/attempts.js';
 import type { AuthSession } from './auth-session.js';
 import { Sessions } from './sessions.js';
 
@@ -51,15 +51,16 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
     @NoStore()
     async refresh(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
       const { refreshToken } = readTexts(body, ['refreshToken']);
-      const facts = clientFactsOf(request);
-      const account = this.sessions.nameOf(refreshToken);
-      const attempt = { action: 'refresh', address: facts.address, ...(account !== undefined && { account }) } as const;
-      const refreshed = await this.attempts.run(attempt, async () => {
-        const found = await this.sessions.refresh(refreshToken, facts);
-        if (!found) throw new UnauthorizedException('Invalid refresh token');
-        return found;
+      const { address } = clientFactsOf(request);
+      const sent = this.sessions.read(refreshToken);
+      const attempt: Attempt = sent
+        ? { action: 'refresh', account: sent.sessionId, address }
+        : { action: 'forgedRefresh', address };
+      const data = await this.attempts.run(attempt, async () => {
+        const tokens = sent && (await this.logins.refresh(sent, request));
+        if (!tokens) throw new UnauthorizedException('Invalid refresh token');
+        return tokens;
       });
-      const data = await this.logins.renew(refreshed.user, refreshed);
       return { success: true, message: 'Token refreshed', data };
     }
 

@@ -6,7 +6,7 @@ import type { AuthUser } from '../auth-user.js';
 import type { ClientFacts } from '../client-facts.js';
 import { UserRepository } from '../user.repository.js';
 import type { AuthSession } from './auth-session.js';
-import { RefreshTokens } from './refresh-tokens.js';
+import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
 import { SessionChecks } from './session-checks.js';
 import type { SessionSettings } from './session-options.js';
 import { SessionStore } from './session-store.js';
@@ -15,6 +15,12 @@ import { SessionStore } from './session-store.js';
 const GRACE_MS = 10_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
+
+/** A session whose refresh token was sent, and its active user. */
+export interface OpenSession {
+  readonly token: SentToken;
+  readonly user: AuthUser;
+}
 
 export interface StartedSession {
   readonly id: string;
@@ -45,46 +51,44 @@ export class Sessions {
     return { id: sessionId, refreshToken: text };
   }
 
-  /** @returns the id of the session; `undefined` for a token that was not issued here */
-  nameOf(refreshToken: string): string | undefined {
-    return this.refreshTokens.read(refreshToken)?.token.sessionId;
+  /** @returns `undefined` for a token that was not issued here */
+  read(refreshToken: string): SentToken | undefined {
+    return this.refreshTokens.read(refreshToken);
+  }
+
+  /** @returns `undefined` where the session has ended. It ends where its user was deleted or deactivated. */
+  async open(token: SentToken): Promise<OpenSession | undefined> {
+    const session = await this.store.find(token.sessionId);
+    if (!session) return undefined;
+    const user = await this.users.findById(session.userId);
+    if (user?.active) return { token, user };
+    await this.end(session);
+    return undefined;
   }
 
   /**
-   * Spends a refresh token. A token that was spent before ends the session, except once within the grace.
+   * Spends the refresh token. A token that was spent before ends the session, except once within the grace.
    *
-   * @returns `undefined` for a token that is not valid, and where the user was deleted or deactivated
+   * @returns `undefined` where the session has ended
    */
-  async refresh(
-    refreshToken: string,
-    { address }: ClientFacts,
-  ): Promise<(StartedSession & { user: AuthUser }) | undefined> {
-    const read = this.refreshTokens.read(refreshToken);
-    if (!read) return undefined;
-    const { token, successors } = read;
-    const { sessionId: id, hash } = token;
-    const session = await this.store.find(id);
-    if (!session) return undefined;
-    const user = await this.users.findById(session.userId);
-    if (!user?.active) {
-      await this.end(session);
-      return undefined;
-    }
-    const next = successors[0] as typeof token;
+  async rotate({ token, user }: OpenSession, { address }: ClientFacts): Promise<StartedSession | undefined> {
+    const { sessionId: id, hash, successors } = token;
+    const next = successors[0] as RefreshToken;
     if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs))
-      return { id, refreshToken: next.text, user };
+      return { id, refreshToken: next.text };
     // The current token says which secret made it.
     for (const each of successors)
-      if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return { id, refreshToken: each.text, user };
-    if (await this.end(session)) this.events.emit('session.reused', { userId: session.userId, sessionId: id, address });
+      if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return { id, refreshToken: each.text };
+    const userId = String(user.id);
+    if (await this.endOwn(userId, id)) this.events.emit('session.reused', { userId, sessionId: id, address });
     return undefined;
   }
 
   /** @returns whether it is a refresh token. Its session has ended then, if it had not before. */
   async endByToken(refreshToken: string): Promise<boolean> {
-    const read = this.refreshTokens.read(refreshToken);
-    if (!read) return false;
-    const session = await this.store.find(read.token.sessionId);
+    const token = this.refreshTokens.read(refreshToken);
+    if (!token) return false;
+    const session = await this.store.find(token.sessionId);
     if (session) await this.end(session);
     return true;
   }

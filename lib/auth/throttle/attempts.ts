@@ -2,7 +2,7 @@
  * Delays guessing. Failures are counted for an account from an address, for the account, and for the address. A stranger
  * does not lock a user out: an address that is new to an account has three tries, whatever happened to the account.
  */
-import { UnauthorizedException } from '@nestjs/common';
+import { Logger, UnauthorizedException } from '@nestjs/common';
 import { ServiceUnavailable, TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
 import { networkOf } from '../client-facts.js';
@@ -10,19 +10,18 @@ import { hashOf } from '../secret-tokens.js';
 import { DuplicateUserError } from '../user.repository.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
-/** What is counted; each row says how many failures are free. */
-type Limits = (settings: ThrottleSettings) => {
-  readonly pair?: number;
-  readonly account?: number;
-  readonly address: number;
-};
+/** What is counted, and how many failures are free. */
+type Kind = 'pair' | 'account' | 'address';
+type Limits = (settings: ThrottleSettings) => { readonly [K in Kind]?: number };
 
 const LIMITS = {
   password: ({ tries, accountTries, addressTries }) => ({ pair: tries, account: accountTries, address: addressTries }),
   register: ({ addressTries }) => ({ address: addressTries }),
-  // Many users of one address may have sessions that have ended.
-  refresh: ({ tries, addressTries }) => ({ pair: tries, address: 10 * addressTries }),
+  // Its tag says that the token was issued here: others behind the address do not stop it.
+  refresh: ({ tries }) => ({ pair: tries }),
+  forgedRefresh: ({ addressTries }) => ({ address: addressTries }),
   link: ({ addressTries }) => ({ address: addressTries }),
+  welcome: ({ addressTries }) => ({ address: addressTries }),
   mail: ({ mails, addressTries }) => ({ account: mails, address: Math.ceil(addressTries / 10) }),
 } as const satisfies Readonly<Record<string, Limits>>;
 
@@ -42,11 +41,14 @@ const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
 const MAX_WAITING = 1_000;
 const MAX_COUNTERS = 100_000;
+const LOG_INTERVAL_MS = 60_000;
 
 /** What this process knows of a count, and the attempts that it is running. */
 interface Counter {
   readonly key: string;
   readonly free: number;
+  /** Whether an attempt has succeeded. */
+  hasSucceeded: boolean;
   failures: number;
   /** When the failures end. */
   until: number;
@@ -59,6 +61,8 @@ interface Counter {
 export class Attempts {
   /** Those used last come last. */
   private readonly counters = new Map<string, Counter>();
+  private readonly logger = new Logger('AuthModule');
+  private silentUntil = 0;
 
   constructor(
     private readonly settings: ThrottleSettings | undefined,
@@ -73,9 +77,11 @@ export class Attempts {
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {
     if (!this.settings) return work();
-    const { held, counted } = await this.admit(attempt);
+    const { held, counted, pair } = await this.admit(attempt);
     try {
-      return await work();
+      const result = await work();
+      if (pair) pair.hasSucceeded = true;
+      return result;
     } catch (error) {
       if (isFailure(error)) await Promise.all(counted.map((counter) => this.count(counter)));
       throw error;
@@ -96,18 +102,26 @@ export class Attempts {
   }
 
   /** Before a password is compared: parallel attempts are counted, too. */
-  private async admit(attempt: Attempt): Promise<{ readonly held: Counter[]; readonly counted: Counter[] }> {
-    const { pair, account, address } = this.countersOf(attempt);
-    // The account does not stop an address that is new to it.
-    const isNew = pair !== undefined && pair.failures + pair.running < NEW_ADDRESS_TRIES;
-    const stopping = [pair, isNew ? undefined : account, address].filter((each) => each !== undefined);
+  private async admit(attempt: Attempt): Promise<Admitted> {
     const held: Counter[] = [];
+    const hold = async (counter: Counter | undefined): Promise<void> => {
+      if (!counter) return;
+      await enter(counter);
+      held.push(counter);
+    };
     try {
-      for (const counter of stopping) {
-        await enter(counter);
-        held.push(counter);
-      }
-      return { held, counted: [pair, account, address].filter((each) => each !== undefined) };
+      const keys = keysOf(attempt, this.settings as ThrottleSettings);
+      // Others behind an address do not stop a user who has logged in from there.
+      const isKnown = keys.pair !== undefined && this.counters.get(keys.pair.key)?.hasSucceeded === true;
+      const address = this.counterOf(keys.address);
+      if (address && !isKnown) expectFree(address);
+      // Counters of names come after: an address that is stopped cannot fill the memory with them.
+      const [pair, account] = [this.counterOf(keys.pair), this.counterOf(keys.account)];
+      await hold(pair);
+      // The account does not stop an address that is new to it.
+      if (!pair || pair.failures + pair.running > NEW_ADDRESS_TRIES) await hold(account);
+      if (!isKnown) await hold(address);
+      return { held, counted: [pair, account, address].filter((each) => each !== undefined), pair };
     } catch (error) {
       held.forEach(release);
       if (error instanceof TooManyAttempts)
@@ -116,61 +130,101 @@ export class Attempts {
     }
   }
 
-  private countersOf({ action, account, address = 'unknown' }: Attempt) {
-    const limits: ReturnType<Limits> = LIMITS[action](this.settings as ThrottleSettings);
-    const network = networkOf(address);
-    // One spelling of a name: two of them may be the same to a database. Normalization takes quadratic time.
-    const name = account?.slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
-    const counter = (kind: string, free: number | undefined, ...of: (string | undefined)[]): Counter | undefined =>
-      free === undefined ? undefined : this.counterOf(hashOf(JSON.stringify([action, kind, ...of])), free);
-    return {
-      pair: counter('pair', limits.pair, name, network),
-      account: counter('account', limits.account, name),
-      address: counter('address', limits.address, network),
-    };
-  }
-
-  private counterOf(key: string, free: number): Counter {
-    const now = Date.now();
+  private counterOf(named: Key | undefined): Counter | undefined {
+    if (!named) return undefined;
+    const { key, free } = named;
     const known = this.counters.get(key);
-    const counter = known ?? { key, free, failures: 0, until: 0, blockedUntil: 0, running: 0, waiting: [] };
-    if (counter.until <= now) counter.failures = 0;
+    const start = { failures: 0, until: 0, blockedUntil: 0, running: 0, hasSucceeded: false };
+    const counter = known ?? { key, free, ...start, waiting: [] };
+    if (counter.until <= Date.now()) counter.failures = 0;
     this.counters.delete(key);
     this.counters.set(key, counter);
     if (this.counters.size > MAX_COUNTERS) this.removeOldest();
     return counter;
   }
 
+  /** Removes a tenth, so that a full memory costs little for each attempt. Those that say nothing go first. */
   private removeOldest(): void {
-    for (const [key, { running }] of this.counters) {
-      if (this.counters.size <= MAX_COUNTERS) return;
-      if (running === 0) this.counters.delete(key);
-    }
+    for (const saysNothing of [true, false])
+      for (const [key, { running, failures, hasSucceeded }] of this.counters) {
+        if (this.counters.size <= MAX_COUNTERS * 0.9) return;
+        if (running === 0 && (!saysNothing || (failures === 0 && !hasSucceeded))) this.counters.delete(key);
+      }
   }
 
   private async count(counter: Counter): Promise<void> {
+    // A storage that is slow or fails must not make guesses free.
+    this.raise(counter, counter.failures + 1);
+    try {
+      const { key } = counter;
+      const { totalHits } = await this.storage.increment(key, WINDOW_MS, Number.MAX_SAFE_INTEGER, 0, 'declarest');
+      this.raise(counter, Math.max(counter.failures, totalHits));
+    } catch (error) {
+      this.logFailure(error);
+    }
+  }
+
+  private raise(counter: Counter, failures: number): void {
     const { maxDelaySeconds } = this.settings as ThrottleSettings;
-    const { totalHits } = await this.storage.increment(counter.key, WINDOW_MS, Number.MAX_SAFE_INTEGER, 0, 'declarest');
     const now = Date.now();
     if (counter.until <= now) counter.until = now + WINDOW_MS;
-    counter.failures = totalHits;
-    const excess = totalHits - counter.free;
+    counter.failures = failures;
+    const excess = failures - counter.free;
     if (excess >= 0) counter.blockedUntil = now + Math.min(maxDelaySeconds, 2 ** Math.min(excess, 30)) * 1000;
   }
+
+  private logFailure(error: unknown): void {
+    const now = Date.now();
+    if (now < this.silentUntil) return;
+    this.silentUntil = now + LOG_INTERVAL_MS;
+    const name = error instanceof Error ? error.name : 'not an Error';
+    this.logger.error(`The storage of the option \`throttle\` failed: ${name}. This process counts by itself.`);
+  }
+}
+
+interface Key {
+  readonly key: string;
+  readonly free: number;
+}
+
+interface Admitted {
+  readonly held: readonly Counter[];
+  readonly counted: readonly Counter[];
+  readonly pair: Counter | undefined;
+}
+
+function keysOf(
+  { action, account, address = 'unknown' }: Attempt,
+  settings: ThrottleSettings,
+): { readonly [K in Kind]?: Key } {
+  const limits: ReturnType<Limits> = LIMITS[action](settings);
+  const network = networkOf(address);
+  // One spelling of a name: two of them may be the same to a database. Normalization takes quadratic time.
+  const name = account?.slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
+  const parts = { pair: [name, network], account: [name], address: [network] };
+  const keys = Object.entries(limits).map(([kind, free]) => {
+    const key = hashOf(JSON.stringify([action, kind, ...parts[kind as Kind]]));
+    return [kind, { key, free }];
+  });
+  return Object.fromEntries(keys) as { readonly [K in Kind]?: Key };
 }
 
 /** A wrong password or token, or a registration that says that a login is taken. */
 const isFailure = (error: unknown): boolean =>
   error instanceof UnauthorizedException || error instanceof DuplicateUserError;
 
+/** @throws TooManyAttempts (429) */
+function expectFree(counter: Counter): void {
+  const delay = counter.blockedUntil - Date.now();
+  if (delay <= 0) return;
+  wakeNext(counter);
+  throw new TooManyAttempts(Math.ceil(delay / 1000));
+}
+
 async function enter(counter: Counter): Promise<void> {
   for (;;) {
-    const { blockedUntil, failures, free, running, waiting } = counter;
-    const delay = blockedUntil - Date.now();
-    if (delay > 0) {
-      wakeNext(counter);
-      throw new TooManyAttempts(Math.ceil(delay / 1000));
-    }
+    expectFree(counter);
+    const { failures, free, running, waiting } = counter;
     if (running < Math.max(1, free - failures)) break;
     if (waiting.length >= MAX_WAITING) throw new ServiceUnavailable('The server is busy, try again', 1);
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -1,0 +1,127 @@
+/** A password is reset while a request with the old one is under way: what that request does must not outlive the reset. */
+import { jest } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { AccountToken, AuthSession, useClass, UserRepository } from 'declarest';
+import { DataSource } from 'typeorm';
+import { request } from '../harness/client.js';
+import { DATABASES } from '../harness/databases.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
+
+const NEW = 'a new password of mine';
+const STOLEN = 'a password of the thief';
+
+type AnyMethod = (...given: unknown[]) => Promise<unknown>;
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(DATABASES)('on %s', (database) => {
+    let app: AuthApp;
+    let email: string;
+    let id: number;
+    let token: string;
+    let link: string | undefined;
+    let resets: number;
+    beforeAll(async () => {
+      app = await startAuth(platform, {
+        database,
+        auth: { sessions: true, passwordReset: true, throttle: false, mailer: useClass(Mailbox) },
+      });
+    });
+    afterAll(() => app.close());
+    beforeEach(async () => {
+      Mailbox.mails.length = 0;
+      resets = 0;
+      email = uniqueEmail();
+      const registered = await app.register({ email });
+      [id, token] = [registered.user['id'] as number, registered.token];
+      await app.post('/api/auth/password/forgot', { email });
+      link = (await mailsTo(email))[0]?.token;
+    });
+    afterEach(() => jest.restoreAllMocks());
+
+    const login = (password: string) => app.post('/api/auth/login', { email, password });
+    const send = (method: string, path: string, json: object) =>
+      request(app.url, method, `/api/auth${path}`, { token, json });
+
+    /** The owner resets the password, once. */
+    async function reset(): Promise<void> {
+      if (resets > 0) return;
+      resets += 1;
+      const { status } = await app.post('/api/auth/password/reset', { token: link, password: NEW });
+      expect(status).toBe(204);
+    }
+
+    /** Resets the password around the next call of a method of the repository. */
+    function resetAround(method: string, when: 'before' | 'after'): void {
+      const users = app.app.get<Record<string, AnyMethod>>(UserRepository as never, { strict: false });
+      const original = (users[method] as AnyMethod).bind(users);
+      jest.spyOn(users, method as never).mockImplementation((async (...given: unknown[]) => {
+        if (when === 'before') await reset();
+        const result = await original(...given);
+        if (when === 'after') await reset();
+        return result;
+      }) as never);
+    }
+
+    it('a login starts no session', async () => {
+      resetAround('findByLogin', 'after');
+      expect(expectFailure(await login(PASSWORD), 401)).toBe('Invalid credentials');
+      expect(resets).toBe(1);
+      expect(
+        await app.app
+          .get(DataSource)
+          .getRepository(AuthSession)
+          .countBy({ userId: String(id) }),
+      ).toBe(0);
+      expect((await login(NEW)).status).toBe(200);
+    });
+
+    it('a login whose password was changed to the same one succeeds', async () => {
+      const hash = await bcrypt.hash(PASSWORD, 4);
+      const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
+      jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, stored: string) => {
+        const isEqual = await compare(password, stored);
+        await app.users().update({ id }, { password: hash });
+        return isEqual;
+      }) as never);
+      expect((await login(PASSWORD)).status).toBe(200);
+    });
+
+    it.each([
+      ['before the comparison', 'findWithHash', 'after'],
+      ['before the new hash is stored', 'replaceHash', 'before'],
+    ] as const)('a change of the password writes nothing, when the reset comes %s', async (_, method, when) => {
+      resetAround(method, when);
+      const answer = await send('POST', '/password', { current: PASSWORD, new: STOLEN });
+      expect(expectFailure(answer, 401)).toBe('Invalid credentials');
+      expect(resets).toBe(1);
+      jest.restoreAllMocks();
+      expect([(await login(STOLEN)).status, (await login(NEW)).status]).toEqual([401, 200]);
+    });
+
+    it.each([
+      ['before the comparison', 'findWithHash'],
+      ['before the link is mailed', 'findByLogin'],
+    ])('a change of the address mails no link, when the reset comes %s', async (_, method) => {
+      resetAround(method, 'after');
+      const address = uniqueEmail();
+      const answer = await send('POST', '/email', { password: PASSWORD, email: address });
+      expect([202, 401]).toContain(answer.status);
+      expect(resets).toBe(1);
+      expect(await noMailsTo(address)).toEqual([]);
+      expect(
+        await app.app
+          .get(DataSource)
+          .getRepository(AccountToken)
+          .countBy({ userId: String(id) }),
+      ).toBe(0);
+    });
+
+    it('the account is not deleted', async () => {
+      resetAround('findWithHash', 'after');
+      expect(expectFailure(await send('DELETE', '/me', { password: PASSWORD }), 401)).toBe('Invalid credentials');
+      expect((await login(NEW)).status).toBe(200);
+    });
+  });
+});
