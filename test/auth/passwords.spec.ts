@@ -47,6 +47,7 @@ beforeEach(() => {
   Mailbox.mails.length = 0;
   Mailbox.work = () => Promise.resolve();
 });
+afterEach(() => jest.restoreAllMocks());
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
