@@ -12,7 +12,11 @@ export { configure } from './setup.module.js';
 export class TasksController extends CrudController({ entity: Task, endpoint: '/api/tasks', enablePagination: true }) {}
 
 @Module({
-  imports: [SetupModule, AuthModule.forRoot({ userClass: User, jwtSecret }), CrudModule.forFeature(TasksController)],
+  imports: [
+    SetupModule,
+    AuthModule.forRoot({ userClass: User, jwtSecret, sessions: true, administration: true }),
+    CrudModule.forFeature(TasksController),
+  ],
   providers: [Security],
 })
 export class AppModule {}
