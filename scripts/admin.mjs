@@ -106,6 +106,8 @@ try {
     await input('price').fill('36');
     await save();
     await notified('Element updated');
+    // The form goes back to the list.
+    await rows().first().waitFor();
     assert.equal((await send('GET', '/products/1')).data.price, 36);
   });
   await step('shows a conflict with another editor, and keeps the change of the other', async () => {
