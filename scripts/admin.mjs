@@ -234,7 +234,7 @@ try {
     const [link] = await printed(/http:\S+\/reset#token=[\w-]+/);
     assert(link.startsWith(address), link);
     for (const password of ['sells in the shop', 'steals in the shop']) {
-      const mail = await page.context().newPage();
+      const mail = await browser.newPage();
       await mail.goto(link);
       assert.equal(mail.url(), `${address}/reset`);
       await mail.getByLabel('New password').fill(password);
