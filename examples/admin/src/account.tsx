@@ -39,7 +39,7 @@ function PasswordForm() {
     }
   };
   return (
-    <Card sx={{ width: 280, ml: 2, p: 2 }}>
+    <Card sx={{ width: 400, mt: 2, p: 2 }}>
       <Typography variant="h6">Password</Typography>
       <Form key={changes} onSubmit={change}>
         <PasswordInput source="current" label="Current password" autoComplete="current-password" required />
@@ -52,14 +52,17 @@ function PasswordForm() {
 
 /** The own sessions, and the own password. */
 export const AccountPage = () => (
-  <List title="Account" actions={false} pagination={false} aside={<PasswordForm />}>
-    <Datagrid bulkActionButtons={false} rowClick={false}>
-      <TextField source="userAgent" label="Browser" sortable={false} />
-      <TextField source="address" sortable={false} />
-      <DateField source="createdAt" label="Login" showTime sortable={false} />
-      <DateField source="lastUsedAt" label="Last use" showTime sortable={false} />
-      <BooleanField source="current" sortable={false} />
-      <EndButton />
-    </Datagrid>
-  </List>
+  <>
+    <List title="Account" actions={false} pagination={false}>
+      <Datagrid bulkActionButtons={false} rowClick={false}>
+        <TextField source="userAgent" label="Browser" sortable={false} />
+        <TextField source="address" sortable={false} />
+        <DateField source="createdAt" label="Login" showTime sortable={false} />
+        <DateField source="lastUsedAt" label="Last use" showTime sortable={false} />
+        <BooleanField source="current" sortable={false} />
+        <EndButton />
+      </Datagrid>
+    </List>
+    <PasswordForm />
+  </>
 );

@@ -56,6 +56,6 @@ export const shopData: DeclarestDataProvider = {
   delete: async (resource, params) => {
     if (resource !== 'sessions') return generated.delete(resource, params);
     await generated.custom(`auth/sessions/${params.id}`, { method: 'DELETE' });
-    return { data: params.previousData! };
+    return { data: params.previousData ?? ({ id: params.id } as NonNullable<typeof params.previousData>) };
   },
 };
