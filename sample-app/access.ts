@@ -9,6 +9,7 @@ export const shop = AppModule.with({
   database: ':memory:',
   jwtSecret: 'only-to-read-the-rules-never-to-sign-a-token',
   shopOrigin: 'http://localhost:5173',
+  mailUrl: undefined,
   adminEmail: 'admin@shop.example',
   adminPassword: undefined,
 });

@@ -7,6 +7,7 @@ import { Category } from './category.js';
 import { CONFIG, type Config } from './config.js';
 import { databaseOptions } from './database.js';
 import { FirstStart } from './first-start.js';
+import { ShopMailer } from './mailer.js';
 import { OrdersController } from './orders.controller.js';
 import { ProductsController } from './products.controller.js';
 import { ReviewsController } from './reviews.controller.js';
@@ -25,8 +26,12 @@ export class AppModule implements NestModule {
           userClass: User,
           loginMethod: LoginMethod.EMAIL,
           jwtSecret: config.jwtSecret,
-          jwtExpirationHours: 24,
           roleHierarchy: { ADMIN: ['STAFF'] },
+          sessions: { revocation: 'immediate' },
+          passwordReset: true,
+          administration: true,
+          accountLinks: config.shopOrigin,
+          ...(config.mailUrl !== undefined && { mailer: { useValue: new ShopMailer(config.mailUrl) } }),
         }),
         CrudModule.forFeature(ProductsController, ReviewsController, OrdersController, UsersController, {
           entity: Category,

@@ -6,6 +6,7 @@ export interface Config {
   readonly database: string;
   readonly jwtSecret: string | undefined;
   readonly shopOrigin: string;
+  readonly mailUrl: string | undefined;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
 }
@@ -57,6 +58,15 @@ const SHOP_ORIGIN: Variable<string> = {
   parse: (text) => (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text ? text : undefined),
 };
 
+const MAIL_URL: Variable<string> = {
+  name: 'MAIL_URL',
+  expected: 'an HTTP URL',
+  advice: 'The shop sends mails there as JSON, for example to https://mail.example/send.',
+  parse: (text) => (/^https?:/.test(text) && URL.canParse(text) ? text : undefined),
+  // It may contain a key.
+  show: describeSecret,
+};
+
 const ADMIN_EMAIL: Variable<string> = {
   name: 'ADMIN_EMAIL',
   expected: 'an e-mail address',
@@ -73,8 +83,8 @@ const ADMIN_PASSWORD: Variable<string> = {
 };
 
 /**
- * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET and SHOP_ORIGIN
- * have no default.
+ * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET, SHOP_ORIGIN
+ * and MAIL_URL are required.
  *
  * @throws {StartError} when a variable is not valid
  */
@@ -99,6 +109,7 @@ export function readConfig(environment: Environment): Config {
     database: read(DATABASE) ?? 'data/shop.db',
     jwtSecret: readRequired(JWT_SECRET),
     shopOrigin: readRequired(SHOP_ORIGIN) ?? 'http://localhost:5173',
+    mailUrl: readRequired(MAIL_URL),
     adminEmail: read(ADMIN_EMAIL) ?? 'admin@shop.example',
     adminPassword: read(ADMIN_PASSWORD),
   });

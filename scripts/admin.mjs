@@ -1,5 +1,6 @@
 // Uses the admin interface of `examples/admin` in Chromium, as `npm start` runs it there: it logs in, lists, filters,
-// sorts, edits, meets a conflict, creates, deletes, restores, and looks at what a member of the staff does not see.
+// sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, and looks at what a member
+// of the staff does not see.
 //
 //     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin
 //
@@ -45,8 +46,10 @@ const server = spawn(process.execPath, ['start.mjs'], {
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
   },
-  stdio: ['ignore', 'ignore', 'inherit'],
+  stdio: ['ignore', 'pipe', 'inherit'],
 });
+let output = '';
+server.stdout.setEncoding('utf8').on('data', (text) => (output += text));
 
 let passed = 0;
 let failed = 0;
@@ -103,6 +106,8 @@ try {
     await input('price').fill('36');
     await save();
     await notified('Element updated');
+    // The form goes back to the list.
+    await rows().first().waitFor();
     assert.equal((await send('GET', '/products/1')).data.price, 36);
   });
   await step('shows a conflict with another editor, and keeps the change of the other', async () => {
@@ -181,18 +186,79 @@ try {
     await page.getByRole('row', { name: 'Bread knife' }).getByText(ADMIN.email).waitFor();
     await show('orders');
   });
-  await step('changes the role of a user', async () => {
+  await step('finds users by text, role and active', async () => {
     await open('users');
     await rowOf(STAFF.email).getByText('STAFF').waitFor();
+    assert.equal(await rows().count(), 2);
     await show('users');
+    await page.getByPlaceholder('Search').fill('SAM@');
+    await rowOf(ADMIN.email).waitFor({ state: 'detached' });
+    assert.equal(await rows().count(), 1);
+    await open('users', { filter: { role: 'ADMIN', active: true } });
+    await rowOf(ADMIN.email).waitFor();
+    assert.equal(await rows().count(), 1);
+    await open('users', { filter: { active: false } });
+    await page.getByText('No Users found').waitFor();
+  });
+  await step('changes the role and the name of a user', async () => {
+    await open('users');
     await rowOf(STAFF.email).click();
     await page.getByLabel('Active').waitFor();
     await show('user');
-    await page.getByRole('combobox', { name: 'Role' }).click();
-    await page.getByRole('option', { name: 'ADMIN' }).click();
+    await input('firstName').fill('Sam');
+    await choose('Role', 'ADMIN');
     await save();
     await rowOf(STAFF.email).getByText('ADMIN').waitFor();
-    await send('PATCH', `/users/${data.user.id}`, { role: 'STAFF' }, token);
+    await rowOf(STAFF.email).getByText('Sam', { exact: true }).waitFor();
+    await send('PATCH', `/auth/users/${data.user.id}`, { role: 'STAFF' }, token);
+  });
+  await step('shows why the last ADMIN keeps the role', async () => {
+    await page.goto(`${address}/#/users/1`);
+    await page.locator(`input[value="${ADMIN.email}"]`).waitFor();
+    await choose('Role', 'USER');
+    await save();
+    await notified('This is the last active user with the role ADMIN');
+    await show('last-admin');
+    assert.equal((await send('GET', '/users/1', undefined, token)).data.role, 'ADMIN');
+  });
+  await step('ends the sessions of a user', async () => {
+    const { refreshToken } = (await send('POST', '/auth/login', STAFF)).data;
+    await page.goto(`${address}/#/users/${data.user.id}`);
+    await page.getByRole('button', { name: 'End sessions' }).click();
+    await notified('All sessions of the user have ended');
+    assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken }), 401);
+  });
+  await step('mails a link that sets a new password once', async () => {
+    await page.getByRole('button', { name: 'Mail a password link' }).click();
+    await notified('A mail was sent');
+    const [link] = await printed(/http:\S+\/reset#token=[\w-]+/);
+    assert(link.startsWith(address), link);
+    for (const password of ['sells in the shop', 'steals in the shop']) {
+      const mail = await browser.newPage();
+      await mail.goto(link);
+      assert.equal(mail.url(), `${address}/reset`);
+      await mail.getByLabel('New password').fill(password);
+      await mail.getByRole('button', { name: 'Set password' }).click();
+      const isFirst = password === 'sells in the shop';
+      await mail.getByText(isFirst ? 'Password set' : 'This link is not valid, or was used before').waitFor();
+      if (screenshots) await mail.screenshot({ path: join(screenshots, isFirst ? 'reset.png' : 'reset-twice.png') });
+      await mail.close();
+    }
+    STAFF.password = 'sells in the shop';
+    await send('POST', '/auth/login', STAFF);
+  });
+  await step('lists own sessions, and ends another one', async () => {
+    const { refreshToken } = (await send('POST', '/auth/login', ADMIN, undefined, { 'user-agent': 'phone' })).data;
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await rowOf('phone').waitFor();
+    const own = rows().filter({ has: page.getByLabel('Yes') });
+    assert.equal(await own.count(), 1);
+    assert.equal(await own.getByRole('button').count(), 0);
+    await show('account');
+    await rowOf('phone').getByRole('button', { name: 'End' }).click();
+    await confirm();
+    await rowOf('phone').waitFor({ state: 'detached' });
+    assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken }), 401);
   });
   await step('hides users, costs and deleted products from the staff', async () => {
     await page.evaluate(() => localStorage.clear());
@@ -209,14 +275,36 @@ try {
     assert.equal(await input('cost').count(), 0);
     await show('staff-product');
   });
-  await step('asks for a login again when the token is not accepted any more', async () => {
-    await page.evaluate(() => {
-      for (const key of Object.keys(localStorage)) {
-        const value = localStorage.getItem(key) ?? '';
-        if (value.split('.').length === 3) localStorage.setItem(key, `${value.slice(0, -6)}AAAAAA`);
-      }
-    });
+  await step('changes the own password, which ends the other sessions', async () => {
+    const { refreshToken } = (await send('POST', '/auth/login', STAFF)).data;
+    await page.goto(`${address}/#/sessions`);
+    await page.getByLabel('New password').fill('owns the shop');
+    await page.getByLabel('Current password').fill('a wrong password');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await notified('Invalid credentials');
+    await page.getByLabel('Current password').fill(STAFF.password);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await notified('Password changed');
+    await show('password');
+    await page.waitForFunction(() => document.querySelectorAll('table.RaDatagrid-table tbody tr').length === 1);
+    assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken }), 401);
+    STAFF.password = 'owns the shop';
+    await send('POST', '/auth/login', STAFF);
+  });
+  await step('replaces a token that is not accepted', async () => {
+    const before = await storedLogin();
+    await page.evaluate(
+      ([key, login]) => localStorage.setItem(key, login),
+      [before.key, JSON.stringify({ ...before.login, token: `${before.login.token.slice(0, -6)}AAAAAA` })],
+    );
     await page.reload();
+    await rows().first().waitFor();
+    const { login } = await storedLogin();
+    assert.notEqual(login.session.refreshToken, before.login.session.refreshToken);
+  });
+  await step('asks for a login again when an administrator has ended the session', async () => {
+    assert.equal(await statusOf('DELETE', `/auth/users/${data.user.id}/sessions`, undefined, token), 204);
+    await setTimeout(1100);
     await open('orders');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
@@ -291,12 +379,43 @@ async function notified(text) {
   await page.locator('.RaNotification-error, .MuiSnackbar-root').getByText(text).waitFor();
 }
 
-async function send(method, path, json, token) {
-  const answer = await fetch(`${api}${path}`, {
+async function choose(label, option) {
+  await page.getByRole('combobox', { name: label }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}
+
+/** The login that the interface stores. */
+async function storedLogin() {
+  const [key, text] = await page.evaluate(() =>
+    Object.entries(localStorage).find(([, text]) => text.startsWith('{"token"')),
+  );
+  return { key, login: JSON.parse(text) };
+}
+
+/** Waits for a text of the server's log. */
+async function printed(what) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const found = what.exec(output);
+    if (found) return found;
+    await setTimeout(100);
+  }
+  throw new Error(`The server did not print ${what}`);
+}
+
+function request(method, path, json, token, headers) {
+  return fetch(`${api}${path}`, {
     method,
-    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }), ...headers },
     ...(json && { body: JSON.stringify(json) }),
   });
+}
+
+async function statusOf(method, path, json, token) {
+  return (await request(method, path, json, token)).status;
+}
+
+async function send(method, path, json, token, headers) {
+  const answer = await request(method, path, json, token, headers);
   const body = await answer.json();
   assert(answer.ok, `${method} ${path} answered ${answer.status} ${JSON.stringify(body)}`);
   return body;

@@ -87,7 +87,7 @@ async function tryVariant({ platform, database }, declarest, initializer) {
     console.log(`     ${Math.round((performance.now() - start) / 1000)} s from the first command to that answer`);
   });
   await step(`${name}: passes its own test`, () => {
-    assert.match(run('npm', ['test']), /^. pass 3\n. fail 0$/m);
+    assert.match(run('npm', ['test']), /^. pass 4\n. fail 0$/m);
   });
   await step(`${name}: has the access rules of access.json`, () => {
     assert.match(run('npm', ['run', 'access:check']), /Access is the same as in access\.json\./);
@@ -134,6 +134,9 @@ async function useService(folder, env) {
     const registered = await send('POST', '/api/auth/register', user);
     assert.equal(registered.status, 201);
     const { data } = await registered.json();
+    const refreshed = await send('POST', '/api/auth/refresh', { refreshToken: data.refreshToken });
+    assert.equal(refreshed.status, 200);
+    assert.equal((await send('GET', '/api/auth/users', undefined, data.token)).status, 403);
     assert.equal((await send('GET', '/api/tasks')).status, 401);
     assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
     assert.equal((await send('POST', '/api/tasks', { title: 'Try it' }, data.token)).status, 201);

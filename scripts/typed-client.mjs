@@ -1,5 +1,5 @@
 // Makes a typed client of the sample shop's OpenAPI document with openapi-typescript, checks its types, and uses it
-// against the running shop: it logs in, pages, filters, includes, creates, and reads the error of a field.
+// against the running shop: it logs in, refreshes, pages, filters, includes, creates, and reads the error of a field.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
@@ -29,11 +29,12 @@ try {
     const { useShop } = await import(pathToFileURL(join(FOLDER, 'out', 'client.js')).href);
     const steps = await useShop(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
     assert.deepEqual(steps, [
-      'logged in: string',
+      'logged in: string, 900',
       'page: 2 of 6, true, string',
       'created: 201, number',
       'refused: 400, must be a number, got "cheap"',
       'read: 200',
+      `administrators: 1, ${ADMIN.ADMIN_EMAIL}`,
     ]);
     console.log('The typed client of the shop compiles, and works.');
   });

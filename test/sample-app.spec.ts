@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { readConfig } from '../sample-app/config.js';
 import { type Child, shell, startChild } from './child-process.js';
@@ -60,6 +61,13 @@ async function start(env: Environment): Promise<Shop> {
     login: async (email, password) =>
       (await ask('POST', '/api/auth/login', { json: { email, password } })).json.data.token as string,
   };
+}
+
+/** Waits until a check has the result, for what takes effect within 1 s. */
+async function expectSoon<T>(check: () => Promise<T>, expected: T): Promise<void> {
+  const end = Date.now() + 5000;
+  while (Date.now() < end && (await check()) !== expected) await setTimeout(50);
+  expect(await check()).toBe(expected);
 }
 
 const database = (name: string): string => join(folder, `${name}.db`);
@@ -152,7 +160,11 @@ describe('the running shop', () => {
     ['GET', '/api/admin/overview', 401, 403, 403],
     ['PUT', '/api/admin/staff/1', 401, 403, 403],
     ['GET', '/api/users', 401, 403, 403],
-    ['PATCH', '/api/users/1', 401, 403, 403],
+    ['GET', '/api/auth/users', 401, 403, 403],
+    ['PATCH', '/api/auth/users/1', 401, 403, 403],
+    ['POST', '/api/auth/users/1/reset', 401, 403, 403],
+    ['DELETE', '/api/auth/users/1/sessions', 401, 403, 403],
+    ['GET', '/api/auth/sessions', 401, 200, 200],
   ])(
     '[3.2] answers %s %s with %i without a token, with %i as a customer and with %i as staff',
     async (method, path, anonymous, asCustomer, asStaff) => {
@@ -334,12 +346,42 @@ describe('the running shop', () => {
     expect([(await patch(28)).status, (await patch(29)).status]).toEqual([200, 412]);
   });
 
-  it('[2.6] lets administrators see users without passwords, and change their roles', async () => {
+  it('[2.6] lets administrators see users without passwords', async () => {
     const { data: users } = (await running.ask('GET', '/api/users?filter[role]=ADMIN', { token: admin })).json;
     expect(users).toEqual([expect.objectContaining({ email: 'boss@shop.example', role: 'ADMIN', active: true })]);
     expect(users[0]).not.toHaveProperty('password');
-    const path = `/api/users/${users[0].id}`;
-    expect((await running.ask('PATCH', path, { token: admin, json: { role: 'ADMIN' } })).status).toBe(200);
+  });
+
+  it('lets administrators change users, mail them links and end their sessions, but not demote the last ADMIN', async () => {
+    const ask = (method: string, path: string, json?: object): Promise<Answer> =>
+      running.ask(method, `/api/auth/${path}`, { token: admin, ...(json && { json }) });
+    const eve = { email: 'eve@shop.example', password: 'correct horse battery' };
+    const { token, user } = (await running.ask('POST', '/api/auth/register', { json: eve })).json.data;
+    const named = await ask('PATCH', `users/${user.id}`, { firstName: 'Eve' });
+    expect(named.json.data.user).toMatchObject({ email: eve.email, firstName: 'Eve', role: 'USER', active: true });
+    expect((await ask('GET', 'users?q=EVE&filter[active]=true')).json.data).toEqual([named.json.data.user]);
+    expect((await ask('POST', `users/${user.id}/reset`)).status).toBe(202);
+    // The link leads to the front end.
+    await running.child.says(/https:\/\/front\.example\/reset#token=\S+/);
+    expect((await ask('DELETE', `users/${user.id}/sessions`)).status).toBe(204);
+    await expectSoon(async () => (await running.ask('GET', '/api/auth/me', { token })).status, 401);
+
+    const [last] = (await ask('GET', 'users?filter[role]=ADMIN')).json.data;
+    const demoted = await ask('PATCH', `users/${last.id}`, { role: 'USER' });
+    expect([demoted.status, demoted.json.success]).toEqual([409, false]);
+  });
+
+  it('refreshes and ends a session', async () => {
+    const post = (path: string, json: object): Promise<Answer> => running.ask('POST', `/api/auth/${path}`, { json });
+    const login = await post('login', { email: 'ann@shop.example', password: 'correct horse battery' });
+    const { refreshToken, expiresIn } = login.json.data;
+    expect(expiresIn).toBe(900);
+    const refreshed = await post('refresh', { refreshToken });
+    const { token } = refreshed.json.data;
+    const sessions = await running.ask('GET', '/api/auth/sessions', { token });
+    expect(sessions.json.data.filter(({ current }: { current: boolean }) => current)).toHaveLength(1);
+    expect((await running.ask('POST', '/api/auth/logout', { token })).status).toBe(204);
+    expect((await post('refresh', { refreshToken: refreshed.json.data.refreshToken })).status).toBe(401);
   });
 
   it('[4.7] returns the previous price in the message of the overridden update', async () => {
@@ -389,7 +431,7 @@ describe('the running shop', () => {
     const second = await start({ DATABASE: database('rules') });
     const token = await second.login('boss@shop.example', ADMIN.ADMIN_PASSWORD);
     const overview = await second.ask('GET', '/api/admin/overview', { token });
-    expect(overview.json).toMatchObject({ users: 3, products: 12 });
+    expect(overview.json).toMatchObject({ users: 4, products: 12 });
     // A client that keeps its connection open does not delay the end.
     await (await fetch(`${second.url}/api/products`)).text();
     const end = await second.end('SIGTERM');
@@ -402,7 +444,12 @@ describe('the running shop', () => {
 });
 
 describe('the configuration', () => {
-  const production = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), SHOP_ORIGIN: 'https://shop.example' };
+  const production = {
+    NODE_ENV: 'production',
+    JWT_SECRET: 'x'.repeat(32),
+    SHOP_ORIGIN: 'https://shop.example',
+    MAIL_URL: 'https://mail.example/send',
+  };
 
   it.each<[env: Environment, sentence: RegExp]>([
     [{ PORT: 'http' }, /^PORT must be a whole number from 0 to 65535, got "http"\. .+\.$/],
@@ -414,6 +461,8 @@ describe('the configuration', () => {
     [{ JWT_SECRET: 'canary-secret' }, /^JWT_SECRET must be a text of at least 32 bytes, got a text of 13 bytes\. /],
     [{ ...production, JWT_SECRET: '' }, /^JWT_SECRET must be .+ when NODE_ENV is production, got nothing\. /],
     [{ ...production, SHOP_ORIGIN: '' }, /^SHOP_ORIGIN must be an origin when NODE_ENV is production, got nothing\. /],
+    [{ ...production, MAIL_URL: '' }, /^MAIL_URL must be an HTTP URL when NODE_ENV is production, got nothing\. /],
+    [{ MAIL_URL: 'smtp://canary' }, /^MAIL_URL must be an HTTP URL, got a text of 13 bytes\. /],
     [{ ADMIN_EMAIL: 'boss' }, /^ADMIN_EMAIL must be an e-mail address, got "boss"\. /],
     [{ ADMIN_PASSWORD: 'canary' }, /^ADMIN_PASSWORD must be a text of .+, got a text of 6 bytes\. /],
     [{ ADMIN_PASSWORD: 'ä'.repeat(37) }, /^ADMIN_PASSWORD must be .+, got a text of 74 bytes\. /],
@@ -428,6 +477,7 @@ describe('the configuration', () => {
       database: 'data/shop.db',
       jwtSecret: undefined,
       shopOrigin: 'http://localhost:5173',
+      mailUrl: undefined,
       adminEmail: 'admin@shop.example',
       adminPassword: undefined,
     });

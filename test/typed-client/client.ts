@@ -5,7 +5,10 @@ import type { paths } from './shop.js';
 export async function useShop(baseUrl: string, email: string, password: string): Promise<string[]> {
   const shop = createClient<paths>({ baseUrl, querySerializer: { array: { style: 'form', explode: false } } });
   const login = await shop.POST('/api/auth/login', { body: { email, password } });
-  const token = login.data?.data.token;
+  const refreshed = await shop.POST('/api/auth/refresh', {
+    body: { refreshToken: login.data?.data.refreshToken ?? '' },
+  });
+  const token = refreshed.data?.data.token;
   shop.use({
     onRequest({ request }) {
       request.headers.set('Authorization', `Bearer ${token}`);
@@ -32,12 +35,16 @@ export async function useShop(baseUrl: string, email: string, password: string):
   const failure = refused.error;
   const problem = failure && 'fields' in failure ? failure.fields?.['price'] : undefined;
 
+  const { data: users } = await shop.GET('/api/auth/users', { params: { query: { 'filter[role]': 'ADMIN' } } });
+  const administrator: string | null | undefined = users?.data[0]?.email;
+
   const { response } = await shop.GET('/api/products/{id}', { params: { path: { id: id ?? 0 } } });
   return [
-    `logged in: ${typeof token}`,
+    `logged in: ${typeof token}, ${refreshed.data?.data.expiresIn}`,
     `page: ${prices.length} of ${total}, ${prices.every((price) => price >= 20 && price < 40)}, ${typeof category}`,
     `created: ${created.response.status}, ${typeof id}`,
     `refused: ${refused.response.status}, ${problem}`,
     `read: ${response.status}`,
+    `administrators: ${users?.metadata.pagination.total}, ${administrator}`,
   ];
 }

@@ -2,9 +2,11 @@
 import Group from '@mui/icons-material/Group';
 import Inventory from '@mui/icons-material/Inventory2';
 import Label from '@mui/icons-material/Label';
+import Person from '@mui/icons-material/Person';
 import ShoppingCart from '@mui/icons-material/ShoppingCart';
 import { Admin, Resource } from 'react-admin';
 
+import { AccountPage } from './account.js';
 import { CategoryCreate, CategoryEdit, CategoryList } from './categories.js';
 import { OrderList } from './orders.js';
 import { ProductCreate, ProductEdit, ProductList } from './products.js';
@@ -35,6 +37,7 @@ export const ShopAdmin = () => (
         {roles.includes('ADMIN') && (
           <Resource name="users" icon={Group} recordRepresentation="email" list={UserList} edit={UserEdit} />
         )}
+        <Resource name="sessions" icon={Person} options={{ label: 'Account' }} list={AccountPage} />
       </>
     )}
   </Admin>

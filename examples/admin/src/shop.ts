@@ -1,10 +1,61 @@
-// The two providers, which share the token of the login.
-import { authProvider, dataProvider } from 'ra-data-declarest';
+// The two providers, which share the login. Two resources are account endpoints instead of generated ones: `users`, which
+// administrators change, and `sessions`, those of the user. Their lists have a fixed order.
+import { authProvider, dataProvider, type DeclarestDataProvider } from 'ra-data-declarest';
+import type { GetListParams, RaRecord } from 'react-admin';
 
 const url: string = import.meta.env['VITE_SHOP_URL'] ?? 'http://localhost:3000/api';
+const generated = dataProvider(url);
 
-export const shopData = dataProvider(url);
 export const shopAuth = authProvider(url);
 
 /** The resource of reviews, whose path names their product. */
 export const REVIEWS = 'products/:productId/reviews';
+
+interface UserPage<T> {
+  readonly data: T[];
+  readonly metadata: { readonly pagination: { readonly total: number } };
+}
+
+async function listUsers<T>({ pagination: { page, perPage } = { page: 1, perPage: 10 }, filter }: GetListParams) {
+  const { q, role, active } = filter as { q?: string; role?: string; active?: boolean };
+  const query = new URLSearchParams({ page: String(page), size: String(perPage) });
+  if (q) query.set('q', q);
+  if (role) query.set('filter[role]', role);
+  if (active !== undefined) query.set('filter[active]', String(active));
+  const { data } = await generated.custom<UserPage<T>>(`auth/users?${query}`);
+  return { data: data.data, total: data.metadata.pagination.total };
+}
+
+async function listSessions<T>() {
+  const { data } = await generated.custom<{ data: T[] }>('auth/sessions');
+  return { data: data.data, total: data.data.length };
+}
+
+/** What administrators change of a user. */
+const EDITABLE = ['role', 'active', 'firstName', 'lastName'];
+
+async function updateUser<T>(id: unknown, data: Partial<RaRecord>, before: RaRecord) {
+  const changed = EDITABLE.filter((name) => data[name] !== before[name]).map((name) => [name, data[name]]);
+  const json: unknown = Object.fromEntries(changed);
+  const answer = await generated.custom<{ data: { user: T } }>(`auth/users/${String(id)}`, { method: 'PATCH', json });
+  return { data: answer.data.data.user };
+}
+
+export const shopData: DeclarestDataProvider = {
+  ...generated,
+
+  getList: <T extends RaRecord>(resource: string, params: GetListParams) => {
+    if (resource === 'users') return listUsers<T>(params);
+    if (resource === 'sessions') return listSessions<T>();
+    return generated.getList<T>(resource, params);
+  },
+
+  update: (resource, params) =>
+    resource === 'users' ? updateUser(params.id, params.data, params.previousData) : generated.update(resource, params),
+
+  delete: async (resource, params) => {
+    if (resource !== 'sessions') return generated.delete(resource, params);
+    await generated.custom(`auth/sessions/${params.id}`, { method: 'DELETE' });
+    return { data: params.previousData ?? ({ id: params.id } as NonNullable<typeof params.previousData>) };
+  },
+};

@@ -5,28 +5,50 @@ import {
   Edit,
   List,
   SaveButton,
+  SearchInput,
   SelectInput,
   SimpleForm,
   TextField,
   TextInput,
   Toolbar,
+  TopToolbar,
 } from 'react-admin';
+
+import { EndSessionsButton, MailResetButton } from './user-buttons.js';
 
 const ROLES = ['USER', 'STAFF', 'ADMIN'].map((id) => ({ id, name: id }));
 
 const FILTERS = [
-  <TextInput key="email" source="email_contains" label="E-mail contains" alwaysOn />,
-  <SelectInput key="role" source="role" choices={ROLES} />,
+  <SearchInput key="q" source="q" alwaysOn />,
+  <SelectInput key="role" source="role" choices={ROLES} alwaysOn />,
+  <SelectInput
+    key="active"
+    source="active"
+    choices={[
+      { id: true, name: 'Active' },
+      { id: false, name: 'Inactive' },
+    ]}
+    alwaysOn
+  />,
 ];
 
 export const UserList = () => (
-  <List filters={FILTERS} sort={{ field: 'email', order: 'ASC' }}>
+  <List filters={FILTERS} exporter={false}>
     <Datagrid bulkActionButtons={false}>
-      <TextField source="email" />
-      <TextField source="role" />
+      <TextField source="email" sortable={false} />
+      <TextField source="firstName" sortable={false} />
+      <TextField source="lastName" sortable={false} />
+      <TextField source="role" sortable={false} />
       <BooleanField source="active" sortable={false} />
     </Datagrid>
   </List>
+);
+
+const Actions = () => (
+  <TopToolbar>
+    <MailResetButton />
+    <EndSessionsButton />
+  </TopToolbar>
 );
 
 /** Users are made inactive, and never deleted. */
@@ -36,11 +58,13 @@ const SaveToolbar = () => (
   </Toolbar>
 );
 
-/** A new role counts from the next login of the user on. */
+/** The server keeps the last active ADMIN: the form shows its message. */
 export const UserEdit = () => (
-  <Edit mutationMode="pessimistic">
+  <Edit mutationMode="pessimistic" actions={<Actions />}>
     <SimpleForm toolbar={<SaveToolbar />}>
       <TextInput source="email" readOnly />
+      <TextInput source="firstName" />
+      <TextInput source="lastName" />
       <SelectInput source="role" choices={ROLES} required />
       <BooleanInput source="active" />
     </SimpleForm>

@@ -11,8 +11,7 @@ export { configure } from './setup.module.js';
 
 export class TasksController extends CrudController({ entity: Task, endpoint: '/api/tasks', enablePagination: true }) {}
 
-@Module({
-  imports: [SetupModule, AuthModule.forRoot({ userClass: User, jwtSecret }), CrudModule.forFeature(TasksController)],
-  providers: [Security],
-})
+const accounts = AuthModule.forRoot({ userClass: User, jwtSecret, sessions: true, administration: true });
+
+@Module({ imports: [SetupModule, accounts, CrudModule.forFeature(TasksController)], providers: [Security] })
 export class AppModule {}

@@ -28,6 +28,17 @@ test('a registered user creates tasks, and only an administrator deletes them', 
   assert.equal((await as(app, { roles: ['ADMIN'] }).delete(task)).status, 200);
 });
 
+test('a session is refreshed, and ends with a logout', async () => {
+  const user = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
+  await as(app).post('/api/auth/register', user);
+  const login = await as(app).post('/api/auth/login', user);
+  const refreshed = await as(app).post('/api/auth/refresh', { refreshToken: login.json.data.refreshToken });
+  assert.equal(refreshed.status, 200);
+  const { refreshToken } = refreshed.json.data;
+  assert.equal((await as(app).post('/api/auth/logout', { refreshToken })).status, 204);
+  assert.equal((await as(app).post('/api/auth/refresh', { refreshToken })).status, 401);
+});
+
 test('a browser at the origin of the front end may call the service', async () => {
   const { frontEndOrigin } = await import('./environment.js');
   const headers = { Origin: frontEndOrigin, 'Access-Control-Request-Method': 'POST' };

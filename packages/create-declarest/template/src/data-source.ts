@@ -1,11 +1,12 @@
 // The database connection, for the application and for TypeORM's command line.
+import { AuthSession } from 'declarest';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { database } from './environment.js';
 
 export const databaseOptions: DataSourceOptions = {
   type: 'better-sqlite3', // {{DATABASE_TYPE}}
   database, // {{DATABASE_OPTIONS}}
-  entities: [`${import.meta.dirname}/**/*.entity.js`],
+  entities: [AuthSession, `${import.meta.dirname}/**/*.entity.js`],
   migrations: [`${import.meta.dirname}/migrations/*.js`],
   migrationsRun: true,
   synchronize: false,

@@ -1,0 +1,68 @@
+import Card from '@mui/material/Card';
+import Typography from '@mui/material/Typography';
+import { useState } from 'react';
+import {
+  BooleanField,
+  Datagrid,
+  DateField,
+  DeleteButton,
+  Form,
+  List,
+  PasswordInput,
+  SaveButton,
+  TextField,
+  useNotify,
+  useRecordContext,
+  useRefresh,
+} from 'react-admin';
+
+import { shopData } from './shop.js';
+
+/** The menu has an entry that ends the current session. */
+function EndButton() {
+  const session = useRecordContext();
+  return session?.['current'] ? null : <DeleteButton label="End" mutationMode="pessimistic" redirect={false} />;
+}
+
+function PasswordForm() {
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const [changes, setChanges] = useState(0);
+  const change = async (json: object) => {
+    try {
+      await shopData.custom('auth/password', { method: 'POST', json });
+      notify('Password changed, and other sessions ended');
+      setChanges(changes + 1);
+      refresh();
+    } catch (error) {
+      notify((error as Error).message, { type: 'error' });
+    }
+  };
+  return (
+    <Card sx={{ width: 400, mt: 2, p: 2 }}>
+      <Typography variant="h6">Password</Typography>
+      <Form key={changes} onSubmit={change}>
+        <PasswordInput source="current" label="Current password" autoComplete="current-password" required />
+        <PasswordInput source="new" label="New password" autoComplete="new-password" required />
+        <SaveButton label="Change password" />
+      </Form>
+    </Card>
+  );
+}
+
+/** The own sessions, and the own password. */
+export const AccountPage = () => (
+  <>
+    <List title="Account" actions={false} pagination={false}>
+      <Datagrid bulkActionButtons={false} rowClick={false}>
+        <TextField source="userAgent" label="Browser" sortable={false} />
+        <TextField source="address" sortable={false} />
+        <DateField source="createdAt" label="Login" showTime sortable={false} />
+        <DateField source="lastUsedAt" label="Last use" showTime sortable={false} />
+        <BooleanField source="current" sortable={false} />
+        <EndButton />
+      </Datagrid>
+    </List>
+    <PasswordForm />
+  </>
+);
