@@ -113,6 +113,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       this.logger.warn(
         `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
       );
+    // A command of the application has no server, and so no routes.
+    if (!this.application.adapter) return;
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, this.roleNames(compiled));
     if (strict && warnings.length > 0) {
       const expected = 'free of warnings, because the AuthModule option `strict` is set';

@@ -38,7 +38,7 @@ const SECRET = { ...TEXT, examples: ['correct horse battery'] };
 const EMAIL = USER_SCHEMAS['email'] as JsonSchema;
 const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
 
-const session: NamedSchema = {
+export const SESSION: NamedSchema = {
   name: 'AuthSession',
   schema: openObject({
     id: TEXT,
@@ -63,19 +63,13 @@ const query = (name: string, schema: JsonSchema, description?: string): Paramete
 const done: Responses = { 204: { description: 'Done' } };
 const invalid = { 400: authFailure('A field is not valid.', 'password: expected at least 8 characters') };
 const unauthorized = { 401: refused(401, 'Authentication required') };
-const wrongPassword = { 401: authFailure('The token or the password is not valid.', 'Invalid credentials') };
-const wrongToken = { 401: authFailure('The refresh token is not valid.', 'Invalid refresh token') };
-const noToken = {
-  401: {
-    description: 'The refresh token is not valid, or there is no token.',
-    content: [
-      {
-        schema: { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] },
-        example: { success: false, message: 'Invalid refresh token' },
-      },
-    ],
-  },
+const eitherFailure = (description: string, message: string) => {
+  const schema = { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] };
+  return { 401: { description, content: [{ schema, example: { success: false, message } }] } };
 };
+const wrongPassword = eitherFailure('The token or the password is not valid.', 'Invalid credentials');
+const noToken = eitherFailure('The refresh token is not valid, or there is no token.', 'Invalid refresh token');
+const wrongToken = { 401: authFailure('The refresh token is not valid.', 'Invalid refresh token') };
 const wrongLink = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
 const adminOnly = { ...unauthorized, 403: refused(403, 'Admin access required') };
 const unknown = (name: string) => ({ 404: authFailure('There is none.', `${name} with id 7 not found`) });
@@ -84,7 +78,7 @@ const lastAdmin = { 409: authFailure('It is the last ADMIN.', 'This is the last 
 export function describeAccounts(
   { id, fields, profile }: AccountFacts,
   answer: Answer,
-): { readonly operations: Readonly<Record<string, OperationDocument>>; readonly schemas: readonly NamedSchema[] } {
+): Readonly<Record<string, OperationDocument>> {
   const user = openObject({ ...MESSAGE, data: openObject({ user: refTo(profile.name) }) });
   const names = {
     firstName: orNull(USER_SCHEMAS['firstName'] as JsonSchema),
@@ -94,6 +88,7 @@ export function describeAccounts(
   const pagination = openObject(
     Object.fromEntries(['page', 'size', 'total', 'totalPages'].map((name) => [name, { type: 'integer' }])),
   );
+  // No name begins like that of a generated operation: a resource of users has `listUsers`.
   const rows: Readonly<Record<string, Row>> = {
     refresh: {
       summary: 'Refresh the tokens',
@@ -113,12 +108,12 @@ export function describeAccounts(
       responses: { ...done, ...invalid, ...noToken },
     },
     logoutAll: { summary: 'End all own sessions', responses: { ...done, ...unauthorized } },
-    listSessions: {
+    findSessions: {
       summary: 'List own sessions',
       responses: {
         200: answer(
           'The 100 used last',
-          openObject({ success: { const: true }, data: { type: 'array', items: refTo(session.name) } }),
+          openObject({ success: { const: true }, data: { type: 'array', items: refTo(SESSION.name) } }),
         ),
         ...unauthorized,
       },
@@ -137,7 +132,7 @@ export function describeAccounts(
     updateMe: {
       summary: 'Change the own profile',
       body: closedObject({ ...names, ...Object.fromEntries(own.map(([name, schema]) => [name, orNull(schema)])) }, []),
-      responses: { 200: answer('The user', user), ...invalid, ...unauthorized },
+      responses: { 200: answer('The user', user), ...invalid, ...unauthorized, ...LIMITED },
     },
     deleteMe: {
       summary: 'Delete the own account',
@@ -178,7 +173,7 @@ export function describeAccounts(
       body: closedObject({ password: SECRET, email: EMAIL }),
       responses: { 202: answer('Accepted', openObject(MESSAGE)), ...invalid, ...wrongPassword, ...LIMITED },
     },
-    listUsers: {
+    findUsers: {
       summary: 'List users',
       parameters: [
         query('page', { type: 'integer', minimum: 1, default: 1 }),
@@ -200,7 +195,7 @@ export function describeAccounts(
         ...adminOnly,
       },
     },
-    updateUser: {
+    changeUser: {
       summary: 'Change a user',
       parameters: pathId(id),
       body: closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...names }, []),
@@ -233,5 +228,5 @@ export function describeAccounts(
       responses: { ...responses, ...(body && UNREADABLE), ...INTERNAL },
     },
   ]);
-  return { operations: Object.fromEntries(operations) as Record<string, OperationDocument>, schemas: [session] };
+  return Object.fromEntries(operations) as Record<string, OperationDocument>;
 }

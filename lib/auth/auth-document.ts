@@ -11,7 +11,7 @@ import {
   type OperationDocument,
   type ResponseDocument,
 } from '../documents/operation-document.js';
-import { describeAccounts } from './account-document.js';
+import { describeAccounts, SESSION } from './account-document.js';
 import { INTERNAL, LIMITED, MESSAGE, SESSION_TOKENS, TEXT, TOKENS, UNREADABLE } from './document-parts.js';
 import type { LoginField } from './user.repository.js';
 
@@ -46,7 +46,7 @@ export function describeAuth(facts: AuthFacts): ControllerDocument {
     schema: closedObject(Object.fromEntries(accepted) as Record<string, JsonSchema>, required),
   };
   const credentials = { name: 'Credentials', schema: openObject({ [loginField]: TEXT, password: TEXT }) };
-  const named = [AUTH_FAILURE, REFUSAL, profile, registration, credentials];
+  const named = [AUTH_FAILURE, REFUSAL, profile, registration, credentials, SESSION];
   const schemas = new Map(named.map(({ name, schema }) => [name, schema]));
   const answer = (description: string, schema: JsonSchema): ResponseDocument => ({
     description,
@@ -101,7 +101,6 @@ export function describeAuth(facts: AuthFacts): ControllerDocument {
       ...INTERNAL,
     },
   };
-  const others = describeAccounts({ id, fields, profile }, answer);
-  const operations = { register, login, me, ...others.operations };
-  return { tag: 'Auth', operations: new Map(Object.entries(operations)), schemas: [...named, ...others.schemas] };
+  const operations = { register, login, me, ...describeAccounts({ id, fields, profile }, answer) };
+  return { tag: 'Auth', operations: new Map(Object.entries(operations)), schemas: named };
 }

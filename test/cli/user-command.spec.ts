@@ -12,10 +12,16 @@ const APPLICATION = `
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, type AccountMail, useClass } from 'declarest';
+import { AuthModule, AuthUser, type AccountMail, SecurityConfig, useClass } from 'declarest';
 import { Entity } from 'typeorm';
 
 @Entity() class User extends AuthUser {}
+
+class Rules extends SecurityConfig {
+  configure(): void {
+    this.requireAuth('/api/**');
+  }
+}
 
 class Mailer {
   send({ kind, to, link }: AccountMail): void {
@@ -35,8 +41,10 @@ class Mailer {
       passwordReset: process.env['RESET'] !== 'off',
       mailer: useClass(Mailer),
       enforcedRoles: ['ADMIN', 'EDITOR'],
+      strict: true,
     }),
   ],
+  providers: [Rules],
 })
 export class AppModule {}
 `;

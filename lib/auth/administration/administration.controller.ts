@@ -2,7 +2,6 @@
 import {
   ConflictException,
   Delete,
-  ForbiddenException,
   Get,
   HttpCode,
   Inject,
@@ -17,6 +16,7 @@ import type { Type } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
 import { JsonBody, type JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
+import { AccessRefused } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { ADMIN_ROLE, Accounts } from '../accounts.js';
 import { AuthController, DefaultAccess, SignedIn, when } from '../auth-route.js';
@@ -49,7 +49,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
 
     @DefaultAccess(ADMIN_ONLY)
     @Get('users')
-    async listUsers(@Req() request: HttpRequest) {
+    async findUsers(@Req() request: HttpRequest) {
       const query = readUserQuery(request);
       const { page, size } = query;
       const { users, total } = await this.users.list(query);
@@ -60,7 +60,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
 
     @DefaultAccess(ADMIN_ONLY)
     @Patch('users/:id')
-    async updateUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
+    async changeUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
       const before = await this.find(id, caller);
       const nulls = NAMES.filter((name) => body[name] === null).map((name) => [name, null]);
       const missing = ['role', 'active'].filter((name) => body[name] === null);
@@ -104,7 +104,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     private expectNotAbove(role: string, { roles }: Principal): void {
       const expand = (names: readonly string[]) => this.rules.compiled?.roles.expand(names) ?? names;
       if (!expand([role]).includes(ADMIN_ROLE) || expand(roles).includes(role)) return;
-      throw new ForbiddenException(`Only a user with the role ${role} may give it, or change a user who has it`);
+      throw new AccessRefused([role]);
     }
   }
 

@@ -90,7 +90,7 @@ export function sessionController({ authBasePath }: ResolvedStaticOptions): Type
 
     @DefaultAccess('authenticated')
     @Get('sessions')
-    async listSessions(@SignedIn() { id }: Principal, @Req() request: HttpRequest) {
+    async findSessions(@SignedIn() { id }: Principal, @Req() request: HttpRequest) {
       const current = authenticationOf(request)?.session;
       const sessions = await this.sessions.listOf(String(id));
       return { success: true, data: sessions.map((each) => shown(each, current)) };
