@@ -1,4 +1,6 @@
 /** What happens with mailed links: they are asked for, and used once. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import { TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
@@ -16,6 +18,8 @@ import { AccountTokens } from './account-tokens.js';
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');
 
+const MAX_DELAY_MS = 100;
+
 type LinkKind = 'reset' | 'verify';
 
 @Injectable()
@@ -31,14 +35,15 @@ export class MailedLinks {
   ) {}
 
   /**
-   * Mails a link after the answer. An unknown address leads to the same statements: what comes after an answer must not tell
-   * it from a known one either.
+   * Mails a link after the answer. An unknown address leads to the same statements, at a random time: how long the next
+   * request takes must not tell it from a known one either.
    */
   ask(kind: LinkKind, sent: string, address: string | undefined): void {
     this.background.run(failed(kind), async () => {
       const read = USER_CHECKS.email(sent);
       const email = 'value' in read ? (read.value as string) : undefined;
       if (!(await this.takes({ action: 'mail', account: `${kind} ${email}`, address })) || email === undefined) return;
+      await delay(randomInt(MAX_DELAY_MS));
       const user = await userByLogin(this.users, 'email', email);
       const asked = user ?? { id: '', email };
       const isVerified = kind === 'verify' && (await this.tokens.isVerified(asked));

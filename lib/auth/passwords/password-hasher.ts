@@ -34,7 +34,7 @@ export function bcryptHasher(rounds: number): PasswordHasher {
     async verify(password, hash) {
       if (await bcrypt.compare(password, hash)) return true;
       // The time must not tell a user with a cheaper hash from an unknown one: 2^a + … + 2^(b - 1) is 2^b - 2^a.
-      for (let cost = costOf(hash); cost < rounds; cost += 1) await bcrypt.hash(password, cost);
+      for (let cost = costOf(hash); cost < rounds; cost += 1) await bcrypt.compare(password, unknownBcryptHash(cost));
       return false;
     },
     needsRehash: (hash) => costOf(hash) < rounds,
