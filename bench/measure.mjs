@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ARTICLE_OPERATIONS, OWN_LIST, PLAIN_LIST } from './article-operations.mjs';
 import { hasArticles, isDeclarest } from './contestants.mjs';
-import { checkResponse, PRODUCT_OPERATIONS } from './operations.mjs';
+import { checkResponse, OF_SESSION, PRODUCT_OPERATIONS } from './operations.mjs';
 import { interleave, measure, measureRounds, ratioOf, summarize, warmUp } from './rounds.mjs';
 import { startServer } from './server-process.mjs';
 
@@ -104,6 +104,27 @@ export async function measureOwner(contestants, options) {
 function compare(contestant, samples, samplesWithMore) {
   const [without, withMore] = [samples, samplesWithMore].map(summarize);
   return { contestant: contestant.name, without, withMore, ratio: ratioOf(withMore, without) };
+}
+
+/** Protected requests with and without the option `sessions`, each with the token that it issues. */
+export async function measureSessions(contestants, options) {
+  const rows = [];
+  for (const contestant of contestants.filter(isDeclarest)) {
+    const without = await startServer(contestant);
+    const withSessions = await startServer(contestant, { BENCH_SESSIONS: '1' });
+    const operations = new Map([
+      [without, PRODUCT_OPERATIONS.protected],
+      [withSessions, OF_SESSION],
+    ]);
+    const servers = [...operations.keys()];
+    for (const server of servers) await checkResponse(server, operations.get(server));
+    for (const server of servers) await warmUp(server, operations.get(server), options);
+    const take = (server) => measure(server, operations.get(server), options.seconds);
+    const samples = await interleave(servers, options.rounds, take);
+    await Promise.all(servers.map((server) => server.stop()));
+    rows.push(compare(contestant, samples.get(without), samples.get(withSessions)));
+  }
+  return rows;
 }
 
 /** Time from the start of the process to the first response with status 200, with 500 resources. */

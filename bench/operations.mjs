@@ -13,10 +13,10 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 export const bearer = { Authorization: `Bearer ${makeToken()}` };
 
 /** A token as declarest issues it, valid for a day. */
-function makeToken() {
+function makeToken(more = {}) {
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const iat = Math.floor(Date.now() / 1000);
-  const claims = { sub: '1', email: 'ann@shop.example', roles: ['USER'], iat, exp: iat + 86_400 };
+  const claims = { sub: '1', email: 'ann@shop.example', roles: ['USER'], iat, exp: iat + 86_400, ...more };
   const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
   return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
 }
@@ -24,6 +24,9 @@ function makeToken() {
 export const times = (count, request) => Array.from({ length: count }, (_, index) => request(index));
 /** Identifiers from the whole table. */
 const id = (index) => 1 + ((index * 7_919) % ROWS);
+
+const getProtected = (headers) =>
+  times(DISTINCT, (index) => ({ method: 'GET', path: `/api/protected/products/${id(index)}`, headers }));
 
 const product = (index) =>
   JSON.stringify({
@@ -51,8 +54,7 @@ export const PRODUCT_OPERATIONS = {
   protected: {
     title: 'protected findById, 100 rules',
     status: 200,
-    requests: () =>
-      times(DISTINCT, (index) => ({ method: 'GET', path: `/api/protected/products/${id(index)}`, headers: bearer })),
+    requests: () => getProtected(bearer),
     check: (data) => checkProduct(data, { id: 1, name: 'Oak table no. 1', active: true }),
   },
   page: {
@@ -90,3 +92,9 @@ export async function checkResponse({ contestant, origin }, { title, status, req
     throw new Error(`${contestant.name}: ${title}: unexpected response ${response.status} ${text}`, { cause: error });
   }
 }
+
+/** A token of a session has its id. */
+export const OF_SESSION = {
+  ...PRODUCT_OPERATIONS.protected,
+  requests: () => getProtected({ Authorization: `Bearer ${makeToken({ sid: '0123456789abcdef'.repeat(2) })}` }),
+};

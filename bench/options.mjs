@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const PARTS = ['operations', 'owner', 'rules', 'start'];
+const PARTS = ['operations', 'owner', 'rules', 'sessions', 'start'];
 const DEFAULT_OPERATIONS = ['findById', 'protected', 'page', 'create', 'filtered', 'patch', 'batch'];
 const OPERATIONS = [...DEFAULT_OPERATIONS, 'included'];
 /** What `--check` measures. */

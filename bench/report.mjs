@@ -105,7 +105,8 @@ function goalsTable(results) {
 }
 
 export function toMarkdown(results) {
-  const { date, machine, versions, rounds, seconds, connections, operations, memory, rules, owner, start } = results;
+  const { date, machine, versions, rounds, seconds, connections, operations, memory, rules, owner, sessions, start } =
+    results;
   const sections = [
     '# Benchmark',
     `Written by \`npm run bench\` on ${date}. [The method](../docs/internals/benchmark-method.md) explains the figures.`,
@@ -119,6 +120,8 @@ export function toMarkdown(results) {
     rules &&
       `## Number of rules (protected findById)\n\n${comparisonTable(results, rules, ['10 rules', '1,000 rules'])}`,
     owner && `## List without and with \`owner\`\n\n${comparisonTable(results, owner, ['without', 'with'])}`,
+    sessions &&
+      `## Protected findById without and with \`sessions\`\n\n${comparisonTable(results, sessions, ['without', 'with'])}`,
     start && `## Start with 500 resources\n\n${startTable(results)}`,
     memory && `## Memory\n\n${memoryTable(results)}`,
     ...(operations ?? []).map((operation) => `## ${operation.title}\n\n${operationTable(results, operation)}`),

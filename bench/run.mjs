@@ -28,10 +28,11 @@ const { chooseContestants } = await import('./contestants.mjs');
 const { makeData } = await import('./data.mjs');
 const { compareWithGoals, compareWithLeastShare } = await import('./goals.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
-const { measureOperations, measureOwner, measureRules, measureStart } = await import('./measure.mjs');
+const { measureOperations, measureOwner, measureRules, measureSessions, measureStart } = await import('./measure.mjs');
 const { findBusyMachine, summarizeGoals, toMarkdown, writeResults } = await import('./report.mjs');
 
 makeData();
+const PARTS = { owner: measureOwner, rules: measureRules, sessions: measureSessions, start: measureStart };
 const contestants = chooseContestants(options.contestants, options.builds);
 const { parts, rounds, seconds } = options;
 const start = performance.now();
@@ -50,7 +51,7 @@ if (parts.includes('operations')) {
   progress('operations');
   Object.assign(results, await measureOperations(contestants, options));
 }
-for (const [part, measure] of Object.entries({ owner: measureOwner, rules: measureRules, start: measureStart })) {
+for (const [part, measure] of Object.entries(PARTS)) {
   if (!parts.includes(part)) continue;
   progress(part);
   results[part] = await measure(contestants, options);

@@ -5,16 +5,33 @@ import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudController, CrudModule, type CrudResource, SecurityConfig } from 'declarest';
+import {
+  AuthModule,
+  AuthSession,
+  AuthUser,
+  CrudController,
+  CrudModule,
+  type CrudResource,
+  SecurityConfig,
+} from 'declarest';
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
-import { Entity } from 'typeorm';
+import { DataSource, type DataSourceOptions, Entity } from 'typeorm';
 import { Article, Author, Comment } from './nest/article.entity.js';
 import { databaseOptions } from './nest/database.js';
 import { furtherResources } from './nest/further-resources.js';
 import { Product } from './nest/product.entity.js';
 import { rules } from './rules.js';
 import { serve } from './serve.js';
-import { ARTICLES, HAS_ARTICLES, OWN_ARTICLES, ADAPTER, PRODUCTS, PROTECTED, SECRET } from './settings.js';
+import {
+  ARTICLES,
+  HAS_ARTICLES,
+  HAS_SESSIONS,
+  OWN_ARTICLES,
+  ADAPTER,
+  PRODUCTS,
+  PROTECTED,
+  SECRET,
+} from './settings.js';
 
 @Entity('users')
 class User extends AuthUser {}
@@ -54,7 +71,7 @@ const articleResources: CrudResource[] = [
   imports: [
     TypeOrmModule.forRoot(databaseOptions),
     TypeOrmModule.forFeature(HAS_ARTICLES ? [Author, Comment] : []),
-    AuthModule.forRoot({ userClass: User, jwtSecret: SECRET }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: SECRET, ...(HAS_SESSIONS && { sessions: true }) }),
     CrudModule.forFeature(
       ProductsController,
       { entity: Product, endpoint: PROTECTED, enablePagination: true },
@@ -65,6 +82,15 @@ const articleResources: CrudResource[] = [
   providers: [Security],
 })
 class AppModule {}
+
+/** The only table that is not in the data of every run. */
+async function makeSessionTable(): Promise<void> {
+  const options = { ...databaseOptions, entities: [AuthSession], synchronize: true } as DataSourceOptions;
+  const dataSource = await new DataSource(options).initialize();
+  await dataSource.destroy();
+}
+
+if (HAS_SESSIONS) await makeSessionTable();
 
 const ADAPTERS: Record<string, new () => object> = {
   express: ExpressAdapter,

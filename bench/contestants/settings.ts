@@ -11,6 +11,9 @@ export const RESOURCES = Number(process.env['BENCH_RESOURCES'] ?? 1);
 /** Adds the articles with their relations: `/api/articles`. */
 export const HAS_ARTICLES = process.env['BENCH_ARTICLES'] === '1';
 
+/** declarest with the option `sessions`. */
+export const HAS_SESSIONS = process.env['BENCH_SESSIONS'] === '1';
+
 export const SECRET = 'a-benchmark-secret-of-more-than-32-bytes';
 export const PRODUCTS = '/api/products';
 export const ARTICLES = '/api/articles';
