@@ -1,6 +1,15 @@
 /** `sessions`: refresh, logout, the list of sessions. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { AuthEvents, type AuthEventName, AuthSession, UserAccounts } from 'declarest';
+import {
+  AccountToken,
+  AuthEvents,
+  type AuthEventName,
+  AuthSession,
+  ThrottleCount,
+  UserAccounts,
+  VerifiedEmail,
+} from 'declarest';
 import { DataSource } from 'typeorm';
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
@@ -305,6 +314,33 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const method = path === '/sessions' ? 'GET' : 'POST';
       expect((await request(app.url, method, `/api/auth${path}`)).json).toEqual(refusal('Authentication required'));
     });
+  });
+
+  it.each(DATABASES)('every hour, expired rows are removed from all tables on %s', async (database) => {
+    const timers = jest.spyOn(globalThis, 'setInterval');
+    const auth = { sessions: true, passwordReset: true, throttle: { storage: 'database' } } as const;
+    const app = await startAuth(platform, { database, auth });
+    const removals = timers.mock.calls.filter(([, ms]) => ms === 3_600_000).map(([remove]) => remove as () => void);
+    timers.mockRestore();
+    const { manager } = rows(app);
+    const now = Date.now();
+    const [past, future] = [now - 60_000, now + 60_000];
+    const user = await register(app);
+    await age(app, user, 31 * DAY);
+    const kept = await register(app);
+    const link = { userId: '1', purpose: 'reset', email: 'a@b.example', userEmail: null } as const;
+    await manager.insert(AccountToken, { ...link, hash: 'past', expiresAt: past });
+    await manager.insert(AccountToken, { ...link, hash: 'future', expiresAt: future });
+    await manager.insert(ThrottleCount, { id: 'past', count: 1, expiresAt: past });
+    await manager.insert(ThrottleCount, { id: 'future', count: 1, expiresAt: future });
+    await manager.insert(VerifiedEmail, { userId: '1', email: 'a@b.example' });
+    removals.forEach((remove) => remove());
+    while ((await manager.count(ThrottleCount)) > 1) await delay(5);
+    expect((await rows(app).find()).map(({ id }) => id)).toEqual([payloadOf(kept.token).sid]);
+    expect((await manager.find(AccountToken)).map(({ hash }) => hash)).toEqual(['future']);
+    expect((await manager.find(ThrottleCount)).map(({ id }) => id)).toEqual(['future']);
+    expect(await manager.count(VerifiedEmail)).toBe(1);
+    await app.close();
   });
 
   it('without sessions the answers, the token and the routes are those of before', async () => {
