@@ -130,9 +130,9 @@ export class Accounts {
   /** @returns the user, including its hash, where the password is theirs; the time does not depend on the user */
   async verifyPassword(id: string, password: string): Promise<AuthUser | undefined> {
     const user = await this.users.findWithHash(id);
-    const isEqual = await this.passwords.verify(password, user?.password);
     // bcrypt compares only the beginning of an over-long password.
-    if (!user || !isEqual || !fitsBcrypt(password)) return undefined;
+    const isEqual = await this.passwords.verify(password, fitsBcrypt(password) ? user?.password : undefined);
+    if (!user || !isEqual) return undefined;
     // The comparison waits for its turn: the password may have been reset meanwhile.
     return (await this.users.findWithHash(id))?.password === user.password ? user : undefined;
   }

@@ -26,15 +26,23 @@ export function clientFactsOf({ ip, headers }: HttpRequest): ClientFacts {
 
 /** The address as attempts are counted: one client has a whole network of 64 bits of IPv6 (RFC 6177). */
 export function networkOf(address: string): string {
+  return prefixOf(address, 4) ?? address;
+}
+
+/** What one customer of a provider may have: a network of 48 bits of IPv6 (RFC 6177). `undefined` for IPv4. */
+export const siteOf = (address: string): string | undefined => prefixOf(address, 3);
+
+/** @param count of groups of 16 bits @returns `undefined` for what is not IPv6 */
+function prefixOf(address: string, count: number): string | undefined {
   const [plain = ''] = address.split('%');
-  if (!isIPv6(plain)) return plain;
+  if (!isIPv6(plain)) return undefined;
   const [head = '', tail] = plain.split('::');
   const left = head.split(':').filter(Boolean);
   const right = tail?.split(':').filter(Boolean) ?? [];
   const groups =
     tail === undefined ? left : [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
   return `${groups
-    .slice(0, 4)
+    .slice(0, count)
     .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+    .join(':')}::/${16 * count}`;
 }

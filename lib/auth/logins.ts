@@ -53,17 +53,20 @@ export class Logins {
     const attempt = { action: 'password', account: name, address } as const;
     const found = await this.attempts.run(attempt, () => this.find(name, password, address));
     const hash = await this.passwords.renew(found, password);
-    const user = withoutHash(found);
-    const userId = String(user.id);
-    const own = await this.ownClaims(user);
-    const session = await this.sessions?.start(user, clientFactsOf(request));
-    // A reset that came between ends the sessions that it finds.
-    if (session && !(await this.passwords.isStill(userId, password, hash))) {
-      await this.sessions?.endOwn(userId, session.id);
-      throw this.failed(name, address);
+    const userId = String(found.id);
+    const session = await this.sessions?.start(found, clientFactsOf(request));
+    try {
+      // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
+      const present = await this.passwords.recheck(userId, password, hash);
+      if (!present) throw this.failed(name, address);
+      const user = withoutHash(present);
+      const own = await this.ownClaims(user);
+      this.events.emit('login.succeeded', { userId, address });
+      return { user, tokens: this.tokensOf(user, own, session) };
+    } catch (error) {
+      if (session) await this.sessions?.endOwn(userId, session.id);
+      throw error;
     }
-    this.events.emit('login.succeeded', { userId, address });
-    return { user, tokens: this.tokensOf(user, own, session) };
   }
 
   private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
@@ -83,9 +86,10 @@ export class Logins {
     // A name that no user can have needs no query.
     const checked = USER_CHECKS[loginField](name);
     const user = 'value' in checked ? await this.users.findByLogin(loginField, checked.value as string) : null;
-    const matches = await this.passwords.verify(password, user?.password);
-    // bcrypt compares only the beginning of an over-long password.
-    if (!user?.active || !matches || !fitsBcrypt(password)) throw this.failed(name, address);
+    // Who cannot log in takes as long as an unknown user. bcrypt compares only the beginning of an over-long password.
+    const hash = user?.active && fitsBcrypt(password) ? user.password : undefined;
+    const matches = await this.passwords.verify(password, hash);
+    if (!user || !matches) throw this.failed(name, address);
     if (requireVerified && !(await this.tokens?.isVerified(user)))
       throw new ForbiddenException('The e-mail address is not verified');
     return user;
@@ -112,7 +116,7 @@ export class Logins {
     if (!open) return undefined;
     const own = await this.ownClaims(open.user);
     const session = await this.sessions?.rotate(open, clientFactsOf(request));
-    return session && this.tokensOf(open.user, own, session);
+    return session && this.tokensOf(session.user, own, session);
   }
 
   private async ownClaims(user: AuthUser): Promise<Readonly<Record<string, unknown>> | undefined> {

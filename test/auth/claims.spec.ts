@@ -1,6 +1,7 @@
 /** `claims`, secrets that are replaced, `issuer` and `audience`. */
 import {
   AuthModule,
+  AuthSession,
   AuthUser,
   CrudController,
   CrudModule,
@@ -13,7 +14,7 @@ import {
 import { Controller, Get } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { as as clientOf } from 'declarest/testing';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
@@ -203,6 +204,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect([await refresh(), await refresh(), await refresh()]).toEqual([500, 500, 500]);
     fails = false;
     expect([await refresh(), await refresh(), await refresh()]).toEqual([200, 200, 401]);
+    await app.close();
+  });
+
+  it('a refresh gives the role that the user has after `claims`; a login that fails by it starts no session', async () => {
+    let work = (): Promise<unknown> => Promise.resolve();
+    const app = await startAuth(platform, { auth: { claims: () => work().then(() => ({})), sessions: true } });
+    const email = uniqueEmail();
+    const { refreshToken, user } = (await app.register({ email })) as unknown as {
+      refreshToken: string;
+      user: { id: number };
+    };
+    work = () => app.users().update({ id: user.id }, { role: 'EDITOR' });
+    const { json } = await app.post('/api/auth/refresh', { refreshToken });
+    expect(payloadOf(json.data.token).roles).toEqual(['EDITOR']);
+    work = () => app.users().update({ id: user.id }, { active: false });
+    expect((await app.post('/api/auth/refresh', { refreshToken: json.data.refreshToken })).status).toBe(401);
+    await app.users().update({ id: user.id }, { active: true });
+    work = () => Promise.reject(new Error('the directory is away'));
+    expect((await app.post('/api/auth/login', { email, password: PASSWORD })).status).toBe(500);
+    expect(await app.app.get(DataSource, { strict: false }).getRepository(AuthSession).count()).toBe(0);
     await app.close();
   });
 

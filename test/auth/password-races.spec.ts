@@ -88,6 +88,23 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await login(PASSWORD)).status).toBe(200);
     });
 
+    it('a login has the role that the user has after the comparison, and an inactive user none', async () => {
+      const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
+      const during = (change: object) =>
+        jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
+          await app.users().update({ id }, change);
+          return compare(password, hash);
+        }) as never);
+      during({ role: 'EDITOR' });
+      const { token: issued } = (await login(PASSWORD)).json.data;
+      const { roles } = JSON.parse(Buffer.from(issued.split('.')[1] ?? '', 'base64url').toString()) as {
+        roles: string[];
+      };
+      expect(roles).toEqual(['EDITOR']);
+      during({ active: false });
+      expect((await login(PASSWORD)).status).toBe(401);
+    });
+
     it.each([
       ['before the comparison', 'findWithHash', 'after'],
       ['before the new hash is stored', 'replaceHash', 'before'],

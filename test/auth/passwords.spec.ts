@@ -253,6 +253,29 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(204);
     });
 
+    it('of parallel uses of a link for a new address one wins, and the link is no other token', async () => {
+      const { email, token } = await register(app);
+      const other = uniqueEmail();
+      await app.post('/api/auth/email', { password: PASSWORD, email: other }, { token });
+      const link = (await mailsTo(other))[0]?.token as string;
+      expect((await app.get('/api/auth/me', { token: link })).status).toBe(401);
+      expect((await app.post('/api/auth/refresh', { refreshToken: link })).status).toBe(401);
+      expect((await reset(link)).status).toBe(401);
+      const uses = await Promise.all(Array.from({ length: 20 }, () => app.post('/api/auth/verify', { token: link })));
+      expect(uses.filter(({ status }) => status === 204)).toHaveLength(1);
+      expect(uses.filter(({ status }) => status === 401)).toHaveLength(19);
+      expect((await mailsTo(email))[0]).toMatchObject({ kind: 'changed', changed: 'email' });
+    });
+
+    it('a link for a new address that was mailed ends with a change of the password', async () => {
+      const { token } = await register(app);
+      const other = uniqueEmail();
+      await app.post('/api/auth/email', { password: PASSWORD, email: other }, { token });
+      const link = (await mailsTo(other))[0]?.token;
+      await app.post('/api/auth/password', { current: PASSWORD, new: NEW }, { token });
+      expect((await app.post('/api/auth/verify', { token: link })).status).toBe(401);
+    });
+
     it('an address that was taken meanwhile is 400', async () => {
       const session = await register(app);
       const address = uniqueEmail();
@@ -403,14 +426,28 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(isDone).toBe(true);
   });
 
-  it('a hash of a lower cost takes as long as that of an unknown user', async () => {
+  it.each<[string, string, string, boolean]>([
+    ['a hash of a lower cost', bcrypt.hashSync(PASSWORD, 4), 'not the password', true],
+    ['a hash that is not one of bcrypt', '!', 'not the password', true],
+    ['the right password of an inactive user', bcrypt.hashSync(PASSWORD, 4), PASSWORD, false],
+    ['an over-long password', bcrypt.hashSync('p'.repeat(72), 4), 'p'.repeat(73), true],
+  ])('%s takes as long as an unknown user', async (_, hash, sent, active) => {
     const app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
     const { id, email } = await register(app);
-    await app.users().update({ id }, { password: await bcrypt.hash(PASSWORD, 4) });
+    await app.users().update({ id }, { password: hash, active });
     const compare = jest.spyOn(bcrypt, 'compare');
-    expect((await login(app, email, 'not the password')).status).toBe(401);
-    const costs = compare.mock.calls.map(([, hash]) => bcrypt.getRounds(String(hash)));
+    expect((await login(app, email, sent)).status).toBe(401);
+    const costs = compare.mock.calls.map(([, each]) => (each === '!' ? -Infinity : bcrypt.getRounds(String(each))));
     expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
+    await app.close();
+  });
+
+  it('a link has the host of `accountLinks`, whatever host a request names', async () => {
+    const app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
+    const { email } = await register(app);
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' };
+    await request(app.url, 'POST', '/api/auth/password/forgot', { json: { email }, headers });
+    expect((await mailsTo(email))[0]?.link).toMatch(/^https:\/\/shop\.example\/account\/reset#token=/);
     await app.close();
   });
 
@@ -490,7 +527,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       await app.users().update({ id }, { password: changed });
       return compute(password, rounds);
     }) as never);
-    expect((await login(app, email, PASSWORD)).status).toBe(200);
+    expect((await login(app, email, PASSWORD)).status).toBe(401);
     jest.restoreAllMocks();
     expect(await hash()).toBe(changed);
     await app.close();

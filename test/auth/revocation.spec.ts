@@ -195,13 +195,20 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
-  it('a session that has ended is read once a second at most, and a failure to read is logged', async () => {
+  it('a session that has ended, or whose user has another role, is read once a second at most, and a failure to read is logged', async () => {
     const app = await startAuth(platform, { auth: { sessions: { revocation: 'immediate' } } });
     const { token } = await app.register({ email: uniqueEmail() });
     await app.post('/api/auth/logout', undefined, { token });
     const run = jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run');
     for (let count = 0; count < 5; count += 1) expect((await app.get('/api/auth/me', { token })).status).toBe(401);
     expect(run).toHaveBeenCalledTimes(1);
+    jest.restoreAllMocks();
+    const { token: stale, user } = await app.register({ email: uniqueEmail() });
+    await app.users().update({ id: user['id'] as number }, { role: 'EDITOR' });
+    const reads = jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run');
+    for (let count = 0; count < 5; count += 1)
+      expect((await app.get('/api/auth/me', { token: stale })).status).toBe(401);
+    expect(reads.mock.calls.length).toBeLessThanOrEqual(2);
     jest.restoreAllMocks();
     await app.users().query('DROP TABLE declarest_auth_session');
     await delay(1_001);

@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import { AuthEvents, type AuthOptions, type ThrottleStorage, useClass } from 'declarest';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { Answer } from '../harness/client.js';
+import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
 import { clientFactsOf, networkOf } from '../../lib/auth/client-facts.js';
@@ -163,11 +163,32 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     it('spellings of one login are counted together', async () => {
       const email = await register();
-      const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\t`, email.replace('u', '\uff55')];
+      const padded = `${' '.repeat(290)}${email}`;
+      const spellings = [email, email.toUpperCase(), padded, `${email}\t`, email.replace('u', '\uff55')];
       expect(await statusesOf(6, (n) => guess(app, spellings[n % 5] ?? '', '198.51.100.9'))).toEqual([
         ...times(5, 401),
         429,
       ]);
+      const sent = { json: { email, password: PASSWORD }, ...from('198.51.100.9') };
+      for (const path of ['/api/auth/login/', '/API/AUTH/login', '/api/auth/login?x=1', '/api/auth/%6cogin'])
+        expect([path, (await request(app.url, 'POST', path, sent)).status]).not.toEqual([path, 200]);
+    });
+
+    it('strangers do not stop a user who has logged in from the address', async () => {
+      const email = await register();
+      expect((await guess(app, email, '203.0.113.80', PASSWORD)).status).toBe(200);
+      for (const address of ['203.0.113.81', '203.0.113.82', '203.0.113.83'])
+        await statusesOf(4, () => guess(app, email, address));
+      expect(await statusesOf(4, () => guess(app, email, '203.0.113.80'))).toEqual(times(4, 401));
+      expect((await guess(app, email, '203.0.113.80', PASSWORD)).status).toBe(200);
+    });
+
+    it('the networks of one site of IPv6 share the tries of a new address', async () => {
+      const email = await register();
+      const statuses = await statusesOf(40, (n) => guess(app, email, `2001:db8:77:${n}::1`));
+      // Five of the site, and then those that are free for the account.
+      expect(statuses).toEqual([...times(8, 401), ...times(32, 429)]);
+      expect((await guess(app, email, '2001:db8:78::1', PASSWORD)).status).toBe(200);
     });
 
     it('normalizes no more of a name than an account can have, because that takes quadratic time', async () => {
@@ -329,15 +350,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     storage.end();
   });
 
-  it('a storage that fails does not make guesses free', async () => {
-    const increment = () => Promise.reject(new Error('no connection to redis://secret@host'));
+  it.each<[string, () => Promise<{ totalHits: number }>, string]>([
+    ['fails', () => Promise.reject(new Error('no connection to redis://secret@host')), 'Error'],
+    ['does not answer', () => new Promise(() => undefined), 'TimeoutError'],
+    ['answers no number', () => Promise.resolve({} as never), 'TypeError'],
+  ])('a storage that %s makes no guess free', async (_, increment, name) => {
     const app = await startAuth(platform, { auth: { throttle: { tries: 4, storage: { increment } } } });
     const { email } = (await app.register({ email: uniqueEmail() })).user;
     expect((await guess(app, email as string, undefined, PASSWORD)).status).toBe(200);
     const answers = await Promise.all(Array.from({ length: 8 }, () => guess(app, email as string)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...times(4, 401), ...times(4, 429)]);
     const lines = linesOf(app.logs, 'error');
-    expect(lines).toEqual([expect.stringContaining('`throttle` failed: Error. This process counts by itself.')]);
+    expect(lines).toEqual([expect.stringContaining(`\`throttle\` failed: ${name}. This process counts by itself.`)]);
     await app.close();
   });
 

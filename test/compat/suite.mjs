@@ -518,6 +518,38 @@ async function furnishedShop(url, check) {
     equal((await send('GET /srv/id/me', { token: user })).status, 200);
     equal((await send('POST /srv/api/auth/login', { json: {} })).status, 404);
   });
+  await check('[furnished] refreshes, lists and ends sessions', async () => {
+    const credentials = { json: { username: 'ann', password: PASSWORD } };
+    const { token, refreshToken, expiresIn } = (await send('POST /srv/id/login', credentials)).body.data;
+    equal(expiresIn, 900);
+    const refreshed = await send('POST /srv/id/refresh', { json: { refreshToken } });
+    equal(refreshed.status, 200, refreshed.text);
+    equal(refreshed.body.data.refreshToken === refreshToken, false);
+    const { body } = await send('GET /srv/id/sessions', { token });
+    equal(body.data.map((/** @type {{ current: boolean }} */ each) => each.current).toSorted(), [false, true]);
+    equal((await send('POST /srv/id/logout', { token })).status, 204);
+    equal((await send('GET /srv/id/me', { token })).status, 401);
+    const spent = await send('POST /srv/id/refresh', { json: { refreshToken: refreshed.body.data.refreshToken } });
+    equal([spent.status, spent.body], [401, { success: false, message: 'Invalid refresh token' }]);
+    equal((await send('GET /srv/id/me', { token: user })).status, 200);
+  });
+  await check('[furnished] changes the password, and administers users for ADMIN only', async () => {
+    const changed = `${PASSWORD} 2`;
+    equal(
+      (await send('POST /srv/id/password', { token: user, json: { current: PASSWORD, new: changed } })).status,
+      204,
+    );
+    equal((await send('POST /srv/id/login', { json: { username: 'ann', password: PASSWORD } })).status, 401);
+    equal((await send('POST /srv/id/login', { json: { username: 'ann', password: changed } })).status, 200);
+    equal((await send('GET /srv/id/users', { token: user })).status, 403);
+    equal((await send('PATCH /srv/id/me', { token: user, json: { firstName: 'Ann' } })).status, 200);
+  });
+  await check('[furnished] delays guesses', async () => {
+    const json = { username: 'somebody', password: 'wrong password' };
+    const statuses = [];
+    for (let tries = 0; tries < 4; tries += 1) statuses.push((await send('POST /srv/id/login', { json })).status);
+    equal(statuses, [401, 401, 401, 429]);
+  });
   await check('[furnished] keeps its shapes under a foreign filter', async () => {
     equal((await send('POST /srv/id/login', { json: { username: 'ann', password: 'wrong password' } })).body, {
       success: false,

@@ -6,6 +6,8 @@ import type { UserQuery } from '../user.repository.js';
 const MAX_SIZE = 100;
 const MAX_PAGE = 1_000_000;
 const MAX_TEXT = 100;
+/** No query that is valid has so many parameters. */
+const MAX_PARAMETERS = 20;
 
 /** What each parameter adds to the query. */
 const PARAMETERS: Readonly<Record<string, (text: string) => UserQuery | undefined>> = {
@@ -23,7 +25,8 @@ export function readUserQuery(request: HttpRequest): Required<Pick<UserQuery, 'p
   const problems: string[] = [];
   let query: UserQuery = {};
   const sent = new URLSearchParams(queryOf(request));
-  for (const name of new Set(sent.keys())) {
+  // Looking for the values of a name takes time for each parameter that was sent.
+  for (const name of [...new Set(sent.keys())].slice(0, MAX_PARAMETERS)) {
     const values = sent.getAll(name);
     const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
     const part = values.length === 1 ? read?.(values[0] ?? '') : undefined;
@@ -31,7 +34,7 @@ export function readUserQuery(request: HttpRequest): Required<Pick<UserQuery, 'p
     else if (!part) problems.push(`${name}: not valid`);
     else query = { ...query, ...part };
   }
-  if (problems.length > 0) throw new BadRequestException(problems.slice(0, 20).join('; '));
+  if (problems.length > 0) throw new BadRequestException(problems.join('; '));
   return { page: 1, size: 20, ...query };
 }
 

@@ -24,7 +24,8 @@ export class AccountTokens {
   /** @param email the address to verify, or to mail the token to @returns the token, which is stored nowhere */
   async create(purpose: TokenPurpose, { id, email: userEmail }: Addressee, email: string): Promise<string> {
     const token = newToken();
-    const expiresAt = Date.now() + LIFETIME_MS[purpose];
+    // That of nobody has expired already.
+    const expiresAt = Date.now() + (id === '' ? 0 : LIFETIME_MS[purpose]);
     const row = { hash: hashOf(token), userId: String(id), purpose, email, userEmail, expiresAt };
     await this.tables.run((manager) => manager.insert(AccountToken, row));
     return token;

@@ -28,15 +28,19 @@ export interface PasswordHasher {
 export const unknownBcryptHash = (rounds: number): string => bcrypt.genSaltSync(rounds) + '.'.repeat(31);
 
 export function bcryptHasher(rounds: number): PasswordHasher {
-  const costOf = (hash: string): number => (/^\$2[aby]\$/.test(hash) ? bcrypt.getRounds(hash) : rounds);
+  const costOf = (hash: string): number | undefined =>
+    /^\$2[aby]\$\d\d\$.{53}$/.test(hash) ? bcrypt.getRounds(hash) : undefined;
   return {
     hash: (password) => bcrypt.hash(password, rounds),
     async verify(password, hash) {
       if (await bcrypt.compare(password, hash)) return true;
       // The time must not tell a user with a cheaper hash from an unknown one: 2^a + … + 2^(b - 1) is 2^b - 2^a.
-      for (let cost = costOf(hash); cost < rounds; cost += 1) await bcrypt.compare(password, unknownBcryptHash(cost));
+      const made = costOf(hash);
+      // A hash that is not one of bcrypt takes no time.
+      if (made === undefined) await bcrypt.compare(password, unknownBcryptHash(rounds));
+      else for (let cost = made; cost < rounds; cost += 1) await bcrypt.compare(password, unknownBcryptHash(cost));
       return false;
     },
-    needsRehash: (hash) => costOf(hash) < rounds,
+    needsRehash: (hash) => (costOf(hash) ?? rounds) < rounds,
   };
 }

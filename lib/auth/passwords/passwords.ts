@@ -55,10 +55,14 @@ export class Passwords {
     return hash;
   }
 
-  /** Whether an active user still has the password that was compared with a hash: it may have changed meanwhile. */
-  async isStill(id: string, password: string, hash: string): Promise<boolean> {
+  /**
+   * Reads the user again whose password was compared with a hash: both may have changed meanwhile.
+   *
+   * @returns `undefined` where the user is not active, or has another password
+   */
+  async recheck(id: string, password: string, hash: string): Promise<AuthUser | undefined> {
     const user = await this.users.findWithHash(id);
-    if (!user?.active) return false;
-    return user.password === hash || this.verify(password, user.password);
+    if (!user?.active) return undefined;
+    return user.password === hash || (await this.verify(password, user.password)) ? user : undefined;
   }
 }

@@ -22,6 +22,8 @@ interface Remembered {
   readonly userId: string;
   readonly until: number;
   readonly session: Promise<LiveSession | undefined>;
+  /** Roles of tokens that were read after the token had come, and that the user has not got. */
+  readonly refused: Set<string>;
 }
 
 interface Row {
@@ -59,16 +61,19 @@ export class SessionChecks {
     if (id === undefined) return refused;
     if (this.exempted.has(id)) return authentication;
     try {
-      const { id: user, roles } = principal;
-      const hasRoleOf = (session: LiveSession): boolean => roles.length === 1 && roles[0] === session.role;
-      const session = await this.find(id, String(user));
+      const userId = String(principal.id);
+      const role = principal.roles.length === 1 ? principal.roles[0] : undefined;
+      const known = this.find(id, userId);
+      const session = await known.session;
       // A session that has ended stays so.
-      if (!session) return refused;
-      if (hasRoleOf(session)) return authentication;
+      if (!session || role === undefined || known.refused.has(role)) return refused;
+      if (session.role === role) return authentication;
       // What is remembered may be older than a token with a new role.
       this.remembered.delete(id);
-      const present = await this.find(id, String(user));
-      return present && hasRoleOf(present) ? authentication : refused;
+      const present = this.find(id, userId);
+      if ((await present.session)?.role === role) return authentication;
+      present.refused.add(role);
+      return refused;
     } catch (error) {
       if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
       this.logger.error('The session of a token could not be read.', error instanceof Error ? error.stack : undefined);
@@ -81,17 +86,18 @@ export class SessionChecks {
     for (const [id, each] of this.remembered) if (each.userId === userId) this.remembered.delete(id);
   }
 
-  private find(id: string, userId: string): Promise<LiveSession | undefined> {
+  private find(id: string, userId: string): Remembered {
     const now = Date.now();
     const known = this.remembered.get(id);
-    if (known && known.until > now && known.userId === userId) return known.session;
+    if (known && known.until > now && known.userId === userId) return known;
     this.removeOld(now);
     const session = this.read(id, userId);
+    const read: Remembered = { userId, until: now + REMEMBERED_MS, session, refused: new Set() };
     this.remembered.delete(id);
-    this.remembered.set(id, { userId, until: now + REMEMBERED_MS, session });
+    this.remembered.set(id, read);
     // The next request tries again.
     session.catch(() => this.remembered.delete(id));
-    return session;
+    return read;
   }
 
   private removeOld(now: number): void {

@@ -59,11 +59,8 @@ export class Sessions {
   /** @returns `undefined` where the session has ended. It ends where its user was deleted or deactivated. */
   async open(token: SentToken): Promise<OpenSession | undefined> {
     const session = await this.store.find(token.sessionId);
-    if (!session) return undefined;
-    const user = await this.users.findById(session.userId);
-    if (user?.active) return { token, user };
-    await this.end(session);
-    return undefined;
+    const user = session && (await this.activeUserOf(session));
+    return user && { token, user };
   }
 
   /**
@@ -71,16 +68,33 @@ export class Sessions {
    *
    * @returns `undefined` where the session has ended
    */
-  async rotate({ token, user }: OpenSession, { address }: ClientFacts): Promise<StartedSession | undefined> {
-    const { sessionId: id, hash, successors } = token;
-    const next = successors[0] as RefreshToken;
-    if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs))
-      return { id, refreshToken: next.text };
-    // The current token says which secret made it.
-    for (const each of successors)
-      if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return { id, refreshToken: each.text };
-    const userId = String(user.id);
+  async rotate({ token, user: opened }: OpenSession, { address }: ClientFacts): Promise<RotatedSession | undefined> {
+    const { sessionId: id } = token;
+    const userId = String(opened.id);
+    const next = await this.spend(token);
+    if (next) {
+      // The role may have changed since the session was opened.
+      const user = await this.activeUserOf({ id, userId });
+      return user && { id, refreshToken: next.text, user };
+    }
     if (await this.endOwn(userId, id)) this.events.emit('session.reused', { userId, sessionId: id, address });
+    return undefined;
+  }
+
+  /** @returns the token that replaces it; `undefined` where it was spent before, except once within the grace */
+  private async spend({ sessionId: id, hash, successors }: SentToken): Promise<RefreshToken | undefined> {
+    const next = successors[0] as RefreshToken;
+    if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs)) return next;
+    // The current token says which secret made it.
+    for (const each of successors) if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return each;
+    return undefined;
+  }
+
+  /** @returns `undefined` where the user was deleted or deactivated. The session ends then. */
+  private async activeUserOf(session: Pick<AuthSession, 'id' | 'userId'>): Promise<AuthUser | undefined> {
+    const user = await this.users.findById(session.userId);
+    if (user?.active) return user;
+    await this.end(session);
     return undefined;
   }
 
@@ -111,7 +125,7 @@ export class Sessions {
     return count;
   }
 
-  private end({ id, userId }: AuthSession): Promise<boolean> {
+  private end({ id, userId }: Pick<AuthSession, 'id' | 'userId'>): Promise<boolean> {
     return this.endOwn(userId, id);
   }
 
@@ -119,6 +133,10 @@ export class Sessions {
     this.checks.forget(facts.userId);
     if (facts.count > 0) this.events.emit('session.ended', facts);
   }
+}
+
+interface RotatedSession extends StartedSession {
+  readonly user: AuthUser;
 }
 
 type Facts = { readonly [K in keyof ClientFacts]: ClientFacts[K] | null };

@@ -3,19 +3,25 @@
  * does not lock a user out: an address that is new to an account has three tries, whatever happened to the account.
  */
 import { Logger, UnauthorizedException } from '@nestjs/common';
+import { firstValueFrom, from, timeout } from 'rxjs';
 import { ServiceUnavailable, TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
-import { networkOf } from '../client-facts.js';
+import { networkOf, siteOf } from '../client-facts.js';
 import { hashOf } from '../secret-tokens.js';
 import { DuplicateUserError } from '../user.repository.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 /** What is counted, and how many failures are free. */
-type Kind = 'pair' | 'account' | 'address';
+type Kind = 'pair' | 'site' | 'account' | 'address';
 type Limits = (settings: ThrottleSettings) => { readonly [K in Kind]?: number };
 
 const LIMITS = {
-  password: ({ tries, accountTries, addressTries }) => ({ pair: tries, account: accountTries, address: addressTries }),
+  password: ({ tries, accountTries, addressTries }) => ({
+    pair: tries,
+    site: tries,
+    account: accountTries,
+    address: addressTries,
+  }),
   register: ({ addressTries }) => ({ address: addressTries }),
   // Its tag says that the token was issued here: others behind the address do not stop it.
   refresh: ({ tries }) => ({ pair: tries }),
@@ -41,6 +47,7 @@ const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
 const MAX_WAITING = 1_000;
 const MAX_COUNTERS = 100_000;
+const STORAGE_TIMEOUT_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /** What this process knows of a count, and the attempts that it is running. */
@@ -77,10 +84,10 @@ export class Attempts {
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {
     if (!this.settings) return work();
-    const { held, counted, pair } = await this.admit(attempt);
+    const { held, counted, known } = await this.admit(attempt);
     try {
       const result = await work();
-      if (pair) pair.hasSucceeded = true;
+      if (known) known.hasSucceeded = true;
       return result;
     } catch (error) {
       if (isFailure(error)) await Promise.all(counted.map((counter) => this.count(counter)));
@@ -111,17 +118,19 @@ export class Attempts {
     };
     try {
       const keys = keysOf(attempt, this.settings as ThrottleSettings);
-      // Others behind an address do not stop a user who has logged in from there.
+      // Neither others behind an address nor strangers stop a user who has logged in from there.
       const isKnown = keys.pair !== undefined && this.counters.get(keys.pair.key)?.hasSucceeded === true;
       const address = this.counterOf(keys.address);
       if (address && !isKnown) expectFree(address);
       // Counters of names come after: an address that is stopped cannot fill the memory with them.
-      const [pair, account] = [this.counterOf(keys.pair), this.counterOf(keys.account)];
+      const [pair, site, account] = [keys.pair, keys.site, keys.account].map((each) => this.counterOf(each));
       await hold(pair);
-      // The account does not stop an address that is new to it.
-      if (!pair || pair.failures + pair.running > NEW_ADDRESS_TRIES) await hold(account);
+      // The account does not stop an address that is new to it, unless its network has used up the tries of one address.
+      const isNew = pair && pair.failures + pair.running <= NEW_ADDRESS_TRIES && (!site || site.failures < site.free);
+      if (!isKnown && !isNew) await hold(account);
       if (!isKnown) await hold(address);
-      return { held, counted: [pair, account, address].filter((each) => each !== undefined), pair };
+      const counted = [pair, site, account, address].filter((each) => each !== undefined);
+      return { held, counted, known: address && pair };
     } catch (error) {
       held.forEach(release);
       if (error instanceof TooManyAttempts)
@@ -155,12 +164,21 @@ export class Attempts {
   private async count(counter: Counter): Promise<void> {
     // A storage that is slow or fails must not make guesses free.
     this.raise(counter, counter.failures + 1);
+    const hits = await this.addHit(counter.key);
+    this.raise(counter, Math.max(counter.failures, hits));
+  }
+
+  /** @returns how often all processes have counted; 0 where the storage fails */
+  private async addHit(key: string): Promise<number> {
     try {
-      const { key } = counter;
-      const { totalHits } = await this.storage.increment(key, WINDOW_MS, Number.MAX_SAFE_INTEGER, 0, 'declarest');
-      this.raise(counter, Math.max(counter.failures, totalHits));
+      const added = this.storage.increment(key, WINDOW_MS, Number.MAX_SAFE_INTEGER, 0, 'declarest');
+      // Other attempts wait for the result of this one.
+      const { totalHits } = await firstValueFrom(from(added).pipe(timeout(STORAGE_TIMEOUT_MS)));
+      if (!Number.isSafeInteger(totalHits)) throw new TypeError('totalHits must be an integer');
+      return totalHits;
     } catch (error) {
       this.logFailure(error);
+      return 0;
     }
   }
 
@@ -190,7 +208,8 @@ interface Key {
 interface Admitted {
   readonly held: readonly Counter[];
   readonly counted: readonly Counter[];
-  readonly pair: Counter | undefined;
+  /** That of a user at an address, which a success makes known. */
+  readonly known: Counter | undefined;
 }
 
 function keysOf(
@@ -200,9 +219,12 @@ function keysOf(
   const limits: ReturnType<Limits> = LIMITS[action](settings);
   const network = networkOf(address);
   // One spelling of a name: two of them may be the same to a database. Normalization takes quadratic time.
-  const name = account?.slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
-  const parts = { pair: [name, network], account: [name], address: [network] };
-  const keys = Object.entries(limits).map(([kind, free]) => {
+  const name = account?.trim().slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
+  const site = siteOf(address);
+  const parts = { pair: [name, network], site: [name, site], account: [name], address: [network] };
+  // Without a larger network, a pair says all.
+  const kinds = Object.entries(limits).filter(([kind]) => kind !== 'site' || site !== undefined);
+  const keys = kinds.map(([kind, free]) => {
     const key = hashOf(JSON.stringify([action, kind, ...parts[kind as Kind]]));
     return [kind, { key, free }];
   });

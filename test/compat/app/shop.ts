@@ -154,6 +154,9 @@ const settings = { jwtSecret, bcryptRounds: 4, registrationFields: ['nickname'] 
       ? AuthModule.forRootAsync({
           userClass: User,
           authBasePath: '/id',
+          sessions: { revocation: 'immediate' },
+          administration: true,
+          throttle: { storage: 'database', tries: 3 },
           useFactory: async () => ({ ...settings, loginMethod: LoginMethod.USERNAME }),
         })
       : AuthModule.forRoot({ userClass: User, ...settings }),
