@@ -1,6 +1,6 @@
 /**
- * Delays guessing. Failures are counted for an account from an address, for the account, and for the address. A stranger
- * does not lock a user out: an address that is new to an account has three tries, whatever happened to the account.
+ * Delays guessing. Failures are counted for an account from an address, for the account, and for the address. Strangers do
+ * not lock a user out: an address that is new to an account has three tries, whatever happened to the account.
  */
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
@@ -11,8 +11,9 @@ import { hashOf } from '../secret-tokens.js';
 import { DuplicateUserError } from '../user.repository.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
-/** What is counted, and how many failures are free. */
+/** What is counted: an account from an address (`pair`) or from a /48 of IPv6 (`site`), an account, an address. */
 type Kind = 'pair' | 'site' | 'account' | 'address';
+/** How many failures are free. */
 type Limits = (settings: ThrottleSettings) => { readonly [K in Kind]?: number };
 
 const LIMITS = {
