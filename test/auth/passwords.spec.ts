@@ -253,6 +253,22 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(204);
     });
 
+    it('a link for a new address ends with a change and with a reset of the password', async () => {
+      const ends: ((session: Session) => Promise<Answer>)[] = [
+        ({ token }) => app.post('/api/auth/password', { current: PASSWORD, new: NEW }, { token }),
+        async ({ email }) => reset(await resetToken(email)),
+      ];
+      for (const end of ends) {
+        const session = await register(app);
+        const address = uniqueEmail();
+        await app.post('/api/auth/email', { password: PASSWORD, email: address }, { token: session.token });
+        const [mail] = await mailsTo(address);
+        expect((await end(session)).status).toBe(204);
+        expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(401);
+        expect((await login(app, session.email, NEW)).status).toBe(200);
+      }
+    });
+
     it('an address that was taken meanwhile is 400', async () => {
       const session = await register(app);
       const address = uniqueEmail();
