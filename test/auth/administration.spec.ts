@@ -1,4 +1,5 @@
 /** The own profile, and the users that an ADMIN manages. */
+import { jest } from '@jest/globals';
 import { AuthUser, SecurityConfig, useClass, UserAccounts } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
@@ -8,6 +9,7 @@ import { PLATFORMS } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { Mailbox, mailsTo } from './mailbox.js';
+import { slowStatements } from './slow-statements.js';
 
 @Entity('customer')
 class Customer extends AuthUser {
@@ -57,6 +59,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
     });
     afterAll(() => app.close());
+    afterEach(() => jest.restoreAllMocks());
     beforeEach(async () => {
       await app.users().manager.createQueryBuilder().delete().from(Order).execute();
       await app.users().createQueryBuilder().delete().execute();
@@ -257,6 +260,17 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         await accounts().setRole(inactive.id, 'ADMIN');
         await accounts().setActive(inactive.id, false);
         expect((await send(boss, 'PATCH', `/users/${boss.id}`, { role: 'USER' })).status).toBe(409);
+      });
+
+      it('one of two ADMINs stays when requests overlap between their statements', async () => {
+        const other = await admin();
+        slowStatements(app);
+        const answers = await Promise.all([
+          send(boss, 'PATCH', `/users/${boss.id}`, { role: 'USER' }),
+          send(other, 'PATCH', `/users/${other.id}`, { active: false }),
+        ]);
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+        expect((await accounts().list({ role: 'ADMIN', active: true })).total).toBe(1);
       });
 
       it('mails a link for a new password, and ends sessions', async () => {

@@ -267,13 +267,20 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await mailsTo(email))[0]).toMatchObject({ kind: 'changed', changed: 'email' });
     });
 
-    it('a link for a new address that was mailed ends with a change of the password', async () => {
-      const { token } = await register(app);
-      const other = uniqueEmail();
-      await app.post('/api/auth/email', { password: PASSWORD, email: other }, { token });
-      const link = (await mailsTo(other))[0]?.token;
-      await app.post('/api/auth/password', { current: PASSWORD, new: NEW }, { token });
-      expect((await app.post('/api/auth/verify', { token: link })).status).toBe(401);
+    it('a link for a new address ends with a change and with a reset of the password', async () => {
+      const ends: ((session: Session) => Promise<Answer>)[] = [
+        ({ token }) => app.post('/api/auth/password', { current: PASSWORD, new: NEW }, { token }),
+        async ({ email }) => reset(await resetToken(email)),
+      ];
+      for (const end of ends) {
+        const session = await register(app);
+        const address = uniqueEmail();
+        await app.post('/api/auth/email', { password: PASSWORD, email: address }, { token: session.token });
+        const [mail] = await mailsTo(address);
+        expect((await end(session)).status).toBe(204);
+        expect((await app.post('/api/auth/verify', { token: mail?.token })).status).toBe(401);
+        expect((await login(app, session.email, NEW)).status).toBe(200);
+      }
     });
 
     it('an address that was taken meanwhile is 400', async () => {

@@ -1,7 +1,7 @@
 /** `sessions: { revocation: 'immediate' }`: an access token ends with its session, on every instance. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { UseGuards } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Authenticated, CrudController, CurrentUser, type Principal, Public, UserAccounts } from 'declarest';
 import { io } from 'socket.io-client';
@@ -12,6 +12,7 @@ import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { AccountTables } from '../../lib/auth/account-tables.js';
+import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import { SessionChecks } from '../../lib/auth/sessions/session-checks.js';
 import { linesOf, PLATFORMS, startApp, type RunningApp } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
@@ -220,6 +221,32 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 });
 
 describe.each(PLATFORMS)('without the database, on %s', (platform) => {
+  it('no token counts, also at a route that needs no database', async () => {
+    @Authenticated()
+    @Controller()
+    class ClockController {
+      @Get('clock')
+      read() {
+        return { now: 0 };
+      }
+    }
+    const app = await startAuth(platform, {
+      auth: { sessions: { revocation: 'immediate' } },
+      controllers: [ClockController],
+    });
+    const { token } = await app.register({ email: uniqueEmail() });
+    const failures = [new DatabaseUnavailable(), new Error('another failure')];
+    for (const failure of failures) {
+      jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run').mockRejectedValue(failure);
+      const refused = await app.get('/clock', { token });
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+      expect((await app.get('/who', { token })).json).toEqual({ user: null });
+      jest.restoreAllMocks();
+    }
+    expect((await app.get('/clock', { token })).json).toEqual({ now: 0 });
+    await app.close();
+  });
+
   it('a protected request is 503 with Retry-After, in the shape of the route', async () => {
     const { options, drop } = await createDatabase();
     const { url, app, close } = await startApp(platform, {

@@ -18,6 +18,7 @@ import { refusal } from '../harness/refusal.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { request } from '../harness/client.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { slowStatements } from './slow-statements.js';
 
 interface Login {
   readonly token: string;
@@ -56,6 +57,8 @@ async function age(app: AuthApp, { token }: Login, ms: number): Promise<void> {
     { rotatedAt: back(rotatedAt), expiresAt: expiresAt - ms, lastUsedAt: lastUsedAt - ms },
   );
 }
+
+afterEach(() => jest.restoreAllMocks());
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -145,6 +148,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(await rows(app).countBy({ id: payloadOf(token).sid })).toBe(0);
     });
 
+    it('refreshes with one token that overlap between their statements are answered twice at most', async () => {
+      const { refreshToken, token } = await register(app);
+      slowStatements(app);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(app, refreshToken)));
+      const valid = answers.filter(({ status }) => status === 200);
+      expect([1, 2]).toContain(valid.length);
+      expect(await rows(app).countBy({ id: payloadOf(token).sid })).toBe(0);
+    });
+
     it('the clocks of processes may differ by 30 s', async () => {
       const session = await register(app);
       const now = Date.now.bind(Date);
@@ -178,6 +190,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         expect((await refresh(app, each.refreshToken)).status).toBe(401);
         expect(await rows(app).countBy({ id: payloadOf(each.token).sid })).toBe(0);
       }
+    });
+
+    it('a user who was deactivated in the table gets no token', async () => {
+      const { refreshToken, token, user } = await register(app);
+      await app.users().update({ id: user['id'] as number }, { active: false });
+      expect(expectFailure(await refresh(app, refreshToken), 401)).toBe('Invalid refresh token');
+      expect(await rows(app).countBy({ id: payloadOf(token).sid })).toBe(0);
     });
 
     it('logout ends the session of the access token, or of the refresh token', async () => {
