@@ -4,11 +4,12 @@
  */
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
-import { ServiceUnavailable, TooManyAttempts } from '../../http/failure.js';
+import { TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
 import { networkOf, siteOf } from '../client-facts.js';
 import { hashOf } from '../secret-tokens.js';
 import { DuplicateUserError } from '../user.repository.js';
+import { enter, expectFree, release, type Counter } from './counter.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 /** What is counted: an account from an address (`pair`) or from a /48 of IPv6 (`site`), an account, an address. */
@@ -46,25 +47,9 @@ const NEW_ADDRESS_TRIES = 3;
 /** No account has a longer name. */
 const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
-const MAX_WAITING = 1_000;
 const MAX_COUNTERS = 100_000;
 const STORAGE_TIMEOUT_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
-
-/** What this process knows of a count, and the attempts that it is running. */
-interface Counter {
-  readonly key: string;
-  readonly free: number;
-  /** Whether an attempt has succeeded. */
-  hasSucceeded: boolean;
-  failures: number;
-  /** When the failures end. */
-  until: number;
-  blockedUntil: number;
-  running: number;
-  /** Attempts that wait for the result of others, because that may use up what is free. */
-  readonly waiting: (() => void)[];
-}
 
 export class Attempts {
   /** Those used last come last. */
@@ -235,29 +220,3 @@ function keysOf(
 /** A wrong password or token, or a registration that says that a login is taken. */
 const isFailure = (error: unknown): boolean =>
   error instanceof UnauthorizedException || error instanceof DuplicateUserError;
-
-/** @throws TooManyAttempts (429) */
-function expectFree(counter: Counter): void {
-  const delay = counter.blockedUntil - Date.now();
-  if (delay <= 0) return;
-  wakeNext(counter);
-  throw new TooManyAttempts(Math.ceil(delay / 1000));
-}
-
-async function enter(counter: Counter): Promise<void> {
-  for (;;) {
-    expectFree(counter);
-    const { failures, free, running, waiting } = counter;
-    if (running < Math.max(1, free - failures)) break;
-    if (waiting.length >= MAX_WAITING) throw new ServiceUnavailable('The server is busy, try again', 1);
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  }
-  counter.running += 1;
-}
-
-function release(counter: Counter): void {
-  counter.running -= 1;
-  wakeNext(counter);
-}
-
-const wakeNext = ({ waiting }: Counter): void => waiting.shift()?.();
