@@ -197,6 +197,19 @@ describe('declarest explain', () => {
     expect(configured.stdout).not.toContain('Note:');
   });
 
+  it('explains the account endpoints', async () => {
+    const { stdout } = await declarest('explain', 'sample-app/access', ['PATCH', '/api/auth/users/7', '--as', 'STAFF']);
+    expect(stdout.split('\n').slice(1)).toEqual([
+      'Route: PATCH /api/auth/users/:id',
+      'Default: any token',
+      'Rules, from broad to narrow:',
+      '  1. ShopSecurity.requireAuth("/api/**")        any token, as before',
+      '  2. declarest("ADMIN", "/api/auth/users/:id")  any token -> ADMIN',
+      'Answer: 403, ADMIN is required, by declarest("ADMIN", "/api/auth/users/:id")',
+      '',
+    ]);
+  });
+
   it('refuses a role that nothing names', async () => {
     expect(await program('explain', 'apps/noisy', ['GET', '/a', '--as', 'USER,auditor'])).toMatchObject({
       code: 2,
