@@ -1,5 +1,11 @@
 /** WebSocket gateways, GraphQL resolvers and microservice handlers, to which only decorators apply (contract 3.7). */
-import { HttpException, type ExecutionContext } from '@nestjs/common';
+import {
+  ForbiddenException,
+  ServiceUnavailableException,
+  UnauthorizedException,
+  type ExecutionContext,
+  type HttpException,
+} from '@nestjs/common';
 import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isClass } from '../options/invalid-option.js';
@@ -10,13 +16,20 @@ import { decoratedEffects } from './access-decorators.js';
 export const opensConnection = (context: ExecutionContext, { headers }: HttpRequest): boolean =>
   context.getType<string>() === 'ws' || headers.upgrade !== undefined;
 
+/** By status. */
+const EXCEPTIONS: Readonly<Record<number, new (message: string) => HttpException>> = {
+  401: UnauthorizedException,
+  503: ServiceUnavailableException,
+};
+
 /** The refusal as an exception of the context. The packages are optional: the first refusal loads them. */
 export async function refusalIn(context: ExecutionContext, refusal: HttpException): Promise<Error> {
   const type = context.getType<string>();
   if (type === 'ws') return new (await import('@nestjs/websockets')).WsException(refusal.message);
   if (type === 'rpc') return new (await import('@nestjs/microservices')).RpcException(refusal.message);
-  // Without the members of an answer of HTTP. From the status, @nestjs/graphql sets UNAUTHENTICATED or FORBIDDEN.
-  return new HttpException(refusal.message, refusal.getStatus());
+  // These have a status code, from which @nestjs/graphql sets the error code UNAUTHENTICATED or FORBIDDEN.
+  const Exception = EXCEPTIONS[refusal.getStatus()] ?? ForbiddenException;
+  return new Exception(refusal.message);
 }
 
 export interface ContextHandler extends ControllerMethod {
