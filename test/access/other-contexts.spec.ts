@@ -2,7 +2,15 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { jest } from '@jest/globals';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import { Controller, Get, Module, type Type } from '@nestjs/common';
+import {
+  Controller,
+  ForbiddenException,
+  Get,
+  type HttpException,
+  Module,
+  type Type,
+  UnauthorizedException,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   Context,
@@ -23,6 +31,8 @@ import { createClient } from 'graphql-ws';
 import { firstValueFrom } from 'rxjs';
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 import { WebSocket } from 'ws';
+import { refusalIn } from '../../lib/access/other-contexts.js';
+import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, type Platform, PLATFORMS, type RunningApp } from '../harness/platforms.js';
 import { PASSWORD } from '../harness/shop.js';
@@ -629,4 +639,12 @@ describe('microservice handlers', () => {
       await app.close();
     });
   });
+});
+
+it('an exception in a resolver has the status of the refusal', async () => {
+  const context = { getType: () => 'graphql' } as never;
+  for (const refusal of [new UnauthorizedException('a'), new ForbiddenException('b'), new ServiceUnavailable('c', 5)]) {
+    const error = (await refusalIn(context, refusal)) as HttpException;
+    expect([error.getStatus(), error.message]).toEqual([refusal.getStatus(), refusal.message]);
+  }
 });
