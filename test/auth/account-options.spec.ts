@@ -125,6 +125,21 @@ it.each([
   expect(message).toContain(`\`${option}\` must be used with a repositoryClass that has the method \`${method}\``);
 });
 
+it('an own repository replaces a hash only where it is still the one that was compared', async () => {
+  const ann = { id: 7, email: 'ann@example.com', username: null, password: 'old' };
+  class Store extends UserRepository {
+    findById = () => Promise.resolve(ann as never);
+    findByLogin = (_field: string, login: string) => Promise.resolve((login === ann.email ? ann : null) as never);
+    create = () => Promise.reject(new Error('none'));
+    update = (_id: string, fields: object) => Promise.resolve(Object.assign(ann, fields) as never);
+  }
+  const store = new Store();
+  expect(await store.replaceHash('7', 'other', 'new')).toBe(false);
+  // The login belongs to another user.
+  expect(await store.replaceHash('8', 'old', 'new')).toBe(false);
+  expect([await store.replaceHash('7', 'old', 'new'), ann.password]).toEqual([true, 'new']);
+});
+
 it('jwtExpirationHours beside sessions is a warning', async () => {
   const { logs } = await bootAuth('express', { auth: { sessions: true, jwtExpirationHours: 1 } });
   expect(linesOf(logs, 'warn').join()).toContain('jwtExpirationHours has no effect with `sessions`');

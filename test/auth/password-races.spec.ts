@@ -64,6 +64,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }) as never);
     }
 
+    /** Changes the user after it was read, while its password is compared. */
+    function changeWhileComparing(change: object): void {
+      const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
+      jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
+        await app.users().update({ id }, change);
+        return compare(password, hash);
+      }) as never);
+    }
+
     it('a login starts no session', async () => {
       resetAround('findByLogin', 'after');
       expect(expectFailure(await login(PASSWORD), 401)).toBe('Invalid credentials');
@@ -78,30 +87,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
 
     it('a login whose password was changed to the same one succeeds', async () => {
-      const hash = await bcrypt.hash(PASSWORD, 4);
-      const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
-      jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, stored: string) => {
-        const isEqual = await compare(password, stored);
-        await app.users().update({ id }, { password: hash });
-        return isEqual;
-      }) as never);
+      changeWhileComparing({ password: await bcrypt.hash(PASSWORD, 4) });
       expect((await login(PASSWORD)).status).toBe(200);
     });
 
     it('a login has the role that the user has after the comparison, and an inactive user none', async () => {
-      const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
-      const during = (change: object) =>
-        jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
-          await app.users().update({ id }, change);
-          return compare(password, hash);
-        }) as never);
-      during({ role: 'EDITOR' });
+      changeWhileComparing({ role: 'EDITOR' });
       const { token: issued } = (await login(PASSWORD)).json.data;
       const { roles } = JSON.parse(Buffer.from(issued.split('.')[1] ?? '', 'base64url').toString()) as {
         roles: string[];
       };
       expect(roles).toEqual(['EDITOR']);
-      during({ active: false });
+      jest.restoreAllMocks();
+      changeWhileComparing({ active: false });
       expect((await login(PASSWORD)).status).toBe(401);
     });
 

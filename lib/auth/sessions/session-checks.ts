@@ -22,7 +22,7 @@ interface Remembered {
   readonly userId: string;
   readonly until: number;
   readonly session: Promise<LiveSession | undefined>;
-  /** Roles of tokens that were read after the token had come, and that the user has not got. */
+  /** Roles of tokens that were refused: the user was read after those tokens had come, and has another role. */
   readonly refused: Set<string>;
 }
 
