@@ -26,7 +26,6 @@ export type SchemaCommand = ModuleCommand<'schema'>;
 
 export interface DocumentCommand extends ModuleCommand<'openapi'> {
   readonly out: string | undefined;
-  readonly check: string | undefined;
 }
 
 const USER_ACTIONS = ['create', 'role', 'disable', 'reset'] as const;
@@ -51,7 +50,7 @@ export const USAGE = `Usage:
   declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
   declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
   declarest schema <app module> [--platform express|fastify]
-  declarest openapi <app module> [--out <file> | --check <file>] [--platform express|fastify]
+  declarest openapi <app module> [--out <file>] [--platform express|fastify]
   declarest user create|role|disable|reset <app module> --login <login> [--role <ROLE>]
   declarest --version | --help`;
 
@@ -85,7 +84,6 @@ Options of explain:
 
 Options of openapi:
   --out <file>         writes the document
-  --check <file>       compares with a document; the exit code is 1 when a change breaks clients
 
 Options of user:
   --login <login>      the e-mail address, or the username where users log in by it
@@ -102,7 +100,7 @@ const ACCESS_OPTIONS = {
   update: { type: 'boolean' },
   ...SCHEMA_OPTIONS,
 } as const;
-const DOCUMENT_OPTIONS = { out: { type: 'string' }, check: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
+const DOCUMENT_OPTIONS = { out: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 const USER_OPTIONS = { login: { type: 'string' }, role: { type: 'string' } } as const;
 const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
 
@@ -116,8 +114,11 @@ export function parseCommand(args: readonly string[]): Command {
   }
   if (name === 'access') return parseAccess(rest);
   if (name === 'explain') return parseExplain(rest);
-  if (name === 'openapi') return parseDocument(rest);
   if (name === 'user') return parseUser(rest);
+  if (name === 'openapi') {
+    const { values, positionals } = parseOptions(rest, DOCUMENT_OPTIONS);
+    return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform), out: values.out };
+  }
   if (name !== 'schema') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
   const { values, positionals } = parseOptions(rest, SCHEMA_OPTIONS);
   return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform) };
@@ -133,13 +134,6 @@ function parseAccess(args: readonly string[]): Command {
     throw new CommandError(`--check prints changes, not a table. Remove --${formats[0]}.`);
   if (update && check === undefined) throw new CommandError('--update needs --check <file>, which it writes.');
   return { name: 'access', module, platform: parsePlatform(platform), format: formats[0] ?? 'table', check, update };
-}
-
-function parseDocument(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, DOCUMENT_OPTIONS);
-  const { out, check, platform } = values;
-  if (out !== undefined && check !== undefined) throw new CommandError('Give either --out or --check, got both.');
-  return { name: 'openapi', module: onlyModule(positionals), platform: parsePlatform(platform), out, check };
 }
 
 function parseUser(args: readonly string[]): Command {

@@ -1,12 +1,19 @@
+/** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
-import type { AccessCommand, ApplicationCommand, ExplainCommand, Outcome, SchemaCommand } from './arguments.js';
+import type {
+  AccessCommand,
+  ApplicationCommand,
+  DocumentCommand,
+  ExplainCommand,
+  Outcome,
+  SchemaCommand,
+} from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
-import { compileApplication, compileSchema } from './compile-application.js';
-import { runDocument } from './document-command.js';
+import { compileApplication, compileDocument, compileSchema } from './compile-application.js';
 import { loadModule } from './load-module.js';
 import { runUser } from './user-command.js';
 
@@ -27,11 +34,7 @@ export async function runAccess({ module, platform, format, check, update }: Acc
   const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
   const changes = before ? compareAccess(before, rows, defaultAccess) : [];
   if (!update) return checkSnapshot(check, changes);
-  try {
-    writeFileSync(check, writeSnapshot(rows));
-  } catch (cause) {
-    throw new CommandError(`${JSON.stringify(check)} cannot be written: ${reasonOf(cause)}.`, { cause });
-  }
+  writeFile(check, writeSnapshot(rows));
   return { stdout: `${formatChanges(changes)}Wrote ${rows.length} rows to ${check}.\n`, code: 0 };
 }
 
@@ -66,4 +69,20 @@ export async function runExplain({ module, platform, method, path, roles }: Expl
 async function runSchema({ module, platform }: SchemaCommand): Promise<Outcome> {
   const statements = await compileSchema(await loadModule(module), platform);
   return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
+}
+
+async function runDocument({ module, platform, out }: DocumentCommand): Promise<Outcome> {
+  const document = await compileDocument(await loadModule(module), platform);
+  const text = `${JSON.stringify(document, undefined, 2)}\n`;
+  if (out === undefined) return { stdout: text, code: 0 };
+  writeFile(out, text);
+  return { stdout: `Wrote ${Object.keys(document.paths).length} paths to ${out}.\n`, code: 0 };
+}
+
+function writeFile(name: string, text: string): void {
+  try {
+    writeFileSync(name, text);
+  } catch (cause) {
+    throw new CommandError(`${JSON.stringify(name)} cannot be written: ${reasonOf(cause)}.`, { cause });
+  }
 }

@@ -18,7 +18,6 @@ it.each<[typed: string, command: object]>([
   ['schema app.js', { ...app, name: 'schema' }],
   ['openapi app.js', { ...app, name: 'openapi' }],
   ['openapi app.js --out api.json', { ...app, name: 'openapi', out: 'api.json' }],
-  ['openapi app.js --check api.json', { ...app, name: 'openapi', check: 'api.json' }],
   ['schema app.js --platform fastify', { ...app, name: 'schema', platform: 'fastify' }],
 ])('parses `declarest %s`', (typed, command) => {
   expect(parseCommand(typed.split(' '))).toEqual(command);
@@ -31,7 +30,6 @@ it.each<[typed: string, sentence: string]>([
   ['access', 'The compiled app module is missing.'],
   ['access a.js b.js', 'Give one app module, got 2.'],
   ['schema', 'The compiled app module is missing.'],
-  ['openapi a.js --out b --check b', 'Give either --out or --check, got both.'],
   ['schema a.js b.js', 'Give one app module, got 2.'],
   ['access app.js --check', "Option '--check <value>' argument missing."],
   ['access app.js --json=yes', "Option '--json' does not take an argument."],
