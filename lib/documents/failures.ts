@@ -1,5 +1,5 @@
 /** The bodies of failures, which all operations of the package share. */
-import { openObject, refTo, type NamedSchema, type ResponseDocument } from './operation-document.js';
+import { closedObject, openObject, refTo, type NamedSchema, type ResponseDocument } from './operation-document.js';
 
 const TEXT = { type: 'string' };
 const FAILED = { const: false };
@@ -32,7 +32,7 @@ export const AUTH_FAILURE: NamedSchema = {
 /** 401 and 403 of access rules, owners and scopes. */
 export const REFUSAL: NamedSchema = {
   name: 'Refusal',
-  schema: { ...openObject({ error: TEXT, message: TEXT }), description: '`message` is the same text as `error`.' },
+  schema: closedObject({ error: TEXT }),
 };
 
 const failed = (message: string) => ({ success: false, message, timestamp: TIMESTAMP.examples[0] });
@@ -63,6 +63,6 @@ export const RETRY_AFTER = { 'Retry-After': 'Seconds to wait before the request 
 
 export function refused(status: 401 | 403, error: string): ResponseDocument {
   const description = status === 401 ? 'The request has no valid token.' : 'The user may not do this.';
-  const content = [{ schema: refTo(REFUSAL.name), example: { error, message: error } }];
+  const content = [{ schema: refTo(REFUSAL.name), example: { error } }];
   return { description, content, ...(status === 401 && { headers: { 'WWW-Authenticate': '`Bearer`' } }) };
 }

@@ -1,7 +1,7 @@
+/** Refusals of access, whose bodies have the one member `error` (contract 3.2). */
 import { ForbiddenException, UnauthorizedException } from '@nestjs/common';
 
-/** `message` says the same: clients of generated endpoints look for it. */
-const bodyOf = (error: string) => ({ error, message: error });
+const REQUIRED = 'Authentication required';
 
 /** 401 with the contract's exact body, and the challenge that RFC 9110 §15.5.2 requires. */
 export class AuthenticationRequired extends UnauthorizedException {
@@ -9,19 +9,21 @@ export class AuthenticationRequired extends UnauthorizedException {
   readonly challenge: string;
 
   constructor(bearerWasSent: boolean) {
-    super(bodyOf('Authentication required'));
+    super({ error: REQUIRED });
+    this.message = REQUIRED;
     this.challenge = bearerWasSent ? 'Bearer error="invalid_token"' : 'Bearer';
   }
 }
 
 /**
- * 403: `SUPPORT_AGENT` → `{error, message: "Support agent access required"}`. Several roles are joined by "or". Without a role,
- * nobody has access: `{error, message: "Access denied"}`.
+ * 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`. Several roles are joined by "or". Without a role,
+ * nobody has access: `{error: "Access denied"}`.
  */
 export class AccessRefused extends ForbiddenException {
   constructor(missing: readonly string[] = []) {
     const words = missing.map((name) => name.replaceAll('_', ' ').toLowerCase()).join(' or ');
     const error = words === '' ? 'Access denied' : `${words.charAt(0).toUpperCase()}${words.slice(1)} access required`;
-    super(bodyOf(error));
+    super({ error });
+    this.message = error;
   }
 }

@@ -351,7 +351,7 @@ describe('GraphQL resolvers', () => {
 
   const REFUSED = 'Authentication required (UNAUTHENTICATED)';
   /** The body of the response to a refused HTTP request. */
-  const HTTP_REFUSED = '401 {"error":"Authentication required","message":"Authentication required"}';
+  const HTTP_REFUSED = '401 {"error":"Authentication required"}';
   const FORBIDDEN = 'Admin access required (FORBIDDEN)';
 
   describe.each(PLATFORMS)('on %s', (platform) => {

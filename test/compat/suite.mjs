@@ -147,7 +147,7 @@ async function shop(url, check) {
   // Rules
   await check('needs a token where a rule says so', async () => {
     const { status, body, headers } = await send('POST /api/products', { json: {} });
-    equal([status, body], [401, { error: 'Authentication required', message: 'Authentication required' }]);
+    equal([status, body], [401, { error: 'Authentication required' }]);
     equal(headers.get('www-authenticate'), 'Bearer');
   });
   await check('refuses forged and damaged tokens', async () => {
@@ -168,16 +168,15 @@ async function shop(url, check) {
     ];
     for (const token of forged) {
       const { status, body, headers } = await send('GET /api/admin/stats', { token });
-      equal([status, body], [401, { error: 'Authentication required', message: 'Authentication required' }]);
+      equal([status, body], [401, { error: 'Authentication required' }]);
       assert.match(headers.get('www-authenticate') ?? '', /error="invalid_token"/);
     }
   });
   await check('refuses who lacks the role', async () => {
     const { status, body } = await send('GET /api/admin/stats', { token: user });
-    equal([status, body], [403, { error: 'Admin access required', message: 'Admin access required' }]);
+    equal([status, body], [403, { error: 'Admin access required' }]);
     equal((await send('GET /api/support', { token: admin })).body, {
       error: 'Support agent access required',
-      message: 'Support agent access required',
     });
   });
   await check('lets in who has it, and tells the handler who', async () => {
@@ -410,7 +409,6 @@ async function shop(url, check) {
     const broken = { body: '{', headers: { 'content-type': 'application/json' } };
     equal((await send('POST /api/categories', broken)).body, {
       error: 'Authentication required',
-      message: 'Authentication required',
     });
     equal((await tooLarge()).status, 401);
   });
@@ -557,7 +555,6 @@ async function furnishedShop(url, check) {
     });
     equal((await send('GET /srv/api/categories')).body, {
       error: 'Authentication required',
-      message: 'Authentication required',
     });
     equal((await send('GET /srv/api/products/99999')).body.message, 'Product with id 99999 not found');
     const broken = { token: user, body: '{', headers: { 'content-type': 'application/json' } };

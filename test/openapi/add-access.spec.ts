@@ -72,7 +72,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(responses['401']?.content).toEqual({
       'application/json': {
         schema: { $ref: '#/components/schemas/Refusal' },
-        example: { error: 'Authentication required', message: 'Authentication required' },
+        example: { error: 'Authentication required' },
       },
     });
     expect(JSON.stringify(responses['403']?.content)).toContain('Admin access required');
