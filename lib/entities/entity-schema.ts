@@ -1,5 +1,6 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
 import { guardOf, type EntityGuard } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
@@ -52,7 +53,7 @@ export function describeEntity(
   dataSource: DataSource,
   narrow: ReadonlySet<string> = new Set(),
 ): EntityDescription {
-  const blank = metadata.create() as object;
+  const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);
   const isField = (column: ColumnMetadata): boolean =>
     !isInternal(column) && !guard?.hidden.includes(column.propertyName);
@@ -82,7 +83,7 @@ export function describeEntity(
       readable: column.isSelect && !isHidden,
       insertable: !isGenerated(column) && column.isInsert,
       updatable: !isGenerated(column) && column.isUpdate,
-      hasDefault: column.default !== undefined || column.getEntityValue(blank) !== undefined,
+      hasDefault: column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
       reference,
       readsAsText: isRoundedByDriver(column, dataSource),
       isNarrow: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
@@ -107,6 +108,3 @@ function guarded(type: ValueType, guard: EntityGuard | undefined, property: stri
   };
   return { ...type, read, schemas: { ...type.schemas, body: guard.schemas[property] ?? type.schemas.body } };
 }
-
-const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>
-  (isVirtual ? relationMetadata?.propertyPath : undefined) ?? propertyPath;

@@ -2,6 +2,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
+import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { isGenerated } from '../declare/operations.js';
@@ -153,7 +154,7 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     id.isGenerated ||
     (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
     metadata.beforeInsertListeners.length > 0 ||
-    id.getEntityValue(metadata.create()) !== undefined;
+    initialValue(id, newEntity(metadata)) !== undefined;
   if (!isGenerated) {
     const advice = `${KEY_ADVICE}, give the column a default on a database that returns generated values (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
     refuseOption(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);

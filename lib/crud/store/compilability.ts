@@ -5,6 +5,7 @@
 import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { hasAccessor, initialValue, newEntity } from '../../entities/entity-instances.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
@@ -56,12 +57,10 @@ const FEATURES: readonly [reason: string, declares: Declares][] = [
       isSqlite(dataSource) && primaryColumns.some(({ type }) => type === Date || type === 'datetime'),
   ],
   ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
-  ['a column behind a getter or setter', hasAccessors],
+  ['a column behind a getter or setter', ({ columns }) => columns.some(hasAccessor)],
   [
     'a column whose default is a function',
-    // A column of a lazy relation would load it.
-    ({ columns }, _, blank) =>
-      columns.some((column) => !column.relationMetadata && typeof column.getEntityValue(blank) === 'function'),
+    ({ columns }, _, blank) => columns.some((column) => typeof initialValue(column, blank) === 'function'),
   ],
   // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
   [
@@ -108,7 +107,7 @@ export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSou
   const { type, cache } = dataSource.options;
   if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
   if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
-  const blank = metadata.create() as object;
+  const blank = newEntity(metadata);
   return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];
 }
 
@@ -133,13 +132,6 @@ function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata
   const listened = subscriber.listenTo?.();
   if (listened === undefined || listened === null || listened === Object || listened === target) return true;
   return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
-}
-
-/** Also one that a field of the class hides, because records have the prototype of the entity. */
-function hasAccessors({ columns, target }: EntityMetadata): boolean {
-  const prototype = typeof target === 'function' ? (target.prototype as object) : {};
-  // The accessor of a lazy relation is not used: its column is read.
-  return columns.some(({ propertyName, relationMetadata }) => !relationMetadata && propertyName in prototype);
 }
 
 /** Spatial types, and `jsonb` on SQLite. */

@@ -1,6 +1,7 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { columnValue } from '../../entities/entity-instances.js';
 import { setAtPath } from './entity-values.js';
 import { selectRaw } from './row-projection.js';
 
@@ -20,7 +21,7 @@ export function compileProjection<T extends ObjectLiteral>(schema: EntityDescrip
 
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
     const alias = aliases.get(field) ?? '';
-    const value: unknown = alias in raw ? raw[alias] : field.column.getEntityValue(entity);
+    const value: unknown = alias in raw ? raw[alias] : columnValue(field.column, entity);
     return value == null ? null : field.type.write(value);
   };
   return {

@@ -1,5 +1,6 @@
 /** Sets what a client sent on an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
+import { columnValue, findProperty } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
@@ -20,6 +21,9 @@ export function fill<T extends object>(entity: T, values: Values): T {
       target = (target[name] ??= Object.create(embeddedPrototype(column, depth))) as Record<string, unknown>;
     const isReference = reference && value !== null && typeof value !== 'function';
     setOwn(target, last, isReference ? column.referencedColumn?.createValueMap(value) : value);
+    // TypeORM takes the key of the object that a constructor gave to the relation for the value of its column.
+    const relation = column.relationMetadata?.propertyName ?? last;
+    if (relation !== last && Object.hasOwn(target, relation)) setOwn(target, relation, undefined);
   }
   return entity;
 }
@@ -45,7 +49,7 @@ export const valuesOfEntity = (entity: object, values: Values): Values =>
   new Map(
     [...values].map(([field, value]) => [
       field,
-      value === DATABASE_DEFAULT ? value : (field.column.getEntityValue(entity) as unknown),
+      value === DATABASE_DEFAULT ? value : columnValue(field.column, entity),
     ]),
   );
 
@@ -56,13 +60,16 @@ export const valueAt = (path: readonly string[], record: unknown): unknown =>
 /** The value of a field in a record as a client sees it; `null` where the record does not have it. */
 export const valueOf = (field: Field, record: object | undefined): unknown => valueAt(field.path, record) ?? null;
 
-/** An entity of a record that is in the table. Listeners see its id, which is not enumerable: so no statement sets it. */
-export const entityOf = <T extends object>({ prototype }: Type<T>, key: unknown): T =>
-  Object.defineProperty(Object.create(prototype as object) as T, 'id', {
-    value: key,
-    writable: true,
-    configurable: true,
-  });
+/**
+ * An entity of a record that is in the table. TypeORM writes each enumerable property, also of the prototype. Listeners
+ * see the id and what the prototype has, which are not enumerable: so no statement sets them.
+ */
+export function entityOf<T extends object>({ prototype }: Type<T>, key: unknown): T {
+  const entity = Object.create(prototype as object) as T;
+  const hidden = { enumerable: false, configurable: true };
+  for (const name in entity) Object.defineProperty(entity, name, { ...findProperty(prototype, name), ...hidden });
+  return Object.defineProperty(entity, 'id', { value: key, writable: true, ...hidden });
+}
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {
   const type: unknown = embeddedMetadata?.embeddedMetadataTree[depth]?.type;

@@ -1,5 +1,6 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
 import type { Field } from '../../entities/entity-schema.js';
+import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import {
@@ -84,7 +85,7 @@ export async function checkCreated<T extends object>({ plan, call, view }: Task<
   const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
   const { values, errors } = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
   const checked = checkNew(schema, values, sent.permissions, given);
-  return validated(plan, metadata.create() as T, sent, checked, errors);
+  return validated(plan, newEntity(metadata) as T, sent, checked, errors);
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
@@ -139,7 +140,7 @@ function checkReplaced(
   let blank: object | undefined;
   const known: ReplacementContext = {
     current: (field) => valueOf(field, current),
-    default: ({ column }) => column.getEntityValue((blank ??= metadata.create() as object)) ?? DATABASE_DEFAULT,
+    default: ({ column }) => initialValue(column, (blank ??= newEntity(metadata))) ?? DATABASE_DEFAULT,
   };
   return checkReplacement(schema, values, known, permissions, view.fixed);
 }
