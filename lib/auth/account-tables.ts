@@ -6,7 +6,7 @@ import { DataSources, type Connections } from '../database/connections.js';
 import { databaseTime } from '../database/database-time.js';
 import { onPrimary } from '../database/on-primary.js';
 import { DatabaseUnavailable } from '../entities/database-errors.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { refuseAuthOption } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 
 /** An entity, and the option that needs it. */
@@ -44,12 +44,9 @@ export class AccountTables {
         manager.createQueryBuilder(entity, 'row').select('1', 'one').limit(1).getRawOne();
       await this.run(read).catch((cause: unknown) => {
         if (cause instanceof DatabaseUnavailable) throw cause;
-        throw new InvalidOptionError(
-          `AuthModule option \`${option}\``,
-          `used with the table ${tablePath} of ${entity.name}`,
-          'a database without it, or with other columns',
-          'create it by a migration, such as the one that `typeorm migration:generate` writes',
-        );
+        const expected = `used with the table ${tablePath} of ${entity.name}`;
+        const advice = 'create it by a migration, such as the one that `typeorm migration:generate` writes';
+        refuseAuthOption(option, expected, 'a database without it, or with other columns', advice);
       });
     }
   }
@@ -72,7 +69,7 @@ export function tableProviders(needed: readonly NeededTable[]): Provider[] {
         const got = source ? 'a data source that does not know it' : 'no data source';
         const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} of declarest to its entities`;
         const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
-        throw new InvalidOptionError(`AuthModule option \`${option}\``, expected, got, advice);
+        return refuseAuthOption(option, expected, got, advice);
       }
       return new AccountTables(needed, source, application.stateOf(DataSources).connectionsOf(source));
     },

@@ -2,13 +2,13 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describeEntity, type Field } from '../entities/entity-schema.js';
 import type { JsonSchema } from '../entities/json-schema.js';
-import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { describe } from '../options/invalid-option.js';
+import { refuseAuthOption } from '../options/option-table.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Accounts } from './accounts.js';
 import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS, type Check } from './user-checks.js';
 
-const OPTION = 'AuthModule option `registrationFields`';
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 @Injectable()
@@ -36,19 +36,19 @@ export class Registration {
     const refused = registrationFields.filter(
       (name) => PACKAGE_FIELDS.includes(name) || columns?.every((column) => column.name !== name),
     );
-    if (refused.length > 0)
-      throw new InvalidOptionError(
-        OPTION,
-        `names of columns that ${userClass.name} adds${columns ? ` (${namesOf(columns).join(', ') || 'none'})` : ''}`,
-        refused.map(describe).join(', '),
-        'correct or remove them: clients may always send the fields of AuthUser except id, role and active',
-      );
+    if (refused.length > 0) {
+      const names = columns ? ` (${namesOf(columns).join(', ') || 'none'})` : '';
+      const expected = `names of columns that ${userClass.name} adds${names}`;
+      const advice =
+        'correct or remove them: clients may always send the fields of AuthUser except id, role and active';
+      refuseAuthOption('registrationFields', expected, refused.map(describe).join(', '), advice);
+    }
     const required = namesOf((columns ?? []).filter(({ nullable, hasDefault }) => !nullable && !hasDefault));
     const missing = required.filter((name) => !registrationFields.includes(name));
     if (registration && missing.length > 0) {
       const expected = `a list of all mandatory columns of ${userClass.name}`;
       const advice = 'add them, make them nullable, give them a default, or set registration to false';
-      throw new InvalidOptionError(OPTION, expected, `a list without ${missing.join(', ')}`, advice);
+      refuseAuthOption('registrationFields', expected, `a list without ${missing.join(', ')}`, advice);
     }
     this.required = [...new Set([loginField, ...(requireVerified ? ['email'] : []), 'password', ...required])];
     const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;

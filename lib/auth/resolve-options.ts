@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
-import { areNames, describe, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { areNames, expectKnownNames, isClass } from '../options/invalid-option.js';
+import {
+  flag,
+  integer,
+  isFunction,
+  isOneOf,
+  optional,
+  positive,
+  readOptions,
+  refuseAuthOption,
+  row,
+  type Accepts,
+} from '../options/option-table.js';
 import { plainPath } from '../options/plain-path.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
@@ -14,151 +26,126 @@ import { UserRepository } from './user.repository.js';
 
 const logger = new Logger('AuthModule');
 
-type IsValid = (value: unknown) => boolean;
-type OptionCheck = readonly [option: string, isValid: IsValid, expected: string, advice: string, fallback?: unknown];
-
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
 const MIN_SECRET_BYTES = 32;
 const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
+const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
 const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
+const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
+const MAILER_ADVICE = 'give useClass, useExisting, useValue or useFactory';
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
+const USER_ADVICE = 'set `@Entity() class User extends AuthUser {}`';
 
 const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
 const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
 const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
 
-const hasMethod = (value: unknown, name: string): boolean =>
-  typeof (value as Record<string, unknown> | null)?.[name] === 'function';
 const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
-const isFalseInProduction: IsValid = (value) => value === false || (value === true && !isProduction());
-const isBoolean: IsValid = (value) => typeof value === 'boolean';
-const isLoginMethod: IsValid = (value) => value === 'EMAIL' || value === 'USERNAME';
-const isDefaultAccess: IsValid = (value) => value === undefined || ACCESS_NAMES.includes(value as string);
-const isHours: IsValid = (value) => typeof value === 'number' && value > 0 && value <= MAX_HOURS;
-const isRounds: IsValid = (value) => Number.isInteger(value) && Number(value) >= 4 && Number(value) <= 31;
-const isTextOrNone: IsValid = (value) => value === undefined || (typeof value === 'string' && value.trim() !== '');
-const isFunctionOrNone: IsValid = (value) => value === undefined || typeof value === 'function';
-const isHasherOrNone: IsValid = (value) =>
-  value === undefined || HASHER_METHODS.every((name) => hasMethod(value, name));
-const isProviderOrNone: IsValid = (value) =>
-  value === undefined || PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
-const areNamesOrNone: IsValid = (value) => value === undefined || areNames(value);
-const isUserClass: IsValid = (value) => isClass(value) && value.prototype instanceof AuthUser;
-const isRepository: IsValid = (value) =>
-  value === undefined || (isClass(value) && value.prototype instanceof UserRepository);
-const inheritsId: IsValid = (value) =>
+const isFalseInProduction: Accepts = (value) => value === false || (value === true && !isProduction());
+const isText: Accepts = (value) => typeof value === 'string' && value.trim() !== '';
+const isHasher: Accepts = (value) => HASHER_METHODS.every((name) => isFunction((value as never)?.[name]));
+const isProvider: Accepts = (value) => PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
+const isUserClass: Accepts = (value) => isClass(value) && value.prototype instanceof AuthUser;
+const isRepository: Accepts = (value) => isClass(value) && value.prototype instanceof UserRepository;
+const inheritsId: Accepts = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
-const isBasePath: IsValid = (path) => plainPath(path) !== undefined;
+const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
+const isAddress: Accepts = (text) => {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false;
+  const { protocol, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && search === '' && hash === '';
+};
 
-const BOOLEAN = [isBoolean, 'true or false', 'set one of the two'] as const;
+const STATIC_OPTIONS = {
+  userClass: row<unknown>(undefined, 'a class that extends AuthUser', isUserClass, USER_ADVICE),
+  repositoryClass: optional('a class that extends UserRepository', isRepository, 'extend it, or remove the option'),
+  authBasePath: row('/api/auth', 'a path such as "/api/auth"', isBasePath, 'use only letters, digits and "/.-_~"'),
+  registration: flag(true),
+  passwordReset: flag(false),
+  requireVerified: flag(false),
+  administration: flag(false),
+  mailer: optional('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
+};
 
-const STATIC_CHECKS: readonly OptionCheck[] = [
-  ['userClass', isUserClass, 'a class that extends AuthUser', 'set `@Entity() class User extends AuthUser {}`'],
-  ['repositoryClass', isRepository, 'a class that extends UserRepository', 'extend it, or remove the option'],
-  ['authBasePath', isBasePath, 'a path such as "/api/auth"', 'use only letters, digits and "/.-_~"', '/api/auth'],
-  ['registration', ...BOOLEAN, true],
-  ['passwordReset', ...BOOLEAN, false],
-  ['requireVerified', ...BOOLEAN, false],
-  ['administration', ...BOOLEAN, false],
-  [
-    'mailer',
-    isProviderOrNone,
-    'a provider such as useClass(Mailer)',
-    'give useClass, useExisting, useValue or useFactory',
-  ],
-];
-
-/** Options with an object of their own, each resolved where it belongs. */
-const NESTED = { sessions: resolveSessions, throttle: resolveThrottle } satisfies Readonly<
-  Record<string, (option: unknown) => unknown>
->;
-
-/** Without a `repositoryClass`. */
-const ENTITY_CHECKS: readonly OptionCheck[] = [
-  ['userClass', (value) => isEntity(value as object), 'a TypeORM entity', 'add @Entity(), or set a repositoryClass'],
+/** Of `userClass`, without a `repositoryClass`. */
+const ENTITY_CHECKS = [
+  row(undefined, 'a TypeORM entity', (value) => isEntity(value as object), 'add @Entity(), or set a repositoryClass'),
   // TypeORM keeps the column of the parent class.
-  ['userClass', inheritsId, 'a class that inherits the `id` of AuthUser', 'remove its own `id` property'],
+  row(undefined, 'a class that inherits the `id` of AuthUser', inheritsId, 'remove its own `id` property'),
 ];
 
-const SETTING_CHECKS: readonly OptionCheck[] = [
-  ['loginMethod', isLoginMethod, 'LoginMethod.EMAIL or LoginMethod.USERNAME', 'set one of them', 'EMAIL'],
-  ['jwtExpirationHours', isHours, `a positive number of hours, at most ${MAX_HOURS}`, 'set for example 24', 24],
-  ['bcryptRounds', isRounds, 'an integer from 4 to 31', 'set for example 12', 12],
-  ['passwordHasher', isHasherOrNone, 'an object with hash, verify and needsRehash', HASHER_ADVICE],
-  ['defaultAccess', isDefaultAccess, ACCESS_NAMES.join(' or '), 'set one of them'],
-  ['registrationFields', areNames, 'an array of non-empty names', 'set an array such as ["phone"]', []],
-  ['enforcedRoles', areNamesOrNone, 'an array of non-empty names', 'set an array such as ["ADMIN"]'],
-  ['strict', ...BOOLEAN, false],
-  ['issuer', isTextOrNone, 'a string', 'set for example "https://shop.example"'],
-  ['audience', isTextOrNone, 'a string', 'set for example "https://api.shop.example"'],
-  ['claims', isFunctionOrNone, 'a function', 'set for example (user) => ({ tenantId: user.tenantId })'],
-  ['explainRefusals', isFalseInProduction, 'true or false, and false in production', EXPLAIN_ADVICE, false],
-];
+const SETTINGS = {
+  loginMethod: row(
+    'EMAIL',
+    'LoginMethod.EMAIL or LoginMethod.USERNAME',
+    isOneOf('EMAIL', 'USERNAME'),
+    'set one of them',
+  ),
+  jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
+  bcryptRounds: integer(12, 4, 31),
+  passwordHasher: optional('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
+  defaultAccess: optional(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
+  registrationFields: row([], 'an array of non-empty names', areNames, 'set an array such as ["phone"]'),
+  enforcedRoles: optional('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
+  strict: flag(false),
+  issuer: optional('a string', isText, 'set for example "https://shop.example"'),
+  audience: optional('a string', isText, 'set for example "https://api.shop.example"'),
+  claims: optional('a function', isFunction, CLAIMS_ADVICE),
+  explainRefusals: row(false, 'true or false, and false in production', isFalseInProduction, EXPLAIN_ADVICE),
+  accountLinks: row('http://localhost:5173', 'an absolute http or https URL without ? and #', isAddress, LINKS_ADVICE),
+};
 
-const namesOf = (checks: readonly OptionCheck[]): string[] => checks.map(([option]) => option);
-export const SETTING_NAMES = [
-  ...namesOf(SETTING_CHECKS),
-  'jwtSecret',
-  'roleHierarchy',
-  'accountLinks',
-  'passwordPolicy',
-];
-const STATIC_NAMES = [...namesOf(STATIC_CHECKS), ...Object.keys(NESTED)];
+/** The names of all options, and of those of `forRootAsync`. */
+export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'roleHierarchy', 'passwordPolicy'];
+const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle'];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
 export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
 
-const pathOf = (option: string): string => `AuthModule option \`${option}\``;
-
-function resolve(checks: readonly OptionCheck[], options: object): Record<string, unknown> {
-  const resolved: Record<string, unknown> = {};
-  for (const [option, isValid, expected, advice, fallback] of checks) {
-    const { [option]: value = fallback } = options as Record<string, unknown>;
-    if (!isValid(value)) throw new InvalidOptionError(pathOf(option), expected, describe(value), advice);
-    resolved[option] = value;
-  }
-  return resolved;
-}
-
 export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
-  const resolved = resolve(STATIC_CHECKS, options) as unknown as ResolvedStaticOptions;
-  if (resolved.repositoryClass === undefined) resolve(ENTITY_CHECKS, options);
-  const authBasePath = plainPath(resolved.authBasePath) as string;
-  const nested = { sessions: NESTED.sessions(options.sessions), throttle: NESTED.throttle(options.throttle) };
-  expectMailer(resolved);
+  const read = readOptions(STATIC_OPTIONS, options, refuseAuthOption);
+  if (!read.repositoryClass)
+    for (const userClass of ENTITY_CHECKS) readOptions({ userClass }, options, refuseAuthOption);
+  const resolved = {
+    ...read,
+    sessions: resolveSessions(options.sessions),
+    throttle: resolveThrottle(options.throttle),
+    authBasePath: plainPath(read.authBasePath),
+    randomSecret: randomBytes(48).toString('base64'),
+  } as ResolvedStaticOptions;
+  expectInProduction('a mailer', resolved.mailer, 'set `mailer`, for example to useClass(Mailer)', resolved);
   expectMethods(options);
-  return Object.freeze({ ...resolved, ...nested, authBasePath, randomSecret: randomBytes(48).toString('base64') });
+  return Object.freeze(resolved);
 }
 
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
-  const { loginMethod, ...checked } = resolve(SETTING_CHECKS, settings) as Required<AuthSettings>;
-  const { jwtSecret, roleHierarchy = {}, accountLinks, passwordPolicy, jwtExpirationHours } = settings;
-  if (jwtExpirationHours !== undefined && statics.sessions)
+  const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
+  const { jwtSecret, roleHierarchy = {}, passwordPolicy } = settings;
+  if (settings.jwtExpirationHours !== undefined && statics.sessions)
     logger.warn('jwtExpirationHours has no effect with `sessions`: set `sessions.accessTokenMinutes` instead.');
   expectRoleHierarchy(roleHierarchy);
   expectPasswordPolicy(passwordPolicy);
+  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics);
   return Object.freeze({
     ...statics,
-    ...checked,
+    ...read,
     roleHierarchy,
     ...(passwordPolicy && { passwordPolicy }),
-    accountLinks: resolveLinks(accountLinks, statics),
+    accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
     loginField: loginMethod === 'EMAIL' ? 'email' : 'username',
     jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
     parseId: idParser(statics.userClass),
-  });
+  } as ResolvedAuthOptions);
 }
 
-const needsMailer = ({ passwordReset, requireVerified }: ResolvedStaticOptions): string | undefined =>
-  passwordReset ? 'passwordReset' : requireVerified ? 'requireVerified' : undefined;
-
-function expectMailer(options: ResolvedStaticOptions): void {
-  const option = needsMailer(options);
-  if (option === undefined || options.mailer || !isProduction()) return;
-  const advice = 'set `mailer`, for example to useClass(Mailer)';
-  throw new InvalidOptionError(pathOf(option), 'used with a mailer in production', 'none', advice);
+/** Refuses options that mail links in production, where what they need is not given. */
+function expectInProduction(needed: string, given: unknown, advice: string, options: ResolvedStaticOptions): void {
+  const { passwordReset, requireVerified } = options;
+  if (given !== undefined || !isProduction() || !(passwordReset || requireVerified)) return;
+  const option = passwordReset ? 'passwordReset' : 'requireVerified';
+  refuseAuthOption(option, `used with ${needed} in production`, 'none', advice);
 }
 
 /** Methods of a `repositoryClass` that an option needs. */
@@ -173,32 +160,9 @@ function expectMethods(options: AuthStaticOptions): void {
   for (const [option, method] of NEEDED_METHODS)
     if (options[option] && repositoryClass?.prototype[method] === UserRepository.prototype[method]) {
       const expected = `used with a repositoryClass that has the method \`${method}\``;
-      const advice = `add the method to ${repositoryClass.name}`;
-      throw new InvalidOptionError(pathOf(option), expected, 'one without it', advice);
+      refuseAuthOption(option, expected, 'one without it', `add the method to ${repositoryClass.name}`);
     }
 }
-
-function resolveLinks(links: unknown, statics: ResolvedStaticOptions): string {
-  const option = needsMailer(statics);
-  const advice = 'set the address of the front end, such as "https://shop.example/account"';
-  if (links === undefined && isProduction() && option !== undefined)
-    throw new InvalidOptionError(pathOf(option), 'used with `accountLinks` in production', 'none', advice);
-  const { protocol, search, hash, href } = parseUrl(links ?? DEVELOPMENT_LINKS);
-  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
-    throw new InvalidOptionError(
-      pathOf('accountLinks'),
-      'an absolute http or https URL without ? and #',
-      describe(links),
-      advice,
-    );
-  return href.replace(/\/+$/, '');
-}
-
-const DEVELOPMENT_LINKS = 'http://localhost:5173';
-const NO_URL = { protocol: '', search: '', hash: '', href: '' };
-
-const parseUrl = (text: unknown): Pick<URL, keyof typeof NO_URL> =>
-  typeof text === 'string' && URL.canParse(text) ? new URL(text) : NO_URL;
 
 function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {
   if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];
@@ -207,19 +171,12 @@ function resolveSecrets(option: unknown, randomSecret: string): readonly [string
   );
   const [current, ...previous] = secrets;
   if (current !== undefined) return [current, ...previous];
-  throw new InvalidOptionError(
-    pathOf('jwtSecret'),
-    'a string, or an array of strings',
-    'an empty array',
-    SECRET_ADVICE,
-  );
+  return refuseAuthOption('jwtSecret', 'a string, or an array of strings', 'an empty array', SECRET_ADVICE);
 }
 
 /** Messages about a secret never contain it. */
 function resolveSecret(secret: unknown, randomSecret: string, option: string): string {
-  const fail = (expected: string, got: string): never => {
-    throw new InvalidOptionError(pathOf(option), expected, got, SECRET_ADVICE);
-  };
+  const fail = (expected: string, got: string): never => refuseAuthOption(option, expected, got, SECRET_ADVICE);
   if (secret === undefined) {
     if (isProduction()) fail('a secret in production', 'none');
     logger.warn('No jwtSecret configured; using a random one. Tokens become invalid on restart.');

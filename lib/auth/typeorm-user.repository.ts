@@ -7,7 +7,7 @@ import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-err
 import { isSqlite } from '../entities/database-family.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../entities/entity-schema.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { refuseAuthOption } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
@@ -34,8 +34,8 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
   TypeOrmModule.forFeature([userClass]);
   const useFactory = (source?: DataSource): Repository<AuthUser> => {
     if (source?.hasMetadata(userClass)) return source.getRepository(userClass);
-    throw new InvalidOptionError(
-      'AuthModule option `userClass`',
+    return refuseAuthOption(
+      'userClass',
       'an entity of the default TypeORM data source',
       `\`${userClass.name}\` ${source ? 'that the data source does not know' : 'without a data source'}`,
       'import TypeOrmModule.forRoot with `autoLoadEntities: true`, or set a repositoryClass and remove @Entity()',

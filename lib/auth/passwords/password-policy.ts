@@ -1,5 +1,12 @@
 /** The option `passwordPolicy`: which passwords are accepted. */
-import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import {
+  flag,
+  integer,
+  isFunction,
+  optional,
+  readNestedOptions,
+  refuseAuthOption,
+} from '../../options/option-table.js';
 import { InvalidUserError, USER_CHECKS, type Check } from '../user-checks.js';
 
 /** What is known of the user whose password is set. */
@@ -19,26 +26,20 @@ export interface PasswordPolicyOptions {
   check?: (password: string, user: PolicyUser) => string | undefined | Promise<string | undefined>;
 }
 
-const OPTION = 'AuthModule option `passwordPolicy`';
-const NAMES = ['minLength', 'common', 'check'];
 const MIN = 8;
 const MAX = 72;
 const COMMON_PASSWORDS = 10_000;
 const PACKAGE = '@zxcvbn-ts/language-common';
 
+const OPTIONS = {
+  minLength: integer(MIN, MIN, MAX),
+  common: flag(true),
+  check: optional('a function', isFunction, 'give a function of the password and the user'),
+};
+
 /** @throws InvalidOptionError */
 export function expectPasswordPolicy(option: unknown): void {
-  if (option === undefined) return;
-  expectKnownNames(OPTION, option, NAMES);
-  const { minLength = MIN, common = true, check } = option as PasswordPolicyOptions;
-  const refuse = (name: string, expected: string, value: unknown, advice: string): never => {
-    throw new InvalidOptionError(`AuthModule option \`passwordPolicy.${name}\``, expected, describe(value), advice);
-  };
-  if (!Number.isInteger(minLength) || minLength < MIN || minLength > MAX)
-    refuse('minLength', `an integer from ${MIN} to ${MAX}`, minLength, 'set for example 12');
-  if (typeof common !== 'boolean') refuse('common', 'true or false', common, 'set one of the two');
-  if (check !== undefined && typeof check !== 'function')
-    refuse('check', 'a function', check, 'give a function of the password and the user');
+  if (option !== undefined) readNestedOptions('passwordPolicy', OPTIONS, option);
 }
 
 export class PasswordPolicy {
@@ -75,7 +76,7 @@ export class PasswordPolicy {
 async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common').catch(() => {
     const advice = `run npm install ${PACKAGE}, or set \`common\` to false`;
-    throw new InvalidOptionError(OPTION, `used with the package ${PACKAGE}, which has the list`, 'none', advice);
+    return refuseAuthOption('passwordPolicy', `used with the package ${PACKAGE}, which has the list`, 'none', advice);
   });
   const [passwords] = Object.values(dictionary).filter((list) => list.length > COMMON_PASSWORDS);
   return new Set((passwords ?? []).slice(0, COMMON_PASSWORDS).map(String));

@@ -1,5 +1,5 @@
 /** The option `sessions`. */
-import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import { isOneOf, positive, readNestedOptions, row } from '../../options/option-table.js';
 
 export interface SessionOptions {
   /** Lifetime of an access token, in minutes; fractions are allowed. @default 15 */
@@ -22,42 +22,27 @@ export interface SessionSettings {
   readonly isImmediate: boolean;
 }
 
-const OPTION = 'AuthModule option `sessions`';
-const NAMES = ['accessTokenMinutes', 'refreshTokenDays', 'revocation'];
 /** A hundred years: later times are beyond what a JavaScript date can hold. */
 const MAX_DAYS = 36_500;
 const MINUTES_OF_DAY = 1_440;
+const OPTIONS = {
+  accessTokenMinutes: positive(15, 'minutes', MAX_DAYS * MINUTES_OF_DAY),
+  refreshTokenDays: positive(30, 'days', MAX_DAYS),
+  revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
+};
 
 /** @throws InvalidOptionError */
 export function resolveSessions(option: unknown): SessionSettings | undefined {
   if (option === undefined || option === false) return undefined;
-  const options = option === true ? {} : option;
-  expectKnownNames(OPTION, options, NAMES);
-  const { accessTokenMinutes = 15, refreshTokenDays = 30, revocation = 'expiry' } = options as SessionOptions;
-  expectPositive('accessTokenMinutes', accessTokenMinutes, MAX_DAYS * MINUTES_OF_DAY, 'minutes', 15);
-  expectPositive('refreshTokenDays', refreshTokenDays, MAX_DAYS, 'days', 30);
-  if (revocation !== 'expiry' && revocation !== 'immediate')
-    throw new InvalidOptionError(
-      'AuthModule option `sessions.revocation`',
-      '"expiry" or "immediate"',
-      describe(revocation),
-      'set one of them',
-    );
+  const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions(
+    'sessions',
+    OPTIONS,
+    option === true ? {} : option,
+  );
   return Object.freeze({
     // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).
     accessTokenSeconds: Math.max(1, Math.round(accessTokenMinutes * 60)),
     refreshTokenMs: Math.max(1, Math.round(refreshTokenDays * MINUTES_OF_DAY * 60_000)),
     isImmediate: revocation === 'immediate',
   });
-}
-
-function expectPositive(name: string, value: unknown, most: number, unit: string, example: number): void {
-  if (typeof value === 'number' && value > 0 && value <= most) return;
-  const expected = `a positive number of ${unit}, at most ${most}`;
-  throw new InvalidOptionError(
-    `AuthModule option \`sessions.${name}\``,
-    expected,
-    describe(value),
-    `set for example ${example}`,
-  );
 }

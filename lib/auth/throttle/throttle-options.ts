@@ -1,5 +1,5 @@
 /** The option `throttle`. */
-import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import { integer, isFunction, isOneOf, readNestedOptions, row, type OptionsOf } from '../../options/option-table.js';
 
 /**
  * Counts failures: the interface `ThrottlerStorage` of @nestjs/throttler 6, whose storages fit. It is called with a limit
@@ -39,35 +39,22 @@ export interface ThrottleOptions {
   storage?: 'memory' | 'database' | ThrottleStorage;
 }
 
-export interface ThrottleSettings extends Required<Omit<ThrottleOptions, 'storage'>> {
-  readonly storage: 'memory' | 'database' | ThrottleStorage;
-}
+const OPTIONS = {
+  tries: integer(20),
+  accountTries: integer(100),
+  addressTries: integer(300),
+  mails: integer(3),
+  maxDelaySeconds: integer(900),
+  storage: row<'memory' | 'database' | ThrottleStorage>(
+    'memory',
+    '"memory", "database", or a storage with a method `increment`',
+    (value) => isOneOf('memory', 'database')(value) || isFunction((value as ThrottleStorage | null)?.increment),
+    'give for example a storage of @nestjs/throttler',
+  ),
+};
 
-const OPTION = 'AuthModule option `throttle`';
-const DEFAULTS = { tries: 20, accountTries: 100, addressTries: 300, mails: 3, maxDelaySeconds: 900 };
-const NAMES = [...Object.keys(DEFAULTS), 'storage'];
+export type ThrottleSettings = OptionsOf<typeof OPTIONS>;
 
 /** @returns `undefined` where attempts are not counted @throws InvalidOptionError */
-export function resolveThrottle(option: unknown): ThrottleSettings | undefined {
-  if (option === false) return undefined;
-  const options = option === undefined ? {} : option;
-  expectKnownNames(OPTION, options, NAMES);
-  const settings = { ...DEFAULTS, storage: 'memory', ...(options as ThrottleOptions) } as ThrottleSettings;
-  for (const name of Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[])
-    if (!Number.isSafeInteger(settings[name]) || settings[name] < 1)
-      throw new InvalidOptionError(
-        `AuthModule option \`throttle.${name}\``,
-        'an integer of at least 1',
-        describe(settings[name]),
-        `set for example ${DEFAULTS[name]}`,
-      );
-  const { storage } = settings;
-  if (storage !== 'memory' && storage !== 'database' && typeof storage?.increment !== 'function')
-    throw new InvalidOptionError(
-      'AuthModule option `throttle.storage`',
-      '"memory", "database", or a storage with a method `increment`',
-      describe(storage),
-      'give for example a storage of @nestjs/throttler',
-    );
-  return Object.freeze(settings);
-}
+export const resolveThrottle = (option: unknown = {}): ThrottleSettings | undefined =>
+  option === false ? undefined : Object.freeze(readNestedOptions('throttle', OPTIONS, option));

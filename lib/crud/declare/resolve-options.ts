@@ -1,6 +1,23 @@
 /** Checks the options of a resource as far as they can be checked without a data source. */
 import type { Type } from '@nestjs/common';
-import { describe, expectKnownNames, InvalidOptionError, isClass } from '../../options/invalid-option.js';
+import { areNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
+import {
+  flag,
+  isBoolean,
+  isFunction,
+  isObject,
+  isObjectOf,
+  isOneOf,
+  isUndefinedOr,
+  namesOf,
+  optional,
+  readOptions,
+  refuserOf,
+  row,
+  type Accepts,
+  type OptionsOf,
+  type Refuse,
+} from '../../options/option-table.js';
 import { plainPath } from '../../options/plain-path.js';
 import { hasPrimaryKey, isEntity } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
@@ -14,155 +31,109 @@ export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
 export const KEY_ADVICE =
   'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
 
-type Accepts = (value: unknown) => boolean;
-
-/** What an option must be, apart from the entity: its fields are checked at startup. */
-const check = <V>(fallback: V, expected: string, accepts: Accepts, advice: string) =>
-  Object.freeze({ fallback, expected, accepts, advice });
-type OptionCheck<V> = ReturnType<typeof check<V>>;
-
-const isBoolean: Accepts = (value) => typeof value === 'boolean';
 const isCount: Accepts = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
-const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const areNames: Accepts = (value) => Array.isArray(value) && value.every(isName);
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function optional(accepts: Accepts): Accepts {
-  return (value) => value === undefined || accepts(value);
-}
-
-/** An object with these properties and no others. */
-function objectOf(properties: Readonly<Record<string, Accepts>>): Accepts {
-  const names = Object.keys(properties);
-  return (value) =>
-    isObject(value) &&
-    Object.keys(value).every((name) => names.includes(name)) &&
-    names.every((name) => properties[name]?.(value[name]));
-}
-
-const isIncluded: Accepts = (value) =>
-  isName(value) ||
-  (isClass((value as RelationThrough | null)?.controller) && isName((value as RelationThrough).relation));
-const isOwner = objectOf({
+const isName: Accepts = (value) => typeof value === 'string' && value !== '';
+const areSomeNames: Accepts = (value) => areNames(value) && (value as unknown[]).length > 0;
+const isRelation: Accepts = (value) => {
+  const { controller, relation } = (value ?? {}) as RelationThrough;
+  return isName(value) || (isClass(controller) && isName(relation));
+};
+const isOwner = isObjectOf({
   field: isName,
-  claim: optional(isName),
-  reads: optional(isBoolean),
-  except: optional(areNames),
+  claim: isUndefinedOr(isName),
+  reads: isUndefinedOr(isBoolean),
+  except: isUndefinedOr(areNames),
 });
-const areRoles: Accepts = (value) => areNames(value) && (value as unknown[]).length > 0;
-const isPermission = objectOf({
-  read: optional((read) => read === 'never' || areRoles(read)),
-  write: optional((write) => write === 'never' || write === 'once' || areRoles(write)),
+const isPermission = isObjectOf({
+  read: isUndefinedOr((read) => read === 'never' || areSomeNames(read)),
+  write: isUndefinedOr((write) => isOneOf('never', 'once')(write) || areSomeNames(write)),
 });
 
-const flag = check(false, 'true or false', isBoolean, 'set one of the two');
-const listOf = (names: string, example: string): OptionCheck<readonly string[]> =>
-  check([], `an array of ${names}`, areNames, `give for example ["${example}"]`);
-const fieldList = listOf('field names', 'name');
-const name = (expected: string, advice: string): OptionCheck<string | undefined> =>
-  check(undefined, expected, optional(isName), advice);
+const fields = namesOf('field names', 'name');
 /** A new option is a new row. Options that enable operations are rows only where they are no flags. */
-const CHECKS = {
-  ...forEnablingOptions(flag),
-  enablePagination: check<Paging>(
+const OPTIONS = {
+  ...forEnablingOptions(flag()),
+  enablePagination: row<Paging>(
     false,
     "true, false, 'cursor' or 'both'",
-    (value) => isBoolean(value) || value === 'cursor' || value === 'both',
+    isOneOf(true, false, 'cursor', 'both'),
     "set true for page numbers, 'cursor' for cursors, or 'both'",
   ),
-  searchIndex: flag,
-  aggregatableFields: fieldList,
-  searchableFields: fieldList,
-  filterableFields: check<true | readonly string[]>(
+  searchIndex: flag(),
+  aggregatableFields: fields,
+  searchableFields: fields,
+  filterableFields: row<true | readonly string[]>(
     [],
     'true or an array of field names',
     (value) => value === true || areNames(value),
     'give for example ["status"], or true for every readable column',
   ),
-  sortableFields: fieldList,
-  defaultSort: name('names of fields separated by commas', 'give for example "-publishedAt,title"'),
-  includableRelations: check<readonly (string | RelationThrough)[]>(
+  sortableFields: fields,
+  defaultSort: optional<string>('names of fields separated by commas', isName, 'give for example "-publishedAt,title"'),
+  includableRelations: row<readonly (string | RelationThrough)[]>(
     [],
     'an array of names of relations, or of objects with `relation` and `controller`',
-    (value) => Array.isArray(value) && value.every(isIncluded),
+    (value) => Array.isArray(value) && value.every(isRelation),
     'give for example ["author"], or [{ relation: "author", controller: AuthorsController }]',
   ),
-  maxIncluded: check(100, 'an integer from 1', isCount, 'give for example 20'),
-  linkableRelations: listOf('names of relations', 'tags'),
-  scope: check<CrudOptions['scope']>(
-    undefined,
+  maxIncluded: row(100, 'an integer from 1', isCount, 'give for example 20'),
+  linkableRelations: namesOf('names of relations', 'tags'),
+  scope: optional<CrudOptions['scope']>(
     'a function or useScope(…)',
-    optional((value) => typeof value === 'function' || value instanceof ScopeReference),
+    (value) => isFunction(value) || value instanceof ScopeReference,
     'give for example ({ user }) => ({ ownerId: user?.id ?? 0 })',
   ),
-  owner: check<CrudOptions['owner']>(
-    undefined,
+  owner: optional<CrudOptions['owner']>(
     'the name of a field, or an object { field, claim, reads, except }',
-    optional((value) => isName(value) || isOwner(value)),
+    (value) => isName(value) || isOwner(value),
     'give for example "ownerId", or { field: "ownerId", reads: true, except: ["ADMIN"] }',
   ),
-  fieldPermissions: check<Readonly<Record<string, FieldPermission>>>(
+  fieldPermissions: row<Readonly<Record<string, FieldPermission>>>(
     {},
     'an object with an entry for each field',
     isObject,
     'give for example { notes: { read: ["EDITOR"], write: "never" } }',
   ),
-  maxBatchSize: check(100, 'an integer from 1', isCount, 'give for example 500'),
-  operations: check<readonly OperationName[] | undefined>(
-    undefined,
+  maxBatchSize: row(100, 'an integer from 1', isCount, 'give for example 500'),
+  operations: optional<readonly OperationName[]>(
     'an array of at least one operation',
-    optional((value) => areNames(value) && (value as string[]).length > 0),
+    areSomeNames,
     'give for example ["findAll", "findById"]',
   ),
-  deletedRoles: listOf('role names', 'ADMIN'),
-  requireIfMatch: flag,
-  enableIdempotency: flag,
-  validationSchema: check<RecordSchemas>(
+  deletedRoles: namesOf('role names', 'ADMIN'),
+  requireIfMatch: flag(),
+  enableIdempotency: flag(),
+  validationSchema: row<RecordSchemas>(
     {},
     '{create, update} with Standard Schemas',
-    objectOf({ create: optional(isSchema), update: optional(isSchema) }),
+    isObjectOf({ create: isUndefinedOr(isSchema), update: isUndefinedOr(isSchema) }),
     'give for example { create: article, update: article }, where article is a schema of zod 3.24, valibot 1 or any other library of https://standardschema.dev',
   ),
-  dataSource: name('the name of a data source', 'give the name of TypeOrmModule.forRoot'),
-  maxListSize: check<number | undefined>(undefined, 'an integer from 1', optional(isCount), 'give for example 1000'),
+  dataSource: optional<string>('the name of a data source', isName, 'give the name of TypeOrmModule.forRoot'),
+  maxListSize: optional<number>('an integer from 1', isCount, 'give for example 1000'),
 };
 
-type Checks = typeof CHECKS;
-type Checked = { readonly [K in keyof Checks]: Checks[K]['fallback'] };
-
-export interface ResolvedCrudOptions<T extends object = object> extends Checked {
+export interface ResolvedCrudOptions<T extends object = object> extends OptionsOf<typeof OPTIONS> {
   readonly entity: Type<T>;
   readonly endpoint: string;
 }
 
 /** The options of an entity that no resource serves, for its records in relations. */
-export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> => {
-  const fallbacks = Object.entries(CHECKS).map(([name, { fallback }]) => [name, fallback]);
-  return Object.freeze({ entity, ...(Object.fromEntries(fallbacks) as Checked), endpoint: '' });
-};
+export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> =>
+  Object.freeze({ entity, ...readOptions(OPTIONS, {}, refuserOf('CRUD')), endpoint: '' });
 
 export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): ResolvedCrudOptions<T> {
   const { entity, endpoint } = (options ?? {}) as CrudOptions<T>;
   const of = isClass(entity) ? ` of ${entity.name}` : '';
-  const refuse = (name: string, expected: string, got: string, advice: string): never => {
-    throw new InvalidOptionError(`CRUD option \`${name}\`${of}`, expected, got, advice);
-  };
-  expectKnownNames(`CRUD options${of}`, options, ['entity', 'endpoint', ...Object.keys(CHECKS)]);
+  const refuse: Refuse = refuserOf('CRUD', of);
+  expectKnownNames(`CRUD options${of}`, options, ['entity', 'endpoint', ...Object.keys(OPTIONS)]);
   if (!isClass(entity) || !isEntity(entity)) {
     const advice = isClass(entity) ? 'decorate the class' : 'give the class that is decorated';
     refuse('entity', 'a TypeORM entity class', describe(entity), `${advice} with @Entity()`);
   }
   // TypeORM would refuse it too, but only when it connects.
   if (!hasPrimaryKey(entity)) refuse('entity', EXPECTED_KEY, 'none', KEY_ADVICE);
-  const given = options as unknown as Readonly<Record<string, unknown>>;
-  const checked = Object.fromEntries(
-    Object.entries<OptionCheck<unknown>>(CHECKS).map(([name, { fallback, expected, accepts, advice }]) => {
-      const value = given[name] === undefined ? fallback : given[name];
-      if (!accepts(value)) refuse(name, expected, describe(value), advice);
-      return [name, Array.isArray(value) ? Object.freeze([...(value as unknown[])]) : value];
-    }),
-  ) as unknown as Checked;
+  const checked = readOptions(OPTIONS, options, refuse);
   for (const [field, permission] of Object.entries(checked.fieldPermissions)) {
     const expected = '{ read, write }, each "never" or an array of at least one role, and "once" for write';
     const advice = 'give for example { read: ["EDITOR"], write: "never" }';
@@ -171,16 +142,25 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
   for (const name of checked.operations ?? [])
     if (!OPERATION_NAMES.includes(name))
       refuse('operations', `names of operations: ${OPERATION_NAMES.join(', ')}`, describe(name), 'correct the name');
-  if (typeof (checked.scope as Partial<Type> | undefined)?.prototype?.scope === 'function') {
-    const advice = `write scope: useScope(${(given['scope'] as Type).name})`;
+  const { scope } = checked as { readonly scope?: Partial<Type> };
+  if (isFunction(scope?.prototype?.scope)) {
+    const advice = `write scope: useScope(${scope?.name})`;
     refuse('scope', 'a function or useScope(…)', 'a class', advice);
   }
-  refuseCombinations(checked, given, refuse);
+  refuseCombinations(checked, options as object, refuse);
   const path = normaliseEndpoint(endpoint);
   const advice = 'Separate letters, digits and hyphens by slashes; a parameter is a whole level, such as `:shopId`';
-  if (path === undefined) refuse('endpoint', 'a path such as "/api/products"', describe(endpoint), advice);
-  return Object.freeze({ entity, ...checked, endpoint: path as string });
+  if (path === undefined) return refuse('endpoint', 'a path such as "/api/products"', describe(endpoint), advice);
+  return Object.freeze({ entity, ...checked, endpoint: path });
 }
+
+/** @throws InvalidOptionError naming the option of a resource */
+export const refuseOption = ({ entity }: Pick<ResolvedCrudOptions, 'entity'>, ...refused: Parameters<Refuse>): never =>
+  refuserOf('CRUD', ` of ${entity.name}`)(...refused);
+
+/** For messages. */
+export const fieldNames = (fields: readonly { readonly name: string }[]): string =>
+  `fields among ${fields.map(({ name }) => name).join(', ')}`;
 
 /** Every role that the options name. */
 export const rolesOf = ({ owner, deletedRoles, fieldPermissions }: ResolvedCrudOptions): readonly string[] => [

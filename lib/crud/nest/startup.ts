@@ -11,8 +11,7 @@ import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from
 import { optionsOf } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { overrideDescription } from '../declare/override-note.js';
-import { refuseOption } from '../declare/refuse-option.js';
-import { rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Resource } from '../plan/resource.js';
 import { describePaths } from '../store/compilability.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';

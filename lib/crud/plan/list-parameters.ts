@@ -1,8 +1,7 @@
 /** Checks the options that name fields for lists, and finds these fields. */
 import { describe } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import { fieldNames, refuseOption } from '../declare/refuse-option.js';
-import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { fieldNames, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { isGroupName } from '../query/filter-parameter.js';
 import { parameterNames, parseSort, type ListParameters } from '../query/list-query.js';
 import { QueryErrors } from '../query/query-errors.js';

@@ -7,8 +7,7 @@ import type { Relation } from '../sql/condition.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable, LinkedIds } from '../query/record-request.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
-import { refuseOption } from '../declare/refuse-option.js';
-import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Database } from '../store/database.js';
 
 export type RelationOption = 'includableRelations' | 'linkableRelations' | 'filterableFields';
