@@ -1,5 +1,6 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { declaredNames } from './declared-entities.js';
 import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
 import { guardOf, type EntityGuard } from './entity-guard.js';
@@ -40,10 +41,10 @@ export interface EntityDescription {
 
 const TREE = ['isTreeLevel', 'isMaterializedPath', 'isNestedSetLeft', 'isNestedSetRight'] as const;
 const isInternal = (column: ColumnMetadata): boolean =>
-  column.isDiscriminator || TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
+  TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
 
 const DATES = ['isCreateDate', 'isUpdateDate', 'isDeleteDate'] as const;
-const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isVirtualProperty'] as const;
+const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isDiscriminator', 'isVirtualProperty'] as const;
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
@@ -55,8 +56,9 @@ export function describeEntity(
 ): EntityDescription {
   const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);
+  const isOwn = ownColumns(metadata);
   const isField = (column: ColumnMetadata): boolean =>
-    !isInternal(column) && !guard?.hidden.includes(column.propertyName);
+    !isInternal(column) && isOwn(column) && !guard?.hidden.includes(column.propertyName);
   const columns = metadata.columns.filter(isField);
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
   /** The class of the entity, then those of the embedded objects that hold the column. */
@@ -97,6 +99,14 @@ export function describeEntity(
   const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
   return { name: metadata.name, fields, id, discriminator: isShared && { field: fieldOf(kind), values } };
+}
+
+/** In a table of several classes, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */
+function ownColumns({ target, inheritancePattern, parentEntityMetadata }: EntityMetadata) {
+  const isShared = inheritancePattern !== undefined || parentEntityMetadata !== undefined;
+  const names = isShared ? declaredNames(target) : new Set<string>();
+  // An `EntitySchema` declares nothing by decorators.
+  return (column: ColumnMetadata): boolean => names.size === 0 || names.has(propertyOf(column).split('.')[0] ?? '');
 }
 
 function guarded(type: ValueType, guard: EntityGuard | undefined, property: string): ValueType {
