@@ -38,9 +38,9 @@ export function authController({ authBasePath, registration }: ResolvedStaticOpt
     async register(@JsonBody() body: JsonObject, @Req() request: HttpRequest) {
       const { address } = clientFactsOf(request);
       const created = await this.attempts.run({ action: 'register', address }, () => this.registration.register(body));
-      this.events.emit('user.registered', { userId: String(created.id) });
       const user = profileOf(created, this.options);
       if (this.options.requireVerified) {
+        this.events.emit('user.registered', { userId: String(created.id) });
         this.links?.welcome(created, address);
         return { success: true, message: VERIFY, data: { user } };
       }

@@ -33,12 +33,27 @@ export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
 
 const isReserved = (name: string): boolean => (RESERVED_CLAIMS as readonly string[]).includes(name);
 
-/** @throws Error for what is no object, and for a reserved name */
+/** Of claims as JSON. Servers and proxies accept headers of 8 kB, and base64 makes a third more of them. */
+const MAX_BYTES = 4_096;
+
+/** @returns the claims as the token will hold them @throws Error for what is no object of JSON, too large, or reserved */
 export function checkOwnClaims(claims: unknown): Readonly<Record<string, unknown>> {
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
-    throw new Error('AuthModule option `claims` must return an object.');
-  const reserved = Object.keys(claims).filter(isReserved);
-  if (reserved.length === 0) return claims as Readonly<Record<string, unknown>>;
+  const hasToJson = typeof (claims as { toJSON?: unknown } | null | undefined)?.toJSON === 'function';
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims) || hasToJson)
+    throw new Error(`AuthModule option \`claims\` must return an object${hasToJson ? ' without `toJSON`' : ''}.`);
+  let text: string;
+  try {
+    text = JSON.stringify(claims);
+  } catch (cause) {
+    const [reason = ''] = String(cause).split('\n');
+    throw new Error(`AuthModule option \`claims\` must return values that JSON can hold, got ${reason}.`, { cause });
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES)
+    throw new Error(`AuthModule option \`claims\` must return at most ${MAX_BYTES} bytes of JSON, got ${bytes}.`);
+  const own = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const reserved = Object.keys(own).filter(isReserved);
+  if (reserved.length === 0) return own;
   throw new Error(
     `AuthModule option \`claims\` must not return the reserved names ${RESERVED_CLAIMS.join(', ')}, got ${reserved.join(', ')}.`,
   );

@@ -100,9 +100,15 @@ export class Logins {
     return new UnauthorizedException('Invalid credentials');
   }
 
-  /** For a user who has registered: starts a session, where the application has sessions. @throws Error where `claims` fails */
+  /** For a user who has just registered. @throws Error where `claims` fails; the user is removed then */
   async welcome(user: AuthUser, request: HttpRequest): Promise<IssuedTokens> {
-    const own = await this.ownClaims(user);
+    const userId = String(user.id);
+    const own = await this.ownClaims(user).catch(async (error: unknown) => {
+      // A repository may not implement it. The error of the claims says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      throw error;
+    });
+    this.events.emit('user.registered', { userId });
     return this.tokensOf(user, own, await this.sessions?.start(user, clientFactsOf(request)));
   }
 

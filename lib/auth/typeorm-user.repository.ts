@@ -119,6 +119,12 @@ class TypeOrmUserRepository extends UserRepository {
     return 'value' in key ? this.run(() => this.removeBy(this.users, key.value)) : Promise.resolve(false);
   }
 
+  /** No soft delete: the login must be free again. */
+  override async undoCreate(id: string): Promise<void> {
+    const key = this.schema.id.type.readText(id);
+    if ('value' in key) await this.run(() => this.users.delete({ id: key.value as never }));
+  }
+
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
     return this.unlessLast(id, role, async (users, key) => {
       await this.updateWhere(users, { id: key }, fields);

@@ -96,6 +96,11 @@ export abstract class UserRepository {
     return Promise.reject(notImplemented(this, 'remove'));
   }
 
+  /** Removes a user that `create` has stored, where the registration fails then. */
+  async undoCreate(id: string): Promise<void> {
+    await this.remove(id);
+  }
+
   /**
    * As `update`, unless the user is the only active one with the role. A repository that several processes use should make
    * it one transaction: as it is here, two requests at once may take the last two.

@@ -14,9 +14,9 @@ import {
 import { Controller, Get } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { as as clientOf } from 'declarest/testing';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
-import { createDatabase, DATABASES } from '../harness/databases.js';
+import { createDatabase, type DatabaseName, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { AUTH, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
@@ -25,6 +25,17 @@ import { AUTH, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from 
 class Member extends AuthUser {
   @Column({ type: 'integer', nullable: true }) tenantId!: number | null;
 }
+
+/** A table of its own, whose users are hidden instead of deleted. */
+@Entity('removable')
+class Removable extends AuthUser {
+  @DeleteDateColumn() deletedAt!: Date | null;
+}
+
+const cyclic = (): object => {
+  const made: Record<string, unknown> = {};
+  return Object.assign(made, { made });
+};
 
 interface Claims {
   tenantId: number | null;
@@ -180,9 +191,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ],
     ['a promise that fails', () => Promise.reject(new Error('the directory is away'))],
   ])('claims that return %s are logged, and the login is 500', async (_, make) => {
-    const app = await startAuth(platform, { auth: { claims: make as never } });
+    let claimsOf: () => unknown = () => ({});
+    const app = await startAuth(platform, { auth: { claims: (() => claimsOf()) as never } });
     const email = uniqueEmail();
-    await app.post('/api/auth/register', { email, password: PASSWORD });
+    await app.register({ email });
+    claimsOf = make;
     const answer = await app.post('/api/auth/login', { email, password: PASSWORD });
     expect(expectFailure(answer, 500)).toBe('Internal server error');
     const [line = ''] = linesOf(app.logs, 'error').filter((each) => each.includes('/api/auth/login'));
@@ -205,6 +218,36 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     fails = false;
     expect([await refresh(), await refresh(), await refresh()]).toEqual([200, 200, 401]);
     await app.close();
+  });
+
+  it.each<[string, () => unknown, expected: RegExp, databases: readonly DatabaseName[]]>([
+    ['a BigInt', () => ({ tenant: 1n }), /values that JSON can hold.*BigInt/, DATABASES],
+    ['a cycle', () => cyclic(), /values that JSON can hold.*circular/, ['sqlite']],
+    ['a `toJSON` that fails', () => ({ tenant: { toJSON: () => 1n } }), /values that JSON can hold/, ['sqlite']],
+    ['a `toJSON` of its own', () => ({ toJSON: () => ({ tenant: 1 }) }), /without `toJSON`/, ['sqlite']],
+    ['20 kB', () => ({ groups: 'x'.repeat(20_000) }), /at most 4096 bytes of JSON, got 20013/, ['sqlite']],
+    ['letters of several bytes', () => ({ groups: 'ü'.repeat(2_100) }), /of JSON, got 4213/, ['sqlite']],
+    ['an error', () => Promise.reject(new Error('the directory is away')), /directory/, ['sqlite']],
+  ])('claims with %s spend no token, start no session and store no user', async (_, make, expected, databases) => {
+    for (const database of databases) {
+      let claimsOf: () => unknown = () => ({ groups: 'x'.repeat(4_000) });
+      const auth = { userClass: Removable, claims: (() => claimsOf()) as never, sessions: true };
+      const app = await startAuth(platform, { auth, database });
+      const [ann, ben] = [{ email: uniqueEmail() }, { email: uniqueEmail() }];
+      const { refreshToken } = (await app.register(ann)) as unknown as { refreshToken: string };
+      const post = async (action: string, json: object) =>
+        (await app.post(`/api/auth/${action}`, { password: PASSWORD, ...json })).status;
+      const refresh = async () => (await app.post('/api/auth/refresh', { refreshToken })).status;
+      claimsOf = make;
+      expect([await refresh(), await post('login', ann), await post('register', ben)]).toEqual([500, 500, 500]);
+      expect(linesOf(app.logs, 'error').filter((line) => expected.test(line))).toHaveLength(3);
+      const source = app.app.get(DataSource, { strict: false });
+      expect(await source.getRepository(Removable).count({ withDeleted: true })).toBe(1);
+      expect(await source.getRepository(AuthSession).find()).toMatchObject([{ previousHash: null }]);
+      claimsOf = () => ({});
+      expect([await refresh(), await post('login', ann), await post('register', ben)]).toEqual([200, 200, 201]);
+      await app.close();
+    }
   });
 
   it('a refresh gives the role that the user has after `claims`; a login that fails by it starts no session', async () => {
