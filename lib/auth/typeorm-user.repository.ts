@@ -156,10 +156,7 @@ class TypeOrmUserRepository extends UserRepository {
         const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
         return ids.length === 1 && ids[0] === String(key.value) ? 'last' : work(users, key.value);
       });
-    return this.connections.transaction(run).catch((error: unknown) => {
-      if (databaseFailureOf(error) === 'unavailable') throw new DatabaseUnavailable();
-      throw error;
-    });
+    return this.connections.transaction(run).catch(refuse);
   }
 
   /** @returns whether a row was updated */
@@ -175,12 +172,7 @@ class TypeOrmUserRepository extends UserRepository {
   private async removeBy(users: Repository<AuthUser>, id: unknown): Promise<boolean> {
     const where = { id: id as never };
     const removal = users.metadata.deleteDateColumn ? users.softDelete(where) : users.delete(where);
-    const { affected } = await removal.catch((error: unknown) => {
-      const failure = databaseFailureOf(error);
-      if (failure === 'unavailable') throw new DatabaseUnavailable();
-      if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
-      throw error;
-    });
+    const { affected } = await removal.catch(refuse);
     return affected !== 0;
   }
 
@@ -219,4 +211,12 @@ class TypeOrmUserRepository extends UserRepository {
     // TypeORM's error contains the parameters, and so the password hash.
     throw new Error(`The user could not be stored: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** @throws 503, and 409 for a user that other records refer to, which a deferred constraint says at the commit */
+function refuse(error: unknown): never {
+  const failure = databaseFailureOf(error);
+  if (failure === 'unavailable') throw new DatabaseUnavailable();
+  if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
+  throw error;
 }

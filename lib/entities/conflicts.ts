@@ -2,6 +2,7 @@
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
+import type { FieldError } from '../http/failure.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
 import { DATABASE_DEFAULT, type Values } from './record-input.js';
 
@@ -46,17 +47,41 @@ export function takenFields(error: unknown, schema: EntityDescription): string[]
   return namesOf(columnsOf(violation, schema.id.column.entityMetadata), schema);
 }
 
-/** The field without the value that its column requires. `undefined` for another error, and for a field unknown to the client. */
-export function missingField(error: unknown, schema: EntityDescription, permissions?: Permissions): string | undefined {
+/** @param error an `invalid` of `databaseFailureOf` @returns `undefined` where the database does not say which field it is */
+export function invalidField(error: unknown, { schema, permissions, rows }: FailedWrite): FieldError | undefined {
   if (!(error instanceof QueryFailedError)) return undefined;
-  const { code, message = '', table, column } = error.driverError as unknown as DriverFields;
-  const { tableName } = schema.id.column.entityMetadata;
+  const fields = error.driverError as unknown as DriverFields;
+  const missing = missingColumn(fields, schema.id.column.entityMetadata);
+  const column = missing ?? (fields.code?.startsWith('54') ? tooLongColumn(fields, schema, rows) : undefined);
+  const [field] = column ? namesOf([column], schema, permissions) : [];
+  return field === undefined ? undefined : { field, message: missing ? 'is required' : 'is too long for an index' };
+}
+
+/** The column without the value that it requires. */
+function missingColumn(
+  { code, message = '', table, column }: DriverFields,
+  { tableName, columns }: EntityMetadata,
+): ColumnMetadata | undefined {
   const [, sqliteTable, sqlite] = /NOT NULL constraint failed: ([^.]+)\.(.+)$/.exec(message) ?? [];
   const [, mysql] = /^(?:Column|Field) '(.+)' (?:cannot be null|doesn't have a default value)/.exec(message) ?? [];
   const name = (code === '23502' ? column : undefined) ?? sqlite ?? mysql;
   if (name === undefined || (sqliteTable ?? table ?? tableName) !== tableName) return undefined;
-  const field = schema.fields.find((each) => each.column.databaseName === name);
-  return field && namesOf([field.column], schema, permissions)[0];
+  return columns.find(({ databaseName }) => databaseName === name);
+}
+
+/** The one with the longest text, of the index that PostgreSQL names, or of all. */
+function tooLongColumn(
+  { table, constraint }: DriverFields,
+  { id }: EntityDescription,
+  rows: readonly Values[] = [],
+): ColumnMetadata | undefined {
+  const { tableName, indices, uniques } = id.column.entityMetadata;
+  if ((table ?? tableName) !== tableName) return undefined;
+  const indexes = [...indices, ...uniques].filter(({ name }) => constraint === undefined || name === constraint);
+  const indexed = new Set(indexes.flatMap(({ columns }) => columns));
+  const isText = ([{ column }, value]: [Field, unknown]): boolean => indexed.has(column) && typeof value === 'string';
+  const texts = rows.flatMap((values) => [...values].filter(isText)) as [Field, string][];
+  return texts.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0].column;
 }
 
 /** Names no field or relation if the database does not say which, or if clients do not know it. */

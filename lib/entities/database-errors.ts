@@ -3,38 +3,49 @@ import { QueryFailedError } from 'typeorm';
 import { ServiceUnavailable } from '../http/failure.js';
 
 /**
- * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column does not accept. `unavailable`: no
- * connection, a lock or a time limit; the request may be repeated. `read-only`: a view that cannot be written.
+ * `conflict`: a unique or foreign-key constraint. `invalid`: a value that the column, an index or a trigger does not
+ * accept. `denied`: row-level security, or a missing grant. `unavailable`: no connection, a lock, a time limit, a standby
+ * or a full disk; the request may be repeated. `read-only`: a view that cannot be written.
  */
-export type DatabaseFailure = 'conflict' | 'invalid' | 'unavailable' | 'read-only';
+export type DatabaseFailure = 'conflict' | 'invalid' | 'denied' | 'unavailable' | 'read-only';
 
 const rows: readonly [DatabaseFailure, RegExp][] = [
   // SQLite: better-sqlite3 has extended codes; sqlite3 has the plain code and names the constraint in the message.
   ['conflict', /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)$/],
   ['conflict', /^SQLITE_CONSTRAINT: .*\b(UNIQUE|FOREIGN KEY)\b/],
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
-  ['unavailable', /^SQLITE_(BUSY|LOCKED)/],
+  ['unavailable', /^SQLITE_(BUSY|LOCKED|READONLY|FULL)/],
   ['read-only', /^cannot modify .+ because it is a view$/],
-  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, P0001: raised by a trigger, 40: rolled back, 55P03 and
-  // 57014: time limits. Not pg's own `query_timeout`: the server continues to run that statement.
+  // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, 44: check option of a view, 54: limits, P0001: raised by a
+  // trigger, 40: rolled back, 25006: a standby, 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server
+  // continues to run that statement.
   ['conflict', /^(23505|23503|23001|23P01)$/],
-  ['invalid', /^((22|23)[0-9A-Z]{3}|P0001)$/],
+  ['denied', /^42501$/],
+  ['invalid', /^((22|23|44|54)[0-9A-Z]{3}|P0001)$/],
   // PostgreSQL reports a malformed value of these types as a syntax error. Only the name of the source file distinguishes it.
   ['invalid', /^(tsquery|tsvector\w*|hstore_io|ltree_io|ltxtquery_io|jsonpath_\w+)\.[cly]$/],
-  ['unavailable', /^(40[0-9A-Z]{3}|55P03|57014)$/],
+  ['unavailable', /^(40[0-9A-Z]{3}|25006|55P03|57014)$/],
   // Not by code 55000, which has other meanings too.
   ['read-only', /^cannot (insert into|update|delete from) view "/],
   ['read-only', /^cannot change materialized view "/],
   // MySQL, MariaDB.
   ['conflict', /^ER_(DUP_|ROW_IS_REFERENCED|NO_REFERENCED_ROW)/],
+  ['denied', /^ER_(TABLE|COLUMN|PROC|SPECIFIC_|DB)ACCESS_DENIED/],
   [
     'invalid',
-    /^(ER_CANT_AGGREGATE_|ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_EXCEPTION)/,
+    /^(ER_CANT_AGGREGATE_|ER_DATA_|ER_TRUNCATED|ER_WARN_DATA|ER_BAD_NULL|ER_NO_DEFAULT|ER_CHECK_CONSTRAINT|ER_CONSTRAINT_FAILED|ER_INVALID_JSON|WARN_DATA_TRUNCATED|ER_CANNOT_CONVERT|ER_SIGNAL_|ER_VIEW_CHECK_FAILED)/,
   ],
+  ['invalid', /^ER_(TOO_BIG_ROWSIZE|UNDO_RECORD_TOO_BIG|NET_PACKET_TOO_LARGE|STACK_OVERRUN)/],
   // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
   ['invalid', /^CONSTRAINT `.+` failed for /],
   ['unavailable', /^(ER_LOCK_|Query execution was interrupted)/],
+  // A replica, and a full disk: error 28 of the operating system.
+  ['unavailable', /^ER_(OPTION_PREVENTS_STATEMENT|CANT_EXECUTE_IN_READ_ONLY_TRANSACTION|READ_ONLY_MODE)$/],
+  ['unavailable', /^(ER_DISK_FULL$|ER_RECORD_FILE_FULL$|Got error 28\b)|\(errno: 28\b/],
   ['read-only', /^ER_NON_(UPDATABLE|INSERTABLE)_TABLE$/],
+  // What a trigger chose for RAISE or SIGNAL and no row above means: in PL/pgSQL any SQLSTATE, elsewhere one of its own.
+  ['invalid', /^exec_stmt_raise$/],
+  ['invalid', /^SQLSTATE (?=.*\d)(45|(?!0|10|[2-4]|5[3-8]|7[02]|F0|H[VYZ]|P0|X[AX])..)[0-9A-Z]{3}$/],
 ];
 
 /** No connection: refused, ended by the server or the network, or none free in the pool. */
@@ -50,10 +61,13 @@ const CONNECTION_ERRORS: readonly RegExp[] = [
   /^(No connections available|Queue limit reached|Pool is closed)\.$/,
 ];
 
+type DriverError = Readonly<Record<'code' | 'sqlState' | 'message' | 'file' | 'routine', unknown>>;
+
 export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   const isQuery = error instanceof QueryFailedError;
-  const { code, message, file } = ((isQuery ? error.driverError : error) ?? {}) as Record<string, unknown>;
-  const texts = [code, message, file].map(String);
+  const driverError = ((isQuery ? error.driverError : error) ?? {}) as DriverError;
+  const { code, sqlState = code, message, file, routine } = driverError;
+  const texts = [code, message, file, routine, `SQLSTATE ${String(sqlState)}`].map(String);
   const matches = (form: RegExp): boolean => texts.some((text) => form.test(text));
   if (CONNECTION_ERRORS.some(matches)) return 'unavailable';
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;

@@ -5,10 +5,12 @@ import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, findExisting, readId, targetOf, withId } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, type Write } from '../read/statements.js';
 import { and, compare } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { answerRecord } from './answer.js';
+
+const RESTORE: Write = { operation: 'update' };
 
 /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
 export async function restore<T extends object>(plan: Plan<T>, call: Call, id: string): Promise<Envelope<unknown>> {
@@ -22,13 +24,13 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
     if (!deletion) return false;
     const hidden = and(changeable(within, target), compare(deletion, 'isNotNull'));
     const restored = (): Promise<boolean> => store.writers.restore.restore(within.call, key, hidden);
-    const isRestored = await run(plan, restored, { operation: 'update' });
+    const isRestored = await run(plan, restored, RESTORE);
     const isVisible = !isRestored || !view.isScoped || (await exists(within, withId(within, key)));
     if (!isVisible) throw new AccessRefused();
     return isRestored;
   };
   const isSingleStatement = !view.isScoped && !store.listened.has('restore');
-  const isRestored = await (isSingleStatement ? apply(task) : transacted(task, apply));
+  const isRestored = await (isSingleStatement ? apply(task) : transacted(task, RESTORE, apply));
   if (!isRestored) await assertChangeable(task, target);
   const all = everything(view.list);
   const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };

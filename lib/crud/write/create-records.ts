@@ -8,7 +8,7 @@ import type { Plan } from '../plan/plan.js';
 import { findAll } from '../read/records.js';
 import { isEverything } from '../sql/condition.js';
 import type { Inserted } from '../store/record-access.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/statements.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
@@ -45,7 +45,7 @@ export async function createRecords<T extends object, R>(
   const hasConditions = view.isScoped || view.fixed.size > 0;
   const isSingleStatement =
     changes.length === 1 && !hasConditions && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
-  return isSingleStatement ? create(task) : transacted(task, create, idempotency);
+  return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
 }
 
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
@@ -69,7 +69,7 @@ async function insert<T extends object>(
   await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
   for (const change of changes) rows.push(await beforeCreate(task, hooks, change));
-  const write = { operation: 'create', rows: rows.map(({ values }) => values), permissions: view.permissions } as const;
+  const write = writeOf(task, 'create', rows);
   const fields = isReturned(task, hooks) ? view.list.readable : undefined;
   const written = await run(plan, () => plan.store.writers.create.insert(call, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);

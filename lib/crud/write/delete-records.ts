@@ -2,7 +2,7 @@
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/caller-view.js';
 import { changeable, columnsOnly, refusalOf, type Target } from '../read/records.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, type Write } from '../read/statements.js';
 import { beforeDelete, runAfter } from './hooks.js';
 import { readTargets } from './update-records.js';
 
@@ -14,6 +14,8 @@ export interface Deletion<T extends object> {
   /** Whether the records are locked first. A single record is deleted by one conditional statement. */
   readonly isBatch: boolean;
 }
+
+const DELETE: Write = { operation: 'delete' };
 
 /** All records are deleted, or none. @throws 403, 404, 412, 428, 409 where other records refer to one */
 export async function deleteRecords<T extends object>(
@@ -30,7 +32,7 @@ export async function deleteRecords<T extends object>(
       await beforeDelete(within, hooks, target);
       const condition = changeable(within, target);
       const removed = (): Promise<boolean> => store.writers.delete.remove(call, target.key, condition, purges);
-      const isRemoved = await run(plan, removed, { operation: 'delete' });
+      const isRemoved = await run(plan, removed, DELETE);
       // What a hook wrote has to be rolled back. The record was locked before.
       if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
@@ -39,7 +41,7 @@ export async function deleteRecords<T extends object>(
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
   const isSingleStatement = !isBatch && !hooks.beforeDelete && !store.listened.has('delete');
-  await (isSingleStatement ? remove(task) : transacted(task, remove));
+  await (isSingleStatement ? remove(task) : transacted(task, DELETE, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);
 }

@@ -14,7 +14,7 @@ import {
   type Reading,
   type Target,
 } from '../read/records.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/statements.js';
 import { and } from '../sql/condition.js';
 import { managerOf } from '../store/call.js';
 import type { RowLock } from '../store/record-access.js';
@@ -74,7 +74,7 @@ export async function updateRecords<T extends object>(
     };
     const hasLinks = changes.some(({ ids }) => ids.size > 0);
     const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
-    return isSingleStatement ? apply(task) : transacted(task, apply);
+    return isSingleStatement ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply);
   };
   try {
     let current = isCompared ? await read(task) : [];
@@ -115,7 +115,7 @@ async function updateRecord<T extends object>(
   change: Change<T>,
   hooks: GeneratedHooks<T>,
 ): Promise<void> {
-  const { plan, call, view } = task;
+  const { plan, call } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
   // A listener must not be called for a record that a precondition refuses.
@@ -125,7 +125,7 @@ async function updateRecord<T extends object>(
   const condition = changeable(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
-  const write = { operation: 'update', rows: [values], permissions: view.permissions } as const;
+  const write = writeOf(task, 'update', [{ values }]);
   const matched =
     hasNewVersion || values.size > 0
       ? await run(plan, () => store.writers.update.update(call, key, condition, values), write)
