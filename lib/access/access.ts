@@ -39,6 +39,8 @@ export interface Access {
   readonly requirements: readonly Requirement[];
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly rules: readonly Rule[];
+  /** Whether the user and the role are those of the database, not those of the token. */
+  readonly readsCaller?: boolean;
 }
 
 const plain = (kind: DefaultAccess): Access => Object.freeze({ kind, requirements: [], rules: [] });

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ServiceUnavailable } from '../http/failure.js';
-import type { Principal } from '../http/principal.js';
+import { setCaller, type Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 
 export interface Authentication {
@@ -18,6 +18,9 @@ export abstract class Authenticator {
 
   /** Looks up what a token does not say. Never rejects. @returns `undefined` where nothing has to be looked up */
   abstract confirm(authentication: Authentication): Promise<Authentication> | undefined;
+
+  /** Reads the user again: with the present role, or without a principal. Never rejects. */
+  abstract readCaller(authentication: Authentication): Promise<Authentication>;
 }
 
 const AUTHENTICATION = Symbol('declarest.authentication');
@@ -40,6 +43,19 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
   if (confirmed) return confirmed.then((each) => keep(request, each));
   keep(request, authentication);
   return undefined;
+}
+
+/** Replaces what the token says by what the database says now. */
+export async function readCaller(authenticator: Authenticator, request: AuthenticatedRequest): Promise<void> {
+  const known = request[AUTHENTICATION];
+  if (!known?.principal) return;
+  const present = await authenticator.readCaller(known);
+  const user = request.user as Partial<Principal> | undefined;
+  request[AUTHENTICATION] = present;
+  if (present.principal && present !== known) setCaller(request, present.principal);
+  // A guard of the application may have added to the user. A user of its own stays.
+  if (user?.roles === known.principal.roles)
+    request.user = present.principal && { ...user, roles: present.principal.roles };
 }
 
 function keep(request: AuthenticatedRequest, authentication: Authentication): void {

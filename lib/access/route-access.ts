@@ -72,7 +72,8 @@ export function compileRouteAccess(
       for (const { rule } of governing) used.add(rule);
       const targets = targetsOf(served, method, controllers).map((target) => {
         const inner = innerRules(target, method, path, governing);
-        const { access, entries: found } = compileAccess(method, path, governing, inner, fallback);
+        const readsCaller = declaredRoute(target.handler)?.readsCaller === true;
+        const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, readsCaller });
         entries.push(...found);
         return { ...target, access };
       });
@@ -160,7 +161,7 @@ function compileAccess(
   path: string,
   overlapping: readonly OverlappingRule[],
   inner: readonly Rule[],
-  fallback: Access,
+  { fallback, readsCaller }: { readonly fallback: Access; readonly readsCaller: boolean },
 ): { readonly access: PathAccess; readonly entries: readonly RouteEntry[] } {
   // Where the default denies, every rule permits something: it has to match as a permission does.
   const isOpened =
@@ -168,8 +169,11 @@ function compileAccess(
   const whole = overlapping.filter(({ isWhole }) => isWhole).map(({ rule }) => rule);
   const partial = overlapping.filter(({ isWhole }) => !isWhole).map(({ rule }) => rule);
   /** @param isPermitted whether one of the partial rules names the requested path itself */
-  const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access =>
-    isOpened || isPermitted ? fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]) : fallback;
+  const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access => {
+    if (!isOpened && !isPermitted) return fallback;
+    const folded = fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]);
+    return readsCaller ? { ...folded, readsCaller } : folded;
+  };
   const access = accessWith([], false);
   const parts = partial.map((part): RouteEntry => {
     const matching = partial.filter((other) =>

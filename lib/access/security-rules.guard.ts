@@ -9,7 +9,14 @@ import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
-import { authenticate, authenticationOf, Authenticator, requestOf, type Authentication } from './principal.js';
+import {
+  authenticate,
+  authenticationOf,
+  Authenticator,
+  readCaller,
+  requestOf,
+  type Authentication,
+} from './principal.js';
 
 type FindAccess<C> = (compiled: CompiledAccess, request: HttpRequest, context: C) => Access | undefined;
 
@@ -48,8 +55,9 @@ export class AccessDecision {
   /** @returns `undefined` where the request has access; a promise only where something is looked up, or a policy decides */
   refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
     const known = authenticationOf(request);
-    if (known) return this.refusalFor(known, request, access);
-    const lookedUp = authenticate(this.authenticator, request);
+    let lookedUp = known ? undefined : authenticate(this.authenticator, request);
+    if (access.readsCaller)
+      lookedUp = (lookedUp ?? Promise.resolve()).then(() => readCaller(this.authenticator, request));
     const decideNow = () => this.refusalFor(authenticationOf(request) as Authentication, request, access);
     return lookedUp ? lookedUp.then(decideNow) : decideNow();
   }
@@ -110,7 +118,7 @@ export class SecurityRulesGuard implements CanActivate {
     if (context.getType() !== 'http') return this.decideOnHandler(context);
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const access = this.decision.accessTo(ofRoute, request, context) ?? DENIED;
-    if (access.kind === 'public') return true;
+    if (access.kind === 'public' && !access.readsCaller) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
   }

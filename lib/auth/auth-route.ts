@@ -14,11 +14,15 @@ const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members,
 export const AuthController = (basePath: string): ClassDecorator =>
   applyDecorators(Controller(basePath), UseFilters(AuthFailureFilter)) as ClassDecorator;
 
-/** The access where the application has no rule for the very same path. Stands above the decorator of the verb. */
+/**
+ * The access where the application has no rule for the very same path. Stands above the decorator of the verb.
+ *
+ * @param readsCaller whether the user of the token is read again
+ */
 export const DefaultAccess =
-  (access: NonNullable<DeclaredRoute['access']>): MethodDecorator =>
+  (access: NonNullable<DeclaredRoute['access']>, readsCaller = false): MethodDecorator =>
   (_target, _name, { value }) =>
-    declareRoute(value as object, { declaredBy: 'AuthModule option `authBasePath`', access });
+    declareRoute(value as object, { declaredBy: 'AuthModule option `authBasePath`', access, readsCaller });
 
 /** For answers with a token. */
 export const NoStore = (): MethodDecorator => Header('Cache-Control', 'no-store');

@@ -1,12 +1,15 @@
 /** Access tokens, and the principal of a request, read from the header `Authorization: Bearer <token>`. */
 import { createSecretKey } from 'node:crypto';
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { Authentication, Authenticator } from '../access/principal.js';
+import { DatabaseUnavailable } from '../entities/database-errors.js';
+import { ServiceUnavailable } from '../http/failure.js';
 import { headerValues, type HttpRequest } from '../http/request-facts.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import { readClaims, type TokenClaims } from './claims.js';
 import { SessionChecks } from './sessions/session-checks.js';
+import { UserRepository } from './user.repository.js';
 
 /** Compact serialization (RFC 7515 §7.1) of two JSON objects, whose first letter is `e`, and 32 bytes of HMAC-SHA-256. */
 const COMPACT = /^e[\w-]+\.e[\w-]+\.[\w-]{43}$/;
@@ -75,13 +78,21 @@ const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
   private readonly checks: SessionChecks | undefined;
+  private readonly logger = new Logger('AuthModule');
+  private readonly exempted = new Set<string>();
 
   constructor(
     private readonly tokens: Tokens,
+    private readonly users: UserRepository,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     @Optional() checks?: SessionChecks,
   ) {
     this.checks = checks?.isImmediate ? checks : undefined;
+  }
+
+  /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
+  exempt(session: string): void {
+    this.exempted.add(session);
   }
 
   authenticate(request: HttpRequest): Authentication {
@@ -98,6 +109,31 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   confirm(authentication: Authentication): Promise<Authentication> | undefined {
-    return authentication.principal && this.checks?.confirm(authentication);
+    const { checks } = this;
+    if (!checks || !this.isLookedUp(authentication)) return undefined;
+    return this.lookUp('session', () => checks.confirm(authentication));
+  }
+
+  async readCaller(authentication: Authentication): Promise<Authentication> {
+    const { principal } = authentication;
+    if (!principal || !this.isLookedUp(authentication)) return authentication;
+    return this.lookUp('user', async () => {
+      const user = await this.users.findById(String(principal.id));
+      if (!user?.active) return { bearerWasSent: true };
+      return { ...authentication, principal: { ...principal, roles: [user.role] } };
+    });
+  }
+
+  private isLookedUp({ principal, session }: Authentication): boolean {
+    return principal !== undefined && (session === undefined || !this.exempted.has(session));
+  }
+
+  private lookUp(what: string, work: () => Promise<Authentication>): Promise<Authentication> {
+    return work().catch((error: unknown): Authentication => {
+      if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
+      const cause = error instanceof Error ? error.stack : undefined;
+      this.logger.error(`The ${what} of a token could not be read.`, cause);
+      return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
+    });
   }
 }

@@ -91,6 +91,7 @@ guardEntity(AuthUser, {
   reserved: ['role', 'active', 'email', 'username'],
   reads: USER_CHECKS,
   schemas: USER_SCHEMAS,
+  standing: (role) => ({ active: true, role }),
   creation: 'let users register, or create them by UserAccounts',
 });
 

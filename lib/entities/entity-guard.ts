@@ -12,6 +12,8 @@ export interface EntityGuard {
   readonly reads: Readonly<Record<string, (value: unknown) => Reading>>;
   /** What these checks accept, where it is not what the column accepts. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
+  /** The columns of a caller who may still write, and their values. */
+  readonly standing: (role: string | undefined) => Readonly<Record<string, unknown>>;
   /** What creates records instead of generated operations. */
   readonly creation: string;
 }

@@ -17,11 +17,13 @@ export type Principal<Claims extends object = object> = TokenUser & Readonly<Cla
 
 type Expand = (roles: readonly string[]) => readonly string[];
 const EXPAND = Symbol('declarest.expandRoles');
+const CALLER = Symbol('declarest.caller');
 
 /** `user` is the principal, or what the application's own authentication set in its place. */
 interface RequestOfUser extends HttpRequest {
   readonly user?: unknown;
   [EXPAND]?: Expand;
+  [CALLER]?: Principal;
 }
 
 export const BASE_ROLE = 'USER';
@@ -33,6 +35,12 @@ export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void =
 export class CallerRoles {
   expand: Expand | undefined;
 }
+
+/** @param caller as the database says at the beginning of the request */
+export const setCaller = (request: RequestOfUser, caller: Principal): void => void (request[CALLER] = caller);
+
+/** `undefined` where nothing was read: for routes that grant no power, and for callers that are not users. */
+export const callerOf = (request: RequestOfUser | undefined): Principal | undefined => request?.[CALLER];
 
 export const userOf = (request: RequestOfUser | undefined): Principal | undefined =>
   (request?.user ?? undefined) as Principal | undefined;

@@ -7,8 +7,8 @@ import { Duplex, Transform } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
-import { SessionChecks } from '../auth/sessions/session-checks.js';
-import { Tokens } from '../auth/tokens.js';
+import { Authenticator } from '../access/principal.js';
+import { BearerAuthenticator, Tokens } from '../auth/tokens.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';
@@ -61,28 +61,15 @@ export function as(app: INestApplication, user?: TestUser): Client {
 
 /** The header with a token that is signed now, so that it never expires during a test. */
 export async function bearer(app: INestApplication, { roles, email = '', sub = 1, claims: own }: TestUser) {
-  const sid = exemptSession(app);
-  const token = getProvider(app, Tokens).sign({
-    sub: String(sub),
-    email,
-    roles,
-    ...(sid !== undefined && { sid }),
-    ...(own && { own }),
-  });
+  // A session that needs no row.
+  const sid = TEST_SESSION;
+  const authenticator = getProvider<unknown>(app, Authenticator);
+  if (authenticator instanceof BearerAuthenticator) authenticator.exempt(sid);
+  const token = getProvider(app, Tokens).sign({ sub: String(sub), email, roles, sid, ...(own && { own }) });
   return { authorization: `Bearer ${token}` };
 }
 
 const TEST_SESSION = randomUUID();
-
-/** Where each token needs a session that goes on: one that needs no row. */
-function exemptSession(app: INestApplication): string | undefined {
-  const [checks] = [...applicationOf(app).modules.values()].flatMap(({ providers }) => {
-    const instance: unknown = providers.get(SessionChecks)?.instance;
-    return instance instanceof SessionChecks && instance.isImmediate ? [instance] : [];
-  });
-  checks?.exempt(TEST_SESSION);
-  return checks && TEST_SESSION;
-}
 
 /** @throws InvalidOptionError for an application without `AuthModule` */
 export function getProvider<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {

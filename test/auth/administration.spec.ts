@@ -251,7 +251,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
             send(boss, 'PATCH', `/users/${other.id}`, { role: 'USER' }),
             send(other, 'PATCH', `/users/${boss.id}`, { active: false }),
           ]);
-          expect([first.status, second.status].toSorted()).toEqual([200, 409]);
+          // Who loses may have been dismissed before the own request was decided.
+          const [won, lost] = [first.status, second.status].toSorted();
+          expect([won, [401, 403, 409].includes(lost as number)]).toEqual([200, true]);
           const { users, total } = await accounts().list({ role: 'ADMIN', active: true });
           expect(total).toBe(1);
           if (first.status !== 200) boss = { ...other, id: users[0]?.id ?? 0 };

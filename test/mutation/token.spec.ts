@@ -144,7 +144,7 @@ describe('the bearer of a token', () => {
   /** Verifies nothing: a token is taken for who it names. */
   const naming = { verify: (token: string) => ({ sub: '7', email: token, roles: ['A'] }) } as unknown as Tokens;
   const authenticate = (tokens: Tokens, ...values: string[]) =>
-    new BearerAuthenticator(tokens, options(1)).authenticate(request(...values));
+    new BearerAuthenticator(tokens, {} as never, options(1)).authenticate(request(...values));
 
   it.each<[header: string, token: string]>([
     ['Bearer abc', 'abc'],

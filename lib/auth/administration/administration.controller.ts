@@ -47,7 +47,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
       @Optional() private readonly links?: MailedLinks,
     ) {}
 
-    @DefaultAccess(ADMIN_ONLY)
+    @DefaultAccess(ADMIN_ONLY, true)
     @Get('users')
     async findUsers(@Req() request: HttpRequest) {
       const query = readUserQuery(request);
@@ -58,23 +58,27 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
       return { success: true, message: 'User list', data, metadata: { pagination } };
     }
 
-    @DefaultAccess(ADMIN_ONLY)
+    @DefaultAccess(ADMIN_ONLY, true)
     @Patch('users/:id')
     async changeUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
       const before = await this.find(id, caller);
       const nulls = NAMES.filter((name) => body[name] === null).map((name) => [name, null]);
       const missing = ['role', 'active'].filter((name) => body[name] === null);
-      const fields = {
+      const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = {
         ...checkUser(body, { role, active, firstName, lastName }, missing),
         ...(Object.fromEntries(nulls) as Record<string, null>),
       };
+      // Who is dismissed while the request is handled must not undo it.
+      const isOwn = String(before.id) === String(caller.id);
+      if (isOwn && fields.active === true) delete fields.active;
+      if (isOwn && fields.role === caller.roles[0]) delete fields.role;
       if (typeof fields.role === 'string') this.expectNotAbove(fields.role, caller);
       const changed = Object.keys(fields).length > 0 ? await this.accounts.changeKeepingAdmin(id, fields) : before;
       if (!changed) throw unknownUser(id);
       return { success: true, message: 'User updated', data: { user: profileOf(changed, this.options) } };
     }
 
-    @DefaultAccess(ADMIN_ONLY)
+    @DefaultAccess(ADMIN_ONLY, true)
     @when(passwordReset, Post('users/:id/reset'))
     @HttpCode(202)
     async mailPasswordReset(@Param('id') id: string, @SignedIn() caller: Principal) {
@@ -85,7 +89,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
       return { success: true, message: 'A mail was sent to the user' };
     }
 
-    @DefaultAccess(ADMIN_ONLY)
+    @DefaultAccess(ADMIN_ONLY, true)
     @when(hasSessions !== undefined, Delete('users/:id/sessions'))
     @HttpCode(204)
     async endUserSessions(@Param('id') id: string, @SignedIn() caller: Principal): Promise<void> {

@@ -1,9 +1,8 @@
 /** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { databaseTime } from '../../database/database-time.js';
-import { databaseFailureOf, DatabaseUnavailable } from '../../entities/database-errors.js';
-import { ServiceUnavailable } from '../../http/failure.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
 import { AccountTables } from '../account-tables.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
 import { UserRepository } from '../user.repository.js';
@@ -35,8 +34,6 @@ interface Row {
 export class SessionChecks {
   /** By session, the oldest first. */
   private readonly remembered = new Map<string, Remembered>();
-  private readonly logger = new Logger('AuthModule');
-  private readonly exempted = new Set<string>();
 
   constructor(
     private readonly users: UserRepository,
@@ -48,37 +45,24 @@ export class SessionChecks {
     return this.options.sessions?.isImmediate === true;
   }
 
-  /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
-  exempt(id: string): void {
-    this.exempted.add(id);
-  }
-
-  /** Never rejects. */
   async confirm(authentication: Authentication): Promise<Authentication> {
     const { principal, session: id } = authentication;
     if (!principal) return authentication;
     const refused: Authentication = { bearerWasSent: true };
     if (id === undefined) return refused;
-    if (this.exempted.has(id)) return authentication;
-    try {
-      const userId = String(principal.id);
-      const role = principal.roles.length === 1 ? principal.roles[0] : undefined;
-      const known = this.find(id, userId);
-      const session = await known.session;
-      // A session that has ended stays so.
-      if (!session || role === undefined || known.refused.has(role)) return refused;
-      if (session.role === role) return authentication;
-      // What is remembered may be older than a token with a new role.
-      this.remembered.delete(id);
-      const present = this.find(id, userId);
-      if ((await present.session)?.role === role) return authentication;
-      present.refused.add(role);
-      return refused;
-    } catch (error) {
-      if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
-      this.logger.error('The session of a token could not be read.', error instanceof Error ? error.stack : undefined);
-      return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
-    }
+    const userId = String(principal.id);
+    const role = principal.roles.length === 1 ? principal.roles[0] : undefined;
+    const known = this.find(id, userId);
+    const session = await known.session;
+    // A session that has ended stays so.
+    if (!session || role === undefined || known.refused.has(role)) return refused;
+    if (session.role === role) return authentication;
+    // What is remembered may be older than a token with a new role.
+    this.remembered.delete(id);
+    const present = this.find(id, userId);
+    if ((await present.session)?.role === role) return authentication;
+    present.refused.add(role);
+    return refused;
   }
 
   /** Reads the sessions of a user again at the next request. */

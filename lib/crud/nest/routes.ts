@@ -2,6 +2,7 @@
 import { HttpCode, Param, RequestMapping, RequestMethod, UseInterceptors, type Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
+import { guardOf } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
 import { declareRoute } from '../../routes/declared-route.js';
@@ -67,7 +68,15 @@ export function prepareController(controller: CrudControllerClass): void {
   for (const [name, method] of routedMethods(controller)) {
     const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
     const needsUser = options.enableIdempotency && `enableIdempotency of ${options.entity.name}`;
-    declareRoute(method, { declaredBy, controllerPath: options.endpoint, ...(needsUser && { needsUser }) });
+    // What writes users may give them power.
+    const readsCaller =
+      guardOf(options.entity) !== undefined && Reflect.getMetadata('method', method) !== RequestMethod.GET;
+    declareRoute(method, {
+      declaredBy,
+      controllerPath: options.endpoint,
+      readsCaller,
+      ...(needsUser && { needsUser }),
+    });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
     Reflect.defineMetadata(PREPARED, true, method);
     // An idempotent resource has an interceptor of its own.

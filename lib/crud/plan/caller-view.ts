@@ -1,5 +1,7 @@
 /** Begins the task of an operation: adds to a variant what varies with the caller, the parts that a resource declares. */
-import { userOf } from '../../http/principal.js';
+import { guardOf } from '../../entities/entity-guard.js';
+import { callerOf, userOf } from '../../http/principal.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
 import type { OperationName } from '../declare/operations.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn, ownerPrecondition } from '../rows/owner.js';
@@ -63,6 +65,21 @@ const PARTS: Readonly<Record<PartName, Part>> = {
       if (!owner || !isOwnerBound) return {};
       const preconditions = [ownerPrecondition(owner, request)];
       return { preconditions, conditions: owner.reads ? [isOwn(owner, request)] : [] };
+    },
+  },
+  // Who is dismissed while the request is handled does not undo it.
+  caller: {
+    isOfEndpoint: true,
+    add({ plan: { schema, options }, call: { request } }) {
+      const caller = callerOf(request);
+      const id = caller && schema.id.type.readText(String(caller.id));
+      if (!id || !('value' in id)) return {};
+      const standing = Object.entries(guardOf(options.entity)?.standing(caller.roles[0]) ?? {}).flatMap(
+        ([name, value]) =>
+          schema.fields.filter((field) => field.name === name).map((field) => compare(field, 'eq', value)),
+      );
+      const condition = or(compare(schema.id, 'ne', id.value), and(...standing));
+      return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
     },
   },
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.

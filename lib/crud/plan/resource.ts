@@ -52,6 +52,7 @@ const PARTS = {
   path: ({ pathParameters }) => pathParameters.size > 0,
   scope: ({ scope }) => scope !== undefined,
   owner: ({ owner }) => owner !== undefined,
+  caller: ({ options }) => guardOf(options.entity) !== undefined,
   parents: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
 } satisfies Record<string, Declares>;
 
