@@ -97,6 +97,7 @@ class TypeOrmUserRepository extends UserRepository {
   override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {
     const query = this.users
       .createQueryBuilder('record')
+      .cache(false)
       .orderBy('record.id')
       .skip((page - 1) * size)
       .take(size);
@@ -128,7 +129,7 @@ class TypeOrmUserRepository extends UserRepository {
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
     return this.unlessLast(id, role, async (users, key) => {
       await this.updateWhere(users, { id: key }, fields);
-      const user = await users.createQueryBuilder('record').where({ id: key }).getOne();
+      const user = await users.createQueryBuilder('record').cache(false).where({ id: key }).getOne();
       return user && this.withId(user);
     });
   }
@@ -149,7 +150,11 @@ class TypeOrmUserRepository extends UserRepository {
     const run = () =>
       manager.transaction(async (within) => {
         const users = within.getRepository<AuthUser>(target);
-        const query = users.createQueryBuilder('record').where({ role, active: true }).orderBy('record.id');
+        const query = users
+          .createQueryBuilder('record')
+          .cache(false)
+          .where({ role, active: true })
+          .orderBy('record.id');
         // SQLite has one connection, whose transactions wait for each other.
         if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
         // The collation of MySQL ignores case; roles do not.
@@ -182,7 +187,7 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {
-    const query = this.users.createQueryBuilder('record').where(`record.${field} = :value`, { value });
+    const query = this.users.createQueryBuilder('record').cache(false).where(`record.${field} = :value`, { value });
     if (withHash) query.addSelect('record.password');
     const user = await this.run(() => query.getOne()).catch((error: unknown) => {
       const failure = databaseFailureOf(error);

@@ -184,7 +184,9 @@ async function findMissingReference({
     const referenced = manager.getRepository(referencedEntityMetadata.target);
     for (const value of new Set(rows.map((values) => field && values.get(field)))) {
       if (value == null || value === DATABASE_DEFAULT || property === undefined) continue;
-      if (!(await referenced.exists({ where: { [property]: value }, withDeleted: true })))
+      // `exists` may answer from the query cache.
+      const where = { [property]: value };
+      if ((await referenced.count({ where, withDeleted: true, cache: false })) === 0)
         return namesOf(columns, schema, permissions)[0];
     }
   }

@@ -87,7 +87,7 @@ it.each<[reason: string | undefined, what: string, entity: () => Type, options?:
       }),
   ],
   [undefined, 'a cache on request', () => thing(), { cache: true }],
-  ['the query cache', 'a cache of everything', () => thing(), { cache: { alwaysEnabled: true } }],
+  [undefined, 'a cache of everything', () => thing(), { cache: { alwaysEnabled: true } }],
   ['an eager relation', 'one', () => thing((type) => ManyToOne(() => Other, { eager: true })(type, 'other'))],
   [
     'a value transformer',

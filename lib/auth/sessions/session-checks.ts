@@ -98,6 +98,7 @@ export class SessionChecks {
     const row = await tables.run(async (manager): Promise<Row | undefined> => {
       const query = manager
         .createQueryBuilder(AuthSession, 'session')
+        .cache(false)
         .select('session.id', 'id')
         .where('session.id = :id AND session.userId = :userId', { id, userId })
         .andWhere(`session.expiresAt > ${databaseTime(tables.dataSource)}`);

@@ -84,6 +84,7 @@ export class SessionStore {
     return this.tables.run((manager) =>
       manager
         .createQueryBuilder(AuthSession, 'session')
+        .cache(false)
         .where({ ...where, expiresAt: this.after(0) })
         .orderBy({ 'session.lastUsedAt': 'DESC', 'session.id': 'ASC' })
         .limit(most)

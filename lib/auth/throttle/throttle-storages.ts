@@ -52,7 +52,7 @@ export class DatabaseStorage implements ThrottleStorage {
             if (databaseFailureOf(error) !== 'conflict') throw error;
             await increase();
           });
-      const row = await manager.findOneBy(ThrottleCount, { id: key });
+      const row = await manager.findOne(ThrottleCount, { where: { id: key }, cache: false });
       return { totalHits: row?.count ?? 1 };
     });
   }

@@ -56,7 +56,7 @@ const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer =>
 /** `undefined` where there is none, or where it has expired. @throws 503 */
 export const findStoredAnswer = (database: Database, id: string): Promise<IdempotencyKey | undefined> =>
   onPrimary(database, async (manager) => {
-    const row = await manager.findOneBy(IdempotencyKey, { id });
+    const row = await manager.findOne(IdempotencyKey, { where: { id }, cache: false });
     if (!row || row.expiresAt > Date.now()) return row ?? undefined;
     await manager.delete(IdempotencyKey, { id, expiresAt: row.expiresAt });
     return undefined;
@@ -82,6 +82,7 @@ async function deleteExpired(manager: EntityManager): Promise<void> {
     where: { expiresAt: LessThanOrEqual(Date.now()) },
     order: { expiresAt: 'ASC' },
     take: MAX_DELETED,
+    cache: false,
   });
   if (expired.length > 0) await manager.delete(IdempotencyKey, { id: In(expired.map(({ id }) => id)) });
 }

@@ -104,9 +104,8 @@ export function hookNotCompiled(
 
 /** What keeps every access from being compiled. */
 export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
-  const { type, cache } = dataSource.options;
+  const { type } = dataSource.options;
   if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
-  if (typeof cache === 'object' && 'alwaysEnabled' in cache && cache.alwaysEnabled) return 'the query cache';
   const blank = newEntity(metadata);
   return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];
 }

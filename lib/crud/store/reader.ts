@@ -81,9 +81,9 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
     return this.repository.createQueryBuilder(RECORD);
   }
 
-  /** In the transaction of the call. */
+  /** In the transaction of the call, and never from the query cache of the data source: a write may depend on it. */
   protected matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
-    const query = inCurrentTransaction(call, this.repository, this.database).createQueryBuilder(RECORD);
+    const query = inCurrentTransaction(call, this.repository, this.database).createQueryBuilder(RECORD).cache(false);
     return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
   }
 }

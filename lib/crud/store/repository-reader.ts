@@ -26,8 +26,10 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return this.matching(call, condition).getCount();
   }
 
-  exists(call: Call, condition: Condition): Promise<boolean> {
-    return this.matching(call, condition).getExists();
+  /** TypeORM's `getExists` may answer from the query cache. */
+  async exists(call: Call, condition: Condition): Promise<boolean> {
+    const row = await this.matching(call, condition).select('1', 'found').limit(1).getRawOne<RawRow>();
+    return row !== undefined;
   }
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {

@@ -77,7 +77,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
     if (!(await this.reader.findOne(call, condition, [this.resource.schema.id], 'for update'))) return null;
-    return this.methods(call).findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true });
+    return this.methods(call).findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true, cache: false });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
