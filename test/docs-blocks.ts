@@ -82,6 +82,7 @@ export const NEIGHBOURS: Readonly<Record<string, string>> = Object.fromEntries(
     'data-source': `
       import type { DataSourceOptions } from 'typeorm';
       export const databaseOptions: DataSourceOptions = { type: 'better-sqlite3', database: ':memory:' };`,
+    'error-tracker': `export const errorTracker = { captureException: (_error: unknown, _context: object) => undefined };`,
     prices: `
       import type { CallHandler, NestInterceptor } from '@nestjs/common';
       export class CacheHeaders implements NestInterceptor {

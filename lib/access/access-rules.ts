@@ -2,11 +2,12 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CallerRoles } from '../http/principal.js';
-import { InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
 import { StartupFacts } from '../routes/startup-facts.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
+import { singletonsOf } from '../routes/singletons.js';
 import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
@@ -46,15 +47,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onModuleInit(): void {
-    for (const wrapper of this.discovery.getProviders()) {
-      const config: unknown = wrapper.instance;
-      // A factory with a scope has no instance yet: its token names the class.
-      const declared = [config, wrapper.metatype, wrapper.token].find(isConfig);
-      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient)) {
-        const advice = 'Remove its scope and the request-scoped providers that it injects';
-        throw new InvalidOptionError(wrapper.name, 'a singleton provider', 'a request-scoped or transient one', advice);
-      }
-      if (!(config instanceof SecurityConfig)) continue;
+    for (const config of singletonsOf(this.application.modules, SecurityConfig)) {
       markApplied(config);
       this.configs.add(config);
     }
@@ -124,9 +117,6 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     for (const warning of warnings) this.logger.warn(warning);
   }
 }
-
-const isConfig = (value: unknown): boolean =>
-  value instanceof SecurityConfig || (isClass(value) && value.prototype instanceof SecurityConfig);
 
 /**
  * Who has access to which route, and why, as data. Inject it, and read it after the application has started.

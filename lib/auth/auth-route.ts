@@ -1,12 +1,12 @@
 /** What the routes of authentication have in common. */
 import { applyDecorators, createParamDecorator, Controller, Header, UseFilters } from '@nestjs/common';
 import { authenticationOf } from '../access/principal.js';
-import { failureFilter } from '../http/failure.js';
 import { hasBody, jsonBodyOf } from '../http/json-body.js';
 import type { Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { declareRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import { failureFilter } from '../routes/failure-filter.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 

@@ -17,6 +17,7 @@ import type {
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
+import { observersOf } from '../routes/error-observer.js';
 import { StartupFacts } from '../routes/startup-facts.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
@@ -171,6 +172,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       const advice = 'keep one forRoot or forRootAsync: its exports are available in every module';
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
+    observersOf(this.application);
   }
 
   /** @throws InvalidOptionError where the database lacks a table that an option needs */

@@ -1,9 +1,7 @@
 /** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
 import { STATUS_CODES } from 'node:http';
 import { inspect } from 'node:util';
-import { Catch, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
-import type { ArgumentsHost, ExceptionFilter, Type } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
 import { pathOf, templateOf, type HttpRequest } from './request-facts.js';
 
@@ -68,11 +66,21 @@ export class UnreadableBody extends HttpException {
   }
 }
 
-export function failureOf(exception: unknown, request: HttpRequest | undefined): Failure {
-  if (exception instanceof HttpException) return { status: exception.getStatus(), ...wordsOf(exception) };
-  const cause = exception instanceof Error ? exception.stack : inspect(exception);
-  logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
-  return { status: 500, message: 'Internal server error' };
+/** Tells the application of an unexpected error. */
+export type ObserveError = (error: unknown, request: HttpRequest | undefined) => void;
+
+/** @param observe is called for every failure of status 500 */
+export function failureOf(exception: unknown, request: HttpRequest | undefined, observe?: ObserveError): Failure {
+  const isHttp = exception instanceof HttpException;
+  if (!isHttp) {
+    const cause = exception instanceof Error ? exception.stack : inspect(exception);
+    logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
+  }
+  const failure = isHttp
+    ? { status: exception.getStatus(), ...wordsOf(exception) }
+    : { status: 500, message: 'Internal server error' };
+  if (failure.status === 500) observe?.(exception, request);
+  return failure;
 }
 
 /** `GET /api/products/:id, X-Request-Id "7f3a"` */
@@ -90,6 +98,7 @@ export function failureAnswer(
   exception: unknown,
   request: HttpRequest | undefined,
   bodyOf: (failure: Failure) => object,
+  observe?: ObserveError,
 ) {
   const headers: Record<string, string> = {};
   if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
@@ -97,26 +106,8 @@ export function failureAnswer(
     headers['Retry-After'] = String(exception.retryAfter);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
-  const failure = failureOf(exception, request);
+  const failure = failureOf(exception, request, observe);
   return { status: failure.status, body: bodyOf(failure), headers };
-}
-
-/** Answers every failure of the package's own controllers, whatever filters the application has. */
-export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
-  @Catch()
-  class FailureFilter implements ExceptionFilter {
-    constructor(private readonly host: HttpAdapterHost) {}
-
-    catch(exception: unknown, host: ArgumentsHost): void {
-      const { httpAdapter } = this.host;
-      const http = host.switchToHttp();
-      const response: unknown = http.getResponse();
-      const { status, body, headers } = failureAnswer(exception, http.getRequest<HttpRequest>(), bodyOf);
-      for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
-      httpAdapter.reply(response, body, status);
-    }
-  }
-  return FailureFilter;
 }
 
 function wordsOf(exception: HttpException): Omit<Failure, 'status'> {

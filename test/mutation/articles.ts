@@ -16,6 +16,7 @@ import {
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
 import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
+import type { Application } from '../../lib/routes/application.js';
 import { compilePlan, type Plan } from '../../lib/crud/plan/plan.js';
 import { followedRelations } from '../../lib/crud/plan/relation-parameters.js';
 import { compileResource, describeResource, type Resource } from '../../lib/crud/plan/resource.js';
@@ -152,6 +153,7 @@ export function planOf(
       referenced: (relation) => [related(relation)],
     },
     () => true,
+    {} as Application,
   );
 }
 
@@ -161,6 +163,7 @@ const leaf = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
     dataSource.getRepository<object>(resource.options.entity),
     { relations: () => new Map<string, Plan>(), referenced: () => [] },
     () => true,
+    {} as Application,
   );
 
 /** A call of a request; without one, that of code outside of requests. */

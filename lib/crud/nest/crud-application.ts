@@ -175,7 +175,7 @@ export class CrudApplication {
         return candidates.map((each) => this.planOf(each));
       },
     };
-    return compilePlan(resource, repository, related, () => this.isStarted);
+    return compilePlan(resource, repository, related, () => this.isStarted, applicationOf(this.container));
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {

@@ -3,12 +3,12 @@ import { Controller, Inject, Optional, UseFilters, UseInterceptors } from '@nest
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
-import { failureFilter } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { CallerRoles, setRoleHierarchy } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
+import { failureFilter } from '../../routes/failure-filter.js';
 import type { CrudOptions } from '../declare/crud-options.js';
 import { declareClass, declareOptions } from '../declare/declared-options.js';
 import { failureEnvelope, type ListQuery } from '../declare/envelope.js';

@@ -4,6 +4,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
+import { observersOf } from '../../routes/error-observer.js';
 import { StartupFacts } from '../../routes/startup-facts.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
@@ -51,6 +52,7 @@ export const checkDeclarations = async (moduleRef: ModuleRef): Promise<void> => 
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
+  observersOf(application);
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers)
     await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readCharacterSets();

@@ -1,6 +1,6 @@
 /** `export`: the list as a file. It is read in batches, so that neither memory nor a connection is held for all of it. */
 import { Readable } from 'node:stream';
-import { Logger, StreamableFile } from '@nestjs/common';
+import { HttpException, Logger, StreamableFile } from '@nestjs/common';
 import type { ListQuery } from '../declare/envelope.js';
 import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
@@ -75,6 +75,7 @@ export async function exportList<T extends object>(
       }
     } catch (error) {
       logger.error('An export failed, its connection is ended.', error instanceof Error ? error.stack : undefined);
+      if (!(error instanceof HttpException)) plan.observeError(error, call.request);
       throw error;
     }
   }

@@ -2,7 +2,10 @@
 import type { Repository } from 'typeorm';
 import { loadClassValidation } from '../../entities/class-validation.js';
 import { compileInput } from '../../entities/record-input.js';
+import type { ObserveError } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/request-facts.js';
+import type { Application } from '../../routes/application.js';
+import { observerOf } from '../../routes/error-observer.js';
 import type { Relation } from '../sql/condition.js';
 import { createStore, type RecordStore } from '../store/record-store.js';
 import { declaredParts, type PartName, type Resource } from './resource.js';
@@ -21,6 +24,7 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly readBody: ReturnType<typeof compileInput>;
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
+  readonly observeError: ObserveError;
 }
 
 /** The plans of related resources, which may refer to each other. */
@@ -35,6 +39,7 @@ export function compilePlan<T extends object>(
   repository: Repository<T>,
   related: RelatedPlans,
   isStarted: () => boolean,
+  application: Application,
 ): Plan<T> {
   let store: RecordStore<T> | undefined;
   let variants: ReturnType<typeof compileVariants> | undefined;
@@ -62,6 +67,7 @@ export function compilePlan<T extends object>(
     },
     readBody: compileInput(resource.schema, linkNames),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
+    observeError: observerOf(application),
   };
   return Object.freeze(plan);
 }

@@ -90,6 +90,7 @@ export async function runAfter<T extends object>(
         else await hooks[name]?.(each as CrudRecord<T>, context);
       } catch (error) {
         logger.error(`${name} of ${plan.schema.name} failed.`, error instanceof Error ? error.stack : undefined);
+        plan.observeError(error, call.request);
       }
     });
 }

@@ -15,7 +15,7 @@ export const unnamed: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
-  { database, options }: Plan,
+  { database, options, observeError }: Plan,
   call: Call,
   items: readonly I[],
   status: number,
@@ -29,7 +29,7 @@ export async function writeSeparately<I, D>(
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      const { members, ...failure } = failureOf(error, call.request);
+      const { members, ...failure } = failureOf(error, call.request, observeError);
       results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });

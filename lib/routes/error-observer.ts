@@ -1,0 +1,52 @@
+/** Tells the application, such as its error tracker, of the unexpected errors of the package's endpoints. */
+import { inspect } from 'node:util';
+import { Injectable, Logger } from '@nestjs/common';
+import type { ObserveError } from '../http/failure.js';
+import type { HttpRequest } from '../http/request-facts.js';
+import type { Application } from './application.js';
+import { singletonsOf } from './singletons.js';
+
+/**
+ * Is called with the unexpected errors of generated and account endpoints, which exception filters do not see. At startup,
+ * every singleton provider of any module that extends this class is found.
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * export class ErrorTracker extends ErrorObserver {
+ *   onUnexpectedError(error: unknown) {
+ *     Sentry.captureException(error);
+ *   }
+ * }
+ * ```
+ */
+@Injectable()
+export abstract class ErrorObserver {
+  /**
+   * Cannot change the answer. What it throws is logged.
+   *
+   * @param request `undefined` where `runAs` ran the operation without one
+   */
+  abstract onUnexpectedError(error: unknown, request: HttpRequest | undefined): void | Promise<void>;
+}
+
+const findObservers = ({ modules }: Application): Set<ErrorObserver> => singletonsOf(modules, ErrorObserver);
+
+/** Must be called when the providers exist. @throws InvalidOptionError for an observer that is no singleton */
+export const observersOf = (application: Application): Set<ErrorObserver> => application.once(findObservers);
+
+export function observerOf(application: Application): ObserveError {
+  return (error, request) => {
+    for (const observer of observersOf(application)) void call(observer, error, request);
+  };
+}
+
+const logger = new Logger('declarest');
+
+async function call(observer: ErrorObserver, error: unknown, request: HttpRequest | undefined): Promise<void> {
+  try {
+    await observer.onUnexpectedError(error, request);
+  } catch (cause) {
+    logger.error('An ErrorObserver failed.', cause instanceof Error ? cause.stack : inspect(cause));
+  }
+}
