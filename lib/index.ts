@@ -7,7 +7,7 @@ export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
 export { LoginMethod, type AuthOptions, type AuthSettings, type AuthStaticOptions } from './auth/auth.options.js';
 export { AuthUser } from './auth/auth-user.js';
 export { DuplicateUserError, UserRepository } from './auth/user.repository.js';
-export type { LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
+export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
 export {
   AuthEvents,
   type AuthEvent,

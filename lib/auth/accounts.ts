@@ -52,8 +52,10 @@ export class Accounts {
    * @returns `null` for an unknown user @throws InvalidUserError for a password that is not accepted
    */
   async setPassword(id: string, password: string): Promise<AuthUser | null> {
-    const user = await this.users.findById(id);
-    return user && this.storePassword(id, await this.hashNew(user, password));
+    const found = await this.users.findById(id);
+    const user = found && (await this.users.update(id, { password: await this.hashNew(found, password) }));
+    if (user) await this.passwordHasChanged(user);
+    return user;
   }
 
   /** @throws InvalidUserError for a password that is not accepted */
@@ -62,10 +64,11 @@ export class Accounts {
     return this.passwords.hash(password);
   }
 
-  async storePassword(id: string, hash: string): Promise<AuthUser | null> {
-    const user = await this.users.update(id, { password: hash });
+  /** @param before including its hash @returns `false` where its address or password has changed since */
+  async resetPassword({ id, email, password }: AuthUser, hash: string): Promise<boolean> {
+    const user = await this.users.updateIf(String(id), { email, password }, { password: hash });
     if (user) await this.passwordHasChanged(user);
-    return user;
+    return user !== null;
   }
 
   /**
@@ -88,16 +91,21 @@ export class Accounts {
     this.mails.tellOfChange('password', user.email, user);
   }
 
-  /** Changes to a verified address, and tells the old one. @throws DuplicateUserError */
-  async setEmail(id: string, email: string): Promise<AuthUser | null> {
-    const before = await this.users.findById(id);
-    const user = before && (await this.users.update(id, { email }));
-    if (!user) return null;
-    await this.tokens?.removeAll(id);
-    await this.tokens?.markVerified(id, email);
-    this.events.emit('email.changed', { userId: id });
-    this.mails.tellOfChange('email', before.email, user);
-    return user;
+  /**
+   * Changes to a verified address, and tells the old one.
+   *
+   * @param before including its hash
+   * @returns `false` where its address or password has changed since @throws DuplicateUserError
+   */
+  async setEmail({ id, email: from, password }: AuthUser, email: string): Promise<boolean> {
+    const userId = String(id);
+    const user = await this.users.updateIf(userId, { email: from, password }, { email });
+    if (!user) return false;
+    await this.tokens?.removeAll(userId);
+    await this.tokens?.markVerified(userId, email);
+    this.events.emit('email.changed', { userId });
+    this.mails.tellOfChange('email', from, user);
+    return true;
   }
 
   /** @param fields checked before @returns `null` for an unknown user */

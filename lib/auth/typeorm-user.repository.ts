@@ -1,6 +1,6 @@
 import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type Repository } from 'typeorm';
+import { DataSource, IsNull, type Repository } from 'typeorm';
 import { DataSources, type Connections } from '../database/connections.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
@@ -13,7 +13,7 @@ import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository } from './user.repository.js';
-import type { LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
+import type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
 
 /** Provides the repository of the users. A missing data source leads to a clear message, unlike with `forFeature`. */
 export function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
@@ -87,11 +87,11 @@ class TypeOrmUserRepository extends UserRepository {
     return this.findById(id);
   }
 
-  override async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+  override async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
     const key = this.schema.id.type.readText(id);
-    if (!('value' in key)) return false;
-    const where = { id: key.value, password: from };
-    return this.run(() => this.updateWhere(this.users, where, { password: to }));
+    if (!('value' in key)) return null;
+    const where = { id: key.value, ...expected, ...(expected.email === null && { email: IsNull() }) };
+    return (await this.run(() => this.updateWhere(this.users, where, fields))) ? this.findById(id) : null;
   }
 
   override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {

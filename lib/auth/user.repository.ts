@@ -8,6 +8,9 @@ export type LoginField = 'email' | 'username';
 /** Stored fields of a user: the columns of `AuthUser` except `id`, and the columns that the application adds. */
 export type UserFields = Partial<Omit<AuthUser, 'id' | keyof BaseEntity>> & Readonly<Record<string, unknown>>;
 
+/** What a user must still have, so that it is changed. */
+export type ExpectedFields = Pick<AuthUser, 'password'> & Partial<Pick<AuthUser, 'email'>>;
+
 /** Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through. */
 export class DuplicateUserError extends BadRequestException {
   override readonly name = 'DuplicateUserError';
@@ -68,14 +71,20 @@ export abstract class UserRepository {
   }
 
   /**
-   * Replaces a password hash, unless the password has changed since the hash was read. A repository that several requests
-   * use at once should make it one statement: as it is here, a change between its two statements is lost.
+   * As `update`, unless one of the expected values has changed. A repository that several requests use at once should make
+   * it one statement: as it is here, a change between its two statements is lost.
    *
-   * @returns whether it was replaced
+   * @param expected the password hash, and possibly the address @returns `null` where nothing was updated
    */
-  async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+  async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
     const user = await this.findWithHash(id);
-    return user?.password === from && (await this.update(id, { password: to })) !== null;
+    const { email = user?.email, password } = expected;
+    return user?.password === password && user.email === email ? this.update(id, fields) : null;
+  }
+
+  /** Replaces a password hash, unless the password has changed since the hash was read. @returns whether it was replaced */
+  async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+    return (await this.updateIf(id, { password: from }, { password: to })) !== null;
   }
 
   /**

@@ -125,7 +125,7 @@ it.each([
   expect(message).toContain(`\`${option}\` must be used with a repositoryClass that has the method \`${method}\``);
 });
 
-it('an own repository replaces a hash only where it is still the one that was compared', async () => {
+it('an own repository changes a user only where the hash and the address are still those that were read', async () => {
   const ann = { id: 7, email: 'ann@example.com', username: null, password: 'old' };
   class Store extends UserRepository {
     findById = () => Promise.resolve(ann as never);
@@ -138,6 +138,9 @@ it('an own repository replaces a hash only where it is still the one that was co
   // The login belongs to another user.
   expect(await store.replaceHash('8', 'old', 'new')).toBe(false);
   expect([await store.replaceHash('7', 'old', 'new'), ann.password]).toEqual([true, 'new']);
+  const expected = { email: 'old@example.com', password: 'new' };
+  expect(await store.updateIf('7', expected, { password: 'x' })).toBeNull();
+  expect(await store.updateIf('7', { ...expected, email: ann.email }, { password: 'x' })).toBe(ann);
 });
 
 it('jwtExpirationHours beside sessions is a warning', async () => {

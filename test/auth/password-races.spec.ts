@@ -7,6 +7,7 @@ import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { beforeStatement } from './slow-statements.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 const NEW = 'a new password of mine';
@@ -131,6 +132,66 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           .getRepository(AccountToken)
           .countBy({ userId: String(id) }),
       ).toBe(0);
+    });
+
+    describe('a link of the owner and one of a stranger, who has the old password and adds an own address', () => {
+      let address: string;
+      let strange: string | undefined;
+      beforeEach(async () => {
+        address = uniqueEmail();
+        expect((await send('POST', '/email', { password: PASSWORD, email: address })).status).toBe(202);
+        strange = (await mailsTo(address))[0]?.token;
+      });
+      const verify = async () => (await app.post('/api/auth/verify', { token: strange })).status;
+      const resetPassword = async () =>
+        (await app.post('/api/auth/password/reset', { token: link, password: NEW })).status;
+      const stored = async () => (await app.row({ id })) as { email: string; password: string };
+
+      it.each<[string, RegExp]>([
+        ['before the new address is stored', /^UPDATE .\w+. SET .email. =/],
+        ['before the link is spent', /^DELETE FROM .declarest_account_token. WHERE .*hash/],
+      ])('the reset wins where it ends %s', async (_, statement) => {
+        const statuses: number[] = [];
+        beforeStatement(app, statement, async () => statuses.push(await resetPassword()));
+        statuses.push(await verify());
+        expect(statuses).toEqual([204, 401]);
+        const { email: kept, password } = await stored();
+        expect([kept, await bcrypt.compare(NEW, password)]).toEqual([email, true]);
+        expect((await login(NEW)).status).toBe(200);
+      });
+
+      it('the reset wins where it has stored its password only', async () => {
+        const statuses: number[] = [];
+        const ofUser = /^DELETE FROM .declarest_account_token. WHERE .*userId/;
+        beforeStatement(app, ofUser, async () => statuses.push(await verify()));
+        statuses.push(await resetPassword());
+        expect(statuses).toEqual([401, 204]);
+        expect((await stored()).email).toBe(email);
+      });
+
+      it.each<[string, RegExp]>([
+        ['before the new password is stored', /^UPDATE .\w+. SET .password. =/],
+        ['before the link is spent', /^DELETE FROM .declarest_account_token. WHERE .*hash/],
+      ])('the address wins where it is verified %s', async (_, statement) => {
+        const statuses: number[] = [];
+        beforeStatement(app, statement, async () => statuses.push(await verify()));
+        statuses.push(await resetPassword());
+        expect(statuses).toEqual([204, 401]);
+        const { email: changed, password } = await stored();
+        expect([changed, await bcrypt.compare(PASSWORD, password)]).toEqual([address, true]);
+      });
+
+      it('one of two resets wins', async () => {
+        await app.post('/api/auth/password/forgot', { email });
+        const second = (await mailsTo(email, 2))[1]?.token;
+        const statuses: number[] = [];
+        const other = async () =>
+          (await app.post('/api/auth/password/reset', { token: second, password: STOLEN })).status;
+        beforeStatement(app, /^UPDATE .\w+. SET .password. =/, async () => statuses.push(await other()));
+        statuses.push(await resetPassword());
+        expect(statuses).toEqual([204, 401]);
+        expect(await bcrypt.compare(STOLEN, (await stored()).password)).toBe(true);
+      });
     });
 
     it('the account is not deleted', async () => {

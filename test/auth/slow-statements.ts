@@ -6,6 +6,21 @@ import type { AuthApp } from './auth-app.js';
 
 type Query = (...given: unknown[]) => Promise<unknown>;
 
+/** Finishes other work before the next statement that matches is sent. */
+export function beforeStatement({ app }: AuthApp, pattern: RegExp, work: () => Promise<unknown>): void {
+  const runner = app.get(DataSource, { strict: false }).createQueryRunner();
+  const prototype = Object.getPrototypeOf(runner) as { query: Query };
+  const { query } = prototype;
+  let isDone = false;
+  jest.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...given) {
+    if (!isDone && pattern.test(String(given[0]))) {
+      isDone = true;
+      await work();
+    }
+    return query.apply(this, given);
+  });
+}
+
 /** Better-sqlite3 answers at once, so that one request would make all its statements before the next one begins. */
 export function slowStatements({ app }: AuthApp): void {
   const runner = app.get(DataSource, { strict: false }).createQueryRunner();

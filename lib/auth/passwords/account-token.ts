@@ -27,6 +27,10 @@ export class AccountToken {
   @Column({ type: 'varchar', length: 254, nullable: true })
   userEmail!: string | null;
 
+  /** SHA-256 of the password hash that the user had then: the token ends where the password changes. */
+  @Column({ type: 'varchar', length: 64, nullable: true })
+  userHash!: string | null;
+
   @Index()
   @Column(TIME)
   expiresAt!: number;

@@ -15,18 +15,31 @@ const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
 };
 
 /** Whom a token is for. */
-export type Addressee = Pick<AuthUser, 'email'> & { readonly id: string | number };
+export type Addressee = Pick<AuthUser, 'email' | 'password'> & { readonly id: string | number };
 
 @Injectable()
 export class AccountTokens {
   constructor(private readonly tables: AccountTables) {}
 
-  /** @param email the address to verify, or to mail the token to @returns the token, which is stored nowhere */
-  async create(purpose: TokenPurpose, { id, email: userEmail }: Addressee, email: string): Promise<string> {
+  /**
+   * @param addressee including the password hash
+   * @param email the address to verify, or to mail the token to
+   * @returns the token, which is stored nowhere
+   */
+  async create(purpose: TokenPurpose, addressee: Addressee, email: string): Promise<string> {
+    const { id, email: userEmail, password } = addressee;
     const token = newToken();
     // That of nobody has expired already.
     const expiresAt = Date.now() + (id === '' ? 0 : LIFETIME_MS[purpose]);
-    const row = { hash: hashOf(token), userId: String(id), purpose, email, userEmail, expiresAt };
+    const row = {
+      hash: hashOf(token),
+      userId: String(id),
+      purpose,
+      email,
+      userEmail,
+      userHash: hashOf(password),
+      expiresAt,
+    };
     await this.tables.run((manager) => manager.insert(AccountToken, row));
     return token;
   }
@@ -58,7 +71,7 @@ export class AccountTokens {
     await this.tables.run((manager) => manager.delete(AccountToken, { userId }));
   }
 
-  async isVerified({ id, email }: Addressee): Promise<boolean> {
+  async isVerified({ id, email }: Omit<Addressee, 'password'>): Promise<boolean> {
     const userId = String(id);
     const row = await this.tables.run((manager) => manager.findOne(VerifiedEmail, { where: { userId }, cache: false }));
     return email !== null && row?.email === email;

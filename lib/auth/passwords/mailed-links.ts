@@ -7,10 +7,10 @@ import { AuthEvents } from '../auth-events.js';
 import { Accounts } from '../accounts.js';
 import type { AuthUser } from '../auth-user.js';
 import { Background } from '../background.js';
+import { hashOf } from '../secret-tokens.js';
 import { Attempts, type Attempt } from '../throttle/attempts.js';
 import { InvalidUserError, USER_CHECKS } from '../user-checks.js';
 import { DuplicateUserError, UserRepository } from '../user.repository.js';
-import { userByLogin } from '../users-by-login.js';
 import { AccountMails, failed } from './account-mails.js';
 import type { AccountToken } from './account-token.js';
 import { AccountTokens } from './account-tokens.js';
@@ -44,8 +44,8 @@ export class MailedLinks {
       const email = 'value' in read ? (read.value as string) : undefined;
       if (!(await this.takes({ action: 'mail', account: `${kind} ${email}`, address })) || email === undefined) return;
       await delay(randomInt(MAX_DELAY_MS));
-      const user = await userByLogin(this.users, 'email', email);
-      const asked = user ?? { id: '', email };
+      const user = await this.users.findByLogin('email', email);
+      const asked = user ?? { id: '', email, password: '' };
       const isVerified = kind === 'verify' && (await this.tokens.isVerified(asked));
       const token = await this.tokens.create(kind, asked, email);
       if (user?.active && !isVerified) await this.mail(kind, user, email, token);
@@ -65,18 +65,19 @@ export class MailedLinks {
   }
 
   /** Fails where the mailer does. */
-  async send(kind: LinkKind, user: AuthUser): Promise<void> {
-    const { email } = user;
-    if (email !== null) await this.mail(kind, user, email, await this.tokens.create(kind, user, email));
+  async send(kind: LinkKind, { id }: AuthUser): Promise<void> {
+    const user = await this.users.findWithHash(String(id));
+    const email = user?.email ?? null;
+    if (user && email !== null) await this.mail(kind, user, email, await this.tokens.create(kind, user, email));
   }
 
   /** A password that is refused does not spend the token. @throws 400, 401 */
   async reset(text: string, password: string): Promise<void> {
     const token = await this.expectToken(text, 'reset');
     const { userId, email } = token;
-    const hash = await this.accounts.hashNew(await this.expectUser(token), password);
-    if (!(await this.tokens.spend(token))) throw invalidLink();
-    await this.orRestore(token, () => this.accounts.storePassword(userId, hash));
+    const user = await this.expectUser(token);
+    const hash = await this.accounts.hashNew(user, password);
+    await this.use(token, () => this.accounts.resetPassword(user, hash));
     // The mail has arrived.
     await this.tokens.markVerified(userId, email);
   }
@@ -85,11 +86,11 @@ export class MailedLinks {
   async verify(text: string): Promise<void> {
     const token = await this.expectToken(text, 'verify', 'email');
     const { userId, email, purpose } = token;
-    await this.expectUser(token);
-    if (!(await this.tokens.spend(token))) throw invalidLink();
-    await this.orRestore(token, async () => {
-      if (purpose === 'email') await this.accounts.setEmail(userId, email);
-      else await this.tokens.markVerified(userId, email);
+    const user = await this.expectUser(token);
+    await this.use(token, async () => {
+      if (purpose === 'email') return this.accounts.setEmail(user, email);
+      await this.tokens.markVerified(userId, email);
+      return true;
     });
     this.events.emit('email.verified', { userId });
   }
@@ -139,20 +140,26 @@ export class MailedLinks {
     return token;
   }
 
-  /** A link ends with the address that its user had, however that was changed. */
-  private async expectUser({ userId, userEmail }: AccountToken): Promise<AuthUser> {
-    const user = await this.users.findById(userId);
+  /**
+   * A link ends with the address that its user had, and one that changes the account with the password, however these were
+   * changed.
+   *
+   * @returns the user including the hash
+   */
+  private async expectUser({ userId, userEmail, userHash, purpose }: AccountToken): Promise<AuthUser> {
+    const user = await this.users.findWithHash(userId);
     if (!user?.active || user.email !== userEmail) throw invalidLink();
+    if (purpose !== 'verify' && hashOf(user.password) !== userHash) throw invalidLink();
     return user;
   }
 
-  /** A database that fails must not cost the user the link. */
-  private async orRestore(token: AccountToken, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
+  /** A database that fails must not cost the user the link. @param work returns whether the link still held */
+  private async use(token: AccountToken, work: () => Promise<boolean>): Promise<void> {
+    if (!(await this.tokens.spend(token))) throw invalidLink();
+    const isDone = await work().catch(async (error: unknown) => {
       if (!(error instanceof DuplicateUserError)) await this.tokens.restore(token).catch(() => undefined);
       throw error;
-    }
+    });
+    if (!isDone) throw invalidLink();
   }
 }
