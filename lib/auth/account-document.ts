@@ -1,7 +1,6 @@
 /** How a document describes the endpoints that options add: sessions, passwords, links, the profile, administration. */
-import { AUTH_FAILURE, authFailure, REFUSAL, refused } from '../documents/failures.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../documents/failures.js';
 import { orNull, type JsonSchema } from '../entities/json-schema.js';
-import { exampleOf } from '../documents/examples.js';
 import {
   closedObject,
   openObject,
@@ -11,7 +10,6 @@ import {
   type ParameterDocument,
   type ResponseDocument,
 } from '../documents/operation-document.js';
-import { INTERNAL, LIMITED, MESSAGE, SESSION_TOKENS, TEXT, TOKENS, UNREADABLE } from './document-parts.js';
 import { USER_SCHEMAS } from './user-checks.js';
 
 interface AccountFacts {
@@ -24,13 +22,33 @@ type Answer = (description: string, schema: JsonSchema) => ResponseDocument;
 type Responses = OperationDocument['responses'];
 
 /** One operation: what differs from the others. */
-interface Row {
+export interface EndpointRow {
+  /** Where it is not the name of the method. */
+  readonly operationId?: string;
   readonly summary: string;
   readonly description?: string;
   readonly body?: JsonSchema;
   readonly parameters?: readonly ParameterDocument[];
   readonly responses: Responses;
 }
+
+export const TEXT = { type: 'string' };
+export const MESSAGE = { success: { const: true }, message: TEXT };
+
+export const TOKENS = { token: { ...TEXT, description: 'For `Authorization: Bearer`.' } };
+
+/** With the option `sessions`. */
+export const SESSION_TOKENS = {
+  refreshToken: { ...TEXT, description: 'For `refresh`, once.' },
+  expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] },
+};
+
+export const LIMITED = {
+  429: {
+    ...authFailure('Too many failures before.', 'Too many attempts, try again in 4 seconds'),
+    headers: RETRY_AFTER,
+  },
+};
 
 const TIME = { type: 'string', format: 'date-time' };
 const BOOLEAN = { type: 'boolean' };
@@ -78,7 +96,7 @@ const lastAdmin = { 409: authFailure('It is the last ADMIN.', 'This is the last 
 export function describeAccounts(
   { id, fields, profile }: AccountFacts,
   answer: Answer,
-): Readonly<Record<string, OperationDocument>> {
+): Readonly<Record<string, EndpointRow>> {
   const user = openObject({ ...MESSAGE, data: openObject({ user: refTo(profile.name) }) });
   const names = {
     firstName: orNull(USER_SCHEMAS['firstName'] as JsonSchema),
@@ -89,7 +107,7 @@ export function describeAccounts(
     Object.fromEntries(['page', 'size', 'total', 'totalPages'].map((name) => [name, { type: 'integer' }])),
   );
   // No name begins like that of a generated operation: a resource of users has `listUsers`.
-  const rows: Readonly<Record<string, Row>> = {
+  return {
     refresh: {
       summary: 'Refresh the tokens',
       description: 'Spends the refresh token. One that was spent before ends the session, except once within 10 s.',
@@ -217,16 +235,4 @@ export function describeAccounts(
       responses: { ...done, ...adminOnly, ...unknown('User') },
     },
   };
-  const schemas = new Map([[profile.name, profile.schema]]);
-  const operations = Object.entries(rows).map(([operationId, { body, parameters = [], responses, ...told }]) => [
-    operationId,
-    {
-      operationId,
-      ...told,
-      parameters,
-      ...(body && { body: { schema: body, example: exampleOf(body, schemas) } }),
-      responses: { ...responses, ...(body && UNREADABLE), ...INTERNAL },
-    },
-  ]);
-  return Object.fromEntries(operations) as Record<string, OperationDocument>;
 }

@@ -10,9 +10,8 @@ import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 import { SessionChecks } from './sessions/session-checks.js';
 import { Sessions } from './sessions/sessions.js';
-import { acceptAny, checkUser, fitsBcrypt, USER_CHECKS, type Check } from './user-checks.js';
-import { UserRepository, type UserFields } from './user.repository.js';
-import { withoutHash } from './users-by-login.js';
+import { acceptAny, checkUser, USER_CHECKS, type Check } from './user-checks.js';
+import { UserRepository, withoutHash, type UserFields } from './user.repository.js';
 
 /** The role that an administration needs. */
 export const ADMIN_ROLE = 'ADMIN';
@@ -133,16 +132,6 @@ export class Accounts {
     await this.tokens?.forget(id);
     this.events.emit('user.deleted', { userId: id });
     return true;
-  }
-
-  /** @returns the user, including its hash, where the password is theirs; the time does not depend on the user */
-  async verifyPassword(id: string, password: string): Promise<AuthUser | undefined> {
-    const user = await this.users.findWithHash(id);
-    // bcrypt compares only the beginning of an over-long password.
-    const isEqual = await this.passwords.verify(password, fitsBcrypt(password) ? user?.password : undefined);
-    if (!user || !isEqual) return undefined;
-    // The comparison waits for its turn: the password may have been reset meanwhile.
-    return (await this.users.findWithHash(id))?.password === user.password ? user : undefined;
   }
 
   private async changed(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {

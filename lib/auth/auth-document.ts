@@ -1,22 +1,34 @@
-/** How a document describes the endpoints of authentication. */
+/** Describes the endpoints of authentication for @nestjs/swagger, where it is installed. */
+import { Logger, type Type } from '@nestjs/common';
+import { describeController, loadSwagger } from '../documents/describe-controller.js';
 import { orNull, type JsonSchema } from '../entities/json-schema.js';
-import { AUTH_FAILURE, authFailure, REFUSAL, refused } from '../documents/failures.js';
+import { signed } from '../entities/value-types.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../documents/failures.js';
 import { exampleOf } from '../documents/examples.js';
 import {
   closedObject,
   openObject,
   refTo,
   type ControllerDocument,
-  type NamedSchema,
   type OperationDocument,
   type ResponseDocument,
 } from '../documents/operation-document.js';
-import { describeAccounts, SESSION } from './account-document.js';
-import { INTERNAL, LIMITED, MESSAGE, SESSION_TOKENS, TEXT, TOKENS, UNREADABLE } from './document-parts.js';
+import {
+  describeAccounts,
+  LIMITED,
+  MESSAGE,
+  SESSION,
+  SESSION_TOKENS,
+  TEXT,
+  TOKENS,
+  type EndpointRow,
+} from './account-document.js';
+import type { ResolvedAuthOptions } from './auth.options.js';
+import type { Registration } from './registration.js';
 import type { LoginField } from './user.repository.js';
 
 /** What differs between applications. */
-export interface AuthFacts {
+interface AuthFacts {
   readonly loginField: LoginField;
   readonly hasSessions: boolean;
   readonly requireVerified: boolean;
@@ -29,8 +41,43 @@ export interface AuthFacts {
 
 const TEXT_OR_NULL = orNull(TEXT);
 
+const UNREADABLE = {
+  413: authFailure('The body is too large.', 'The request body is larger than this server accepts'),
+  415: authFailure('The body is of another type.', 'The request body must be application/json in UTF-8'),
+};
+
+const INTERNAL = {
+  500: authFailure('An unexpected error.', 'Internal server error'),
+  503: { ...authFailure('The server is busy.', 'The server is busy, try again'), headers: RETRY_AFTER },
+};
+
+/** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
+export async function describeEndpoints(
+  controllers: readonly Type<unknown>[],
+  { schemas: fields, required }: Registration,
+  { loginField, parseId, sessions, requireVerified }: ResolvedAuthOptions,
+): Promise<void> {
+  const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
+  if (!swagger) return;
+  const isText = typeof parseId('1') === 'string';
+  const id = isText ? { type: 'string' } : signed(64n).schemas.answer;
+  const facts = { loginField, hasSessions: sessions !== undefined, requireVerified, id, fields, required };
+  const document = describeAuth(facts);
+  for (const controller of controllers) {
+    const prototype = controller.prototype as Readonly<Record<string, object>>;
+    const methods = Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(
+      ([name, { value }]): [string, object][] =>
+        document.operations.has(name) && Reflect.hasMetadata('path', value as object) ? [[name, value as object]] : [],
+    );
+    const operations = new Map([...document.operations].filter(([name]) => methods.some(([each]) => each === name)));
+    const text = JSON.stringify([...operations.values()]);
+    const schemas = document.schemas.filter(({ name }) => text.includes(`schemas/${name}"`));
+    describeController(swagger, controller, new Map(methods), { ...document, operations, schemas });
+  }
+}
+
 /** All operations that there can be, by the names of their methods. */
-export function describeAuth(facts: AuthFacts): ControllerDocument {
+function describeAuth(facts: AuthFacts): ControllerDocument {
   const { loginField, id, fields, required, hasSessions, requireVerified } = facts;
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const profile = {
@@ -57,50 +104,51 @@ export function describeAuth(facts: AuthFacts): ControllerDocument {
       ...MESSAGE,
       data: openObject({ user, ...TOKENS, ...(hasSessions && SESSION_TOKENS) }),
     });
-  const body = ({ name, schema }: NamedSchema) => ({ schema: refTo(name), example: exampleOf(schema, schemas) });
-  const register: OperationDocument = {
-    operationId: 'register',
-    summary: 'Register',
-    parameters: [],
-    body: body(registration),
-    responses: {
-      201: requireVerified
-        ? answer('Registered', openObject({ ...MESSAGE, data: openObject({ user: refTo(profile.name) }) }))
-        : answer('Registered and logged in', withToken(refTo(profile.name))),
-      400: authFailure('A field is not valid, or taken.', 'User with email ann@shop.example already exists'),
-      ...LIMITED,
-      ...UNREADABLE,
-      ...INTERNAL,
+  const rows: Readonly<Record<string, EndpointRow>> = {
+    register: {
+      summary: 'Register',
+      body: refTo(registration.name),
+      responses: {
+        201: requireVerified
+          ? answer('Registered', openObject({ ...MESSAGE, data: openObject({ user: refTo(profile.name) }) }))
+          : answer('Registered and logged in', withToken(refTo(profile.name))),
+        400: authFailure('A field is not valid, or taken.', 'User with email ann@shop.example already exists'),
+        ...LIMITED,
+      },
     },
-  };
-  const login: OperationDocument = {
-    operationId: 'login',
-    summary: 'Log in',
-    parameters: [],
-    body: body(credentials),
-    responses: {
-      200: answer('Logged in', withToken(openObject(identity))),
-      400: authFailure('A field is missing.', 'password: required'),
-      401: authFailure('Nobody has these credentials.', 'Invalid credentials'),
-      ...(requireVerified && { 403: authFailure('Not verified yet.', 'The e-mail address is not verified') }),
-      ...LIMITED,
-      ...UNREADABLE,
-      ...INTERNAL,
+    login: {
+      summary: 'Log in',
+      body: refTo(credentials.name),
+      responses: {
+        200: answer('Logged in', withToken(openObject(identity))),
+        400: authFailure('A field is missing.', 'password: required'),
+        401: authFailure('Nobody has these credentials.', 'Invalid credentials'),
+        ...(requireVerified && { 403: authFailure('Not verified yet.', 'The e-mail address is not verified') }),
+        ...LIMITED,
+      },
     },
-  };
-  const me: OperationDocument = {
-    operationId: 'getCurrentUser',
-    summary: 'Get the user of the token',
-    parameters: [],
-    responses: {
-      200: answer(
-        'The user',
-        openObject({ success: { const: true }, data: openObject({ user: refTo(profile.name) }) }),
-      ),
-      401: refused(401, 'Authentication required'),
-      ...INTERNAL,
+    me: {
+      operationId: 'getCurrentUser',
+      summary: 'Get the user of the token',
+      responses: {
+        200: answer(
+          'The user',
+          openObject({ success: { const: true }, data: openObject({ user: refTo(profile.name) }) }),
+        ),
+        401: refused(401, 'Authentication required'),
+      },
     },
+    ...describeAccounts({ id, fields, profile }, answer),
   };
-  const operations = { register, login, me, ...describeAccounts({ id, fields, profile }, answer) };
-  return { tag: 'Auth', operations: new Map(Object.entries(operations)), schemas: named };
+  const operations = Object.entries(rows).map(([name, { body, responses, ...told }]): [string, OperationDocument] => [
+    name,
+    {
+      operationId: name,
+      parameters: [],
+      ...told,
+      ...(body && { body: { schema: body, example: exampleOf(body, schemas) } }),
+      responses: { ...responses, ...(body && UNREADABLE), ...INTERNAL },
+    },
+  ]);
+  return { tag: 'Auth', operations: new Map(operations), schemas: named };
 }

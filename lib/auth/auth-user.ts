@@ -70,3 +70,17 @@ export abstract class AuthUser extends BaseEntity {
     if (username && isMysql(dataSource)) Object.assign(username, { charset: 'utf8mb4', collation: 'utf8mb4_bin' });
   }
 }
+
+/** What an answer shows of a user. */
+export const profileOf = (
+  { id, email, username, firstName, lastName, role, active }: AuthUser,
+  { parseId }: { readonly parseId: (text: string) => string | number },
+) => ({
+  id: parseId(String(id)),
+  email: email ?? null,
+  username: username ?? null,
+  firstName: firstName ?? null,
+  lastName: lastName ?? null,
+  role,
+  active,
+});

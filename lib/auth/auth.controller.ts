@@ -11,7 +11,7 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } fr
 import { clientFactsOf } from './client-facts.js';
 import { Logins } from './logins.js';
 import { MailedLinks } from './passwords/mailed-links.js';
-import { profileOf } from './profile.js';
+import { profileOf } from './auth-user.js';
 import { Registration } from './registration.js';
 import { Attempts } from './throttle/attempts.js';
 import { UserRepository } from './user.repository.js';

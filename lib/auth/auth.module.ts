@@ -25,7 +25,7 @@ import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
 import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { authController } from './auth.controller.js';
-import { describeEndpoints } from './describe-endpoints.js';
+import { describeEndpoints } from './auth-document.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
@@ -43,7 +43,6 @@ import { FEATURES } from './features.js';
 import { Logins } from './logins.js';
 import { ADMIN_ROLE, Accounts } from './accounts.js';
 import { Background } from './background.js';
-import { OwnPassword } from './own-password.js';
 import { AccountMails } from './passwords/account-mails.js';
 import { mailerProvider } from './passwords/mailer.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
@@ -77,7 +76,6 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     Background,
     AccountMails,
     Accounts,
-    OwnPassword,
     Logins,
     {
       provide: PasswordPolicy,

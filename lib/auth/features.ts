@@ -8,7 +8,6 @@ import { AccountToken } from './passwords/account-token.js';
 import { AccountTokens } from './passwords/account-tokens.js';
 import { resetController, verificationController } from './passwords/link.controllers.js';
 import { MailedLinks } from './passwords/mailed-links.js';
-import { passwordController } from './passwords/password.controller.js';
 import { VerifiedEmail } from './passwords/verified-email.js';
 import { AuthSession } from './sessions/auth-session.js';
 import { RefreshTokens } from './sessions/refresh-tokens.js';
@@ -29,7 +28,7 @@ export interface AuthFeature {
 export const FEATURES: readonly AuthFeature[] = [
   {
     isDeclared: ({ sessions }) => sessions !== undefined,
-    controllers: [sessionController, passwordController, profileController],
+    controllers: [sessionController, profileController],
     providers: [SessionStore, RefreshTokens, SessionChecks, Sessions],
     tables: [{ entity: AuthSession, option: 'sessions' }],
   },

@@ -1,6 +1,8 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
 import { ForbiddenException, Inject, Injectable, Optional, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
+import type { Principal } from '../http/principal.js';
+import { AuthenticationRequired } from '../http/refusal.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { AuthEvents } from './auth-events.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
@@ -9,14 +11,12 @@ import { checkOwnClaims } from './claims.js';
 import { clientFactsOf } from './client-facts.js';
 import { AccountTokens } from './passwords/account-tokens.js';
 import { Passwords } from './passwords/passwords.js';
-import { isText } from './request-fields.js';
 import type { SentToken } from './sessions/refresh-tokens.js';
 import { Sessions, type StartedSession } from './sessions/sessions.js';
 import { Attempts } from './throttle/attempts.js';
 import { Tokens } from './tokens.js';
-import { fitsBcrypt, InvalidUserError, USER_CHECKS } from './user-checks.js';
-import { UserRepository } from './user.repository.js';
-import { withoutHash } from './users-by-login.js';
+import { fitsBcrypt, readTexts, USER_CHECKS } from './user-checks.js';
+import { UserRepository, withoutHash } from './user.repository.js';
 
 /** A login that is longer belongs to nobody. */
 const MAX_LOGGED = 254;
@@ -71,13 +71,8 @@ export class Logins {
 
   private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
     const { loginField } = this.options;
-    const { [loginField]: name, password } = body;
-    if (isText(name) && isText(password)) return { name, password };
-    throw new InvalidUserError(
-      Object.entries({ [loginField]: name, password })
-        .filter(([, value]) => !isText(value))
-        .map(([field, value]) => `${field}: ${value == null ? 'required' : 'expected well-formed text'}`),
-    );
+    const read = readTexts({ [loginField]: body[loginField], password: body['password'] }, [loginField, 'password']);
+    return { name: read[loginField], password: read.password };
   }
 
   /** @returns the user including its password hash */
@@ -98,6 +93,23 @@ export class Logins {
   private failed(name: string, address: string | undefined): UnauthorizedException {
     this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
     return new UnauthorizedException('Invalid credentials');
+  }
+
+  /**
+   * The password that a user must repeat before a change that a stolen token alone must not allow.
+   *
+   * @returns the user including its hash @throws 401 for a wrong password and an inactive user, 429
+   */
+  async repeatPassword({ id }: Principal, password: string, request: HttpRequest): Promise<AuthUser> {
+    const user = await this.users.findById(String(id));
+    if (!user?.active) throw new AuthenticationRequired(true);
+    const { address } = clientFactsOf(request);
+    const account = user[this.options.loginField] ?? String(id);
+    return this.attempts.run({ action: 'password', account, address }, async () => {
+      const found = await this.passwords.verifyUser(String(id), password);
+      if (!found) throw new UnauthorizedException('Invalid credentials');
+      return found;
+    });
   }
 
   /** For a user who has just registered. @throws Error where `claims` fails; the user is removed then */

@@ -7,15 +7,24 @@ import { refuseAuthOption } from '../options/option-table.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Accounts } from './accounts.js';
-import { acceptAny, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS, type Check } from './user-checks.js';
+import {
+  acceptAny,
+  checkChanges,
+  checkUser,
+  REGISTRATION_FIELDS,
+  USER_CHECKS,
+  USER_SCHEMAS,
+  type Check,
+} from './user-checks.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 @Injectable()
 export class Registration {
   private readonly checks: Readonly<Record<string, Check>>;
-  /** Those that a user may change, and whether each may be null. */
-  private readonly changeable: Readonly<Record<string, { readonly read: Check; readonly nullable: boolean }>>;
+  /** Of the fields that a user may change, and those of them that may be null. */
+  private readonly changes: Readonly<Record<string, Check>>;
+  private readonly nullable: readonly string[];
   readonly required: readonly string[];
   /** What the fields accept, for the document of the API. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -51,34 +60,18 @@ export class Registration {
       refuseAuthOption('registrationFields', expected, `a list without ${missing.join(', ')}`, advice);
     }
     this.required = [...new Set([loginField, ...(requireVerified ? ['email'] : []), 'password', ...required])];
-    const checkOf = (name: string): Check => columns?.find((column) => column.name === name)?.type.read ?? acceptAny;
-    this.checks = Object.fromEntries([
-      ...REGISTRATION_FIELDS.map((name) => [name, accounts.checks[name]]),
-      ...registrationFields.map((name) => [name, checkOf(name)]),
-    ]);
-    this.changeable = Object.fromEntries([
-      ...(['firstName', 'lastName'] as const).map((name) => [name, { read: USER_CHECKS[name], nullable: true }]),
-      ...registrationFields.map((name) => [
-        name,
-        { read: checkOf(name), nullable: columns?.find((column) => column.name === name)?.nullable ?? true },
-      ]),
-    ]) as typeof this.changeable;
-    const columnOf = (name: string): Field | undefined => columns?.find((column) => column.name === name);
-    this.schemas = Object.fromEntries([
-      ...REGISTRATION_FIELDS.map((name) => [name, USER_SCHEMAS[name]]),
-      ...registrationFields.map((name) => [name, columnOf(name)?.type.schemas.body ?? {}]),
-    ]) as Record<string, JsonSchema>;
+    const added = registrationFields.map((name) => ({ name, ...columns?.find((column) => column.name === name) }));
+    const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
+    const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));
+    this.checks = { ...ofPackage(accounts.checks), ...reads };
+    this.schemas = { ...ofPackage(USER_SCHEMAS), ...schemas };
+    this.changes = { firstName: USER_CHECKS.firstName, lastName: USER_CHECKS.lastName, ...reads };
+    this.nullable = ['firstName', 'lastName', ...namesOf(added.filter(({ nullable = true }) => nullable))];
   }
 
   /** @returns the changes of the own profile @throws InvalidUserError naming each wrong field */
   readChanges(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const isNull = (name: string): boolean => input[name] === null && this.changeable[name]?.nullable === true;
-    const nulls = Object.keys(input).filter(isNull);
-    const others = Object.entries(input).map(([name, value]) => [name, value ?? undefined]);
-    const checks = Object.entries(this.changeable).map(([name, { read }]): [string, Check] => [name, read]);
-    const missing = Object.keys(input).filter((name) => input[name] == null && !isNull(name));
-    const fields = checkUser(Object.fromEntries(others), Object.fromEntries(checks), missing);
-    return { ...fields, ...Object.fromEntries(nulls.map((name) => [name, null])) };
+    return checkChanges(input, this.changes, this.nullable);
   }
 
   async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
@@ -86,4 +79,7 @@ export class Registration {
   }
 }
 
-const namesOf = (columns: readonly Field[]): string[] => columns.map(({ name }) => name);
+const namesOf = (columns: readonly Pick<Field, 'name'>[]): string[] => columns.map(({ name }) => name);
+
+const ofPackage = <V>(all: Readonly<Record<string, V>>): Readonly<Record<string, V>> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => REGISTRATION_FIELDS.includes(name)));

@@ -5,10 +5,10 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Accounts } from './accounts.js';
 import { AccountTokens } from './passwords/account-tokens.js';
+import { Passwords } from './passwords/passwords.js';
 import { Sessions } from './sessions/sessions.js';
 import { checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
-import { DuplicateUserError, UserRepository, type UserList, type UserQuery } from './user.repository.js';
-import { userByLogin } from './users-by-login.js';
+import { DuplicateUserError, UserRepository, userByLogin, type UserList, type UserQuery } from './user.repository.js';
 
 /** A user to create: the login field, a password, and any other field. */
 export interface NewUser {
@@ -51,6 +51,7 @@ export class UserAccounts {
   constructor(
     private readonly users: UserRepository,
     private readonly accounts: Accounts,
+    private readonly passwords: Passwords,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly rules: AccessRules,
     @Optional() private readonly sessions?: Sessions,
@@ -99,7 +100,7 @@ export class UserAccounts {
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async verifyPassword(id: string | number, password: string): Promise<boolean> {
-    return (await this.accounts.verifyPassword(String(id), password)) !== undefined;
+    return (await this.passwords.verifyUser(String(id), password)) !== undefined;
   }
 
   /**

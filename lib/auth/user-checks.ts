@@ -4,6 +4,7 @@ import { guardEntity } from '../entities/entity-guard.js';
 import type { JsonSchema } from '../entities/json-schema.js';
 import { boolean, type Reading } from '../entities/value-types.js';
 import { limitErrors } from '../http/failure.js';
+import type { JsonObject } from '../http/json-body.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
 
 /** Names every invalid field. Nest answers 400 when a controller lets it through. */
@@ -95,7 +96,7 @@ guardEntity(AuthUser, {
   creation: 'let users register, or create them by UserAccounts',
 });
 
-export const REGISTRATION_FIELDS = ['email', 'username', 'password', 'firstName', 'lastName'] as const;
+export const REGISTRATION_FIELDS: readonly string[] = ['email', 'username', 'password', 'firstName', 'lastName'];
 
 /** Returns the fields as they are stored; `null` is accepted where not required. @throws InvalidUserError naming each */
 export function checkUser(
@@ -122,3 +123,32 @@ export function checkUser(
   if (problems.length > 0) throw new InvalidUserError(problems);
   return fields;
 }
+
+/** Returns the fields to change, some of which `null` may empty. @throws InvalidUserError naming each */
+export function checkChanges(
+  input: Readonly<Record<string, unknown>>,
+  checks: Readonly<Record<string, Check>>,
+  nullable: readonly string[],
+): Record<string, unknown> {
+  const nulls = Object.keys(input).filter((name) => input[name] === null);
+  const emptied = nulls.filter((name) => nullable.includes(name)).map((name) => [name, null]);
+  const missing = nulls.filter((name) => !nullable.includes(name));
+  return { ...checkUser(input, checks, missing), ...Object.fromEntries(emptied) };
+}
+
+/** Lone surrogates are refused, because different passwords with them would have the same hash. */
+const checkText: Check = (value) =>
+  typeof value === 'string' && value.isWellFormed() ? { value } : { expected: 'well-formed text' };
+
+type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
+
+/** Reads a body of text only. @throws InvalidUserError (400) naming every field that is missing, no text, or unknown */
+export const readTexts = <R extends string, O extends string = never>(
+  body: JsonObject,
+  required: readonly R[],
+  optional: readonly O[] = [],
+): Texts<R, O> =>
+  checkUser(body, Object.fromEntries([...required, ...optional].map((name) => [name, checkText])), required) as Texts<
+    R,
+    O
+  >;

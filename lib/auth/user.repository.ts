@@ -1,6 +1,7 @@
 import { BadRequestException } from '@nestjs/common';
 import type { BaseEntity } from 'typeorm';
 import type { AuthUser } from './auth-user.js';
+import { USER_CHECKS } from './user-checks.js';
 
 /** The field by which users log in. */
 export type LoginField = 'email' | 'username';
@@ -130,4 +131,21 @@ export abstract class UserRepository {
 
   /** Changes only these fields. @returns `null` for an unknown id @throws DuplicateUserError for a taken value */
   abstract update(id: string, fields: UserFields): Promise<AuthUser | null>;
+}
+
+/**
+ * Finds a user by what it logs in with.
+ *
+ * @param sent as a client sends it @returns without the hash; `null` for text that no user can have, too
+ */
+export async function userByLogin(users: UserRepository, field: LoginField, sent: unknown): Promise<AuthUser | null> {
+  const read = USER_CHECKS[field](sent);
+  const user = 'value' in read ? await users.findByLogin(field, read.value as string) : null;
+  return user && withoutHash(user);
+}
+
+/** A copy: the repository may keep the user that it returned. */
+export function withoutHash(user: AuthUser): AuthUser {
+  const shown = Object.entries(user).filter(([name]) => name !== 'password');
+  return Object.assign(Object.create(Object.getPrototypeOf(user) as object) as AuthUser, Object.fromEntries(shown));
 }

@@ -21,17 +21,16 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import { ADMIN_ROLE, Accounts } from '../accounts.js';
 import { AuthController, DefaultAccess, SignedIn, when } from '../auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
-import type { AuthUser } from '../auth-user.js';
+import { profileOf, type AuthUser } from '../auth-user.js';
 import { MailedLinks } from '../passwords/mailed-links.js';
-import { profileOf } from '../profile.js';
 import { Sessions } from '../sessions/sessions.js';
-import { checkUser, USER_CHECKS } from '../user-checks.js';
+import { checkChanges, USER_CHECKS } from '../user-checks.js';
 import { UserRepository } from '../user.repository.js';
 import { readUserQuery } from './user-list.js';
 
 const ADMIN_ONLY = { anyOf: [ADMIN_ROLE] };
 const { role, active, firstName, lastName } = USER_CHECKS;
-const NAMES = ['firstName', 'lastName'];
+const CHECKS = { role, active, firstName, lastName };
 
 export function administrationController(options: ResolvedStaticOptions): Type<unknown> {
   const { authBasePath, passwordReset, sessions: hasSessions } = options;
@@ -62,12 +61,7 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     @Patch('users/:id')
     async changeUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
       const before = await this.find(id, caller);
-      const nulls = NAMES.filter((name) => body[name] === null).map((name) => [name, null]);
-      const missing = ['role', 'active'].filter((name) => body[name] === null);
-      const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = {
-        ...checkUser(body, { role, active, firstName, lastName }, missing),
-        ...(Object.fromEntries(nulls) as Record<string, null>),
-      };
+      const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = checkChanges(body, CHECKS, ['firstName', 'lastName']);
       // Who is dismissed while the request is handled must not undo it.
       const isOwn = String(before.id) === String(caller.id);
       if (isOwn && fields.active === true) delete fields.active;

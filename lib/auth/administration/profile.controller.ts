@@ -1,6 +1,7 @@
-/** What users change of their own account. */
-import { Delete, HttpCode, Inject, Patch, Req } from '@nestjs/common';
+/** What users change of their own account: the password, the profile, and whether it exists. */
+import { Delete, HttpCode, Inject, Patch, Post, Req, UnauthorizedException } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
+import { authenticationOf } from '../../access/principal.js';
 import { JsonBody, type JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
@@ -9,10 +10,10 @@ import { Accounts } from '../accounts.js';
 import { AuthController, DefaultAccess, SignedIn } from '../auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
-import { OwnPassword } from '../own-password.js';
-import { profileOf } from '../profile.js';
+import { Logins } from '../logins.js';
+import { profileOf } from '../auth-user.js';
 import { Registration } from '../registration.js';
-import { readTexts } from '../request-fields.js';
+import { readTexts } from '../user-checks.js';
 import { Attempts } from '../throttle/attempts.js';
 import { UserRepository } from '../user.repository.js';
 
@@ -23,10 +24,26 @@ export function profileController({ authBasePath }: ResolvedStaticOptions): Type
       private readonly users: UserRepository,
       private readonly accounts: Accounts,
       private readonly registration: Registration,
-      private readonly ownPassword: OwnPassword,
+      private readonly logins: Logins,
       private readonly attempts: Attempts,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     ) {}
+
+    /** The session of the request goes on. */
+    @DefaultAccess('authenticated')
+    @Post('password')
+    @HttpCode(204)
+    async changePassword(
+      @JsonBody() body: JsonObject,
+      @SignedIn() user: Principal,
+      @Req() request: HttpRequest,
+    ): Promise<void> {
+      const { current, new: password } = readTexts(body, ['current', 'new']);
+      const found = await this.logins.repeatPassword(user, current, request);
+      const session = authenticationOf(request)?.session;
+      if (!(await this.accounts.replacePassword(found, password, session)))
+        throw new UnauthorizedException('Invalid credentials');
+    }
 
     @DefaultAccess('authenticated')
     @Patch('me')
@@ -52,7 +69,7 @@ export function profileController({ authBasePath }: ResolvedStaticOptions): Type
       @Req() request: HttpRequest,
     ): Promise<void> {
       const { password } = readTexts(body, ['password']);
-      await this.ownPassword.expect(principal, password, request);
+      await this.logins.repeatPassword(principal, password, request);
       await this.accounts.remove(String(principal.id));
     }
   }

@@ -7,8 +7,8 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import { AuthController, DefaultAccess, SignedIn } from '../auth-route.js';
 import type { ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
-import { OwnPassword } from '../own-password.js';
-import { readTexts } from '../request-fields.js';
+import { Logins } from '../logins.js';
+import { readTexts } from '../user-checks.js';
 import { Attempts } from '../throttle/attempts.js';
 import { MailedLinks } from './mailed-links.js';
 
@@ -50,7 +50,7 @@ export function verificationController({ authBasePath }: ResolvedStaticOptions):
     constructor(
       private readonly links: MailedLinks,
       private readonly attempts: Attempts,
-      private readonly ownPassword: OwnPassword,
+      private readonly logins: Logins,
     ) {}
 
     @DefaultAccess('public')
@@ -76,7 +76,7 @@ export function verificationController({ authBasePath }: ResolvedStaticOptions):
     @HttpCode(202)
     async changeEmail(@JsonBody() body: JsonObject, @SignedIn() principal: Principal, @Req() request: HttpRequest) {
       const { password, email } = readTexts(body, ['password', 'email']);
-      const user = await this.ownPassword.expect(principal, password, request);
+      const user = await this.logins.repeatPassword(principal, password, request);
       await this.links.startEmailChange(user, email, clientFactsOf(request).address);
       return { success: true, message: 'A mail was sent to the new address' };
     }

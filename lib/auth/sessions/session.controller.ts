@@ -19,7 +19,7 @@ import { AuthController, DefaultAccess, NoStore, OptionalJsonBody, SignedIn } fr
 import type { ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
 import { Logins } from '../logins.js';
-import { readTexts } from '../request-fields.js';
+import { readTexts } from '../user-checks.js';
 import { Attempts, type Attempt } from '../throttle/attempts.js';
 import type { AuthSession } from './auth-session.js';
 import { Sessions } from './sessions.js';
