@@ -8,7 +8,6 @@ import { AccountMails } from './passwords/account-mails.js';
 import { AccountTokens } from './passwords/account-tokens.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
-import { SessionChecks } from './sessions/session-checks.js';
 import { Sessions } from './sessions/sessions.js';
 import { acceptAny, checkUser, USER_CHECKS, type Check } from './user-checks.js';
 import { UserRepository, withoutHash, type UserFields } from './user.repository.js';
@@ -29,7 +28,6 @@ export class Accounts {
     private readonly events: AuthEvents,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     @Optional() private readonly sessions?: Sessions,
-    @Optional() private readonly sessionChecks?: SessionChecks,
     @Optional() private readonly tokens?: AccountTokens,
   ) {
     this.checks = { ...USER_CHECKS, password: policy.read };
@@ -140,7 +138,6 @@ export class Accounts {
       await this.tokens?.removeAll(id);
       await this.sessions?.endAll(id);
     }
-    this.sessionChecks?.forget(id);
     this.events.emit('user.changed', { userId: id, fields: Object.keys(fields) });
     return user;
   }

@@ -83,11 +83,10 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
         'the end of the user',
         ({ user }) => apps[1].app.get(DataSource).query(`DELETE FROM ${quoted('user')} WHERE id = ${user.id}`),
       ],
-    ])('after %s, the token is refused on each instance within 1 s', async (_, end) => {
+    ])('after %s, the token is refused on each instance at once', async (_, end) => {
       const [session, other] = [await register(), await register()];
       expect(await statuses(session.token)).toEqual([200, 200]);
       await end(session);
-      await delay(1_000);
       expect(await statuses(session.token)).toEqual([401, 401]);
       const answer = await request(apps[1].url, 'GET', '/api/notes', { token: session.token });
       expect([answer.json, answer.headers['www-authenticate']]).toEqual([
@@ -130,7 +129,7 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
     });
   });
 
-  it('reads the session once a second at most, and not for requests without a token', async () => {
+  it('reads the session by one statement, and not for requests without a token', async () => {
     const { options, drop } = await createDatabase(database);
     const statements: string[] = [];
     const logger = { logQuery: (sql: string) => statements.push(sql) };
@@ -146,13 +145,9 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
     const sent = { json: { email: uniqueEmail(), password: PASSWORD } };
     const { token } = (await request(url, 'POST', '/api/auth/register', sent)).json.data;
     statements.length = 0;
-    await Promise.all(Array.from({ length: 10 }, () => request(url, 'GET', '/who', { token })));
     await request(url, 'GET', '/who', { token });
     await request(url, 'GET', '/who');
     expect(statements.filter((sql) => sql.includes('declarest_auth_session'))).toHaveLength(1);
-    await delay(1_000);
-    await request(url, 'GET', '/who', { token });
-    expect(statements.filter((sql) => sql.includes('declarest_auth_session'))).toHaveLength(2);
     await close();
     await drop();
   });
@@ -196,23 +191,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
-  it('a session that has ended, or whose user has another role, is read once a second at most, and a failure to read is logged', async () => {
+  it('a session that cannot be read is a 503 and a line in the log', async () => {
     const app = await startAuth(platform, { auth: { sessions: { revocation: 'immediate' } } });
     const { token } = await app.register({ email: uniqueEmail() });
-    await app.post('/api/auth/logout', undefined, { token });
-    const run = jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run');
-    for (let count = 0; count < 5; count += 1) expect((await app.get('/api/auth/me', { token })).status).toBe(401);
-    expect(run).toHaveBeenCalledTimes(1);
-    jest.restoreAllMocks();
-    const { token: stale, user } = await app.register({ email: uniqueEmail() });
-    await app.users().update({ id: user['id'] as number }, { role: 'EDITOR' });
-    const reads = jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run');
-    for (let count = 0; count < 5; count += 1)
-      expect((await app.get('/api/auth/me', { token: stale })).status).toBe(401);
-    expect(reads.mock.calls.length).toBeLessThanOrEqual(2);
-    jest.restoreAllMocks();
     await app.users().query('DROP TABLE declarest_auth_session');
-    await delay(1_001);
     expect((await app.get('/api/auth/me', { token })).status).toBe(503);
     const [line] = linesOf(app.logs, 'error');
     expect(line).toContain('The session of a token could not be read.');

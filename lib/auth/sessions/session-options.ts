@@ -7,9 +7,9 @@ export interface SessionOptions {
   /** How long a session lives after its last refresh, in days; fractions are allowed. @default 30 */
   refreshTokenDays?: number;
   /**
-   * When an access token of an ended session is refused. `expiry`: when it expires. `immediate`: within 1 s on every
-   * instance, also after the user was deactivated, deleted, or got another role; each request with a token then reads the
-   * session, at most once a second. Tokens without a session are refused.
+   * When an access token of an ended session is refused. `expiry`: when it expires. `immediate`: at its next use on
+   * every instance, also after the user was deactivated, deleted, or got another role; each request with a token then
+   * reads the session. Tokens without a session are refused.
    * @default 'expiry'
    */
   revocation?: 'expiry' | 'immediate';

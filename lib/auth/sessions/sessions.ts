@@ -7,7 +7,6 @@ import type { ClientFacts } from '../client-facts.js';
 import { UserRepository } from '../user.repository.js';
 import type { AuthSession } from './auth-session.js';
 import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
-import { SessionChecks } from './session-checks.js';
 import type { SessionSettings } from './session-options.js';
 import { SessionStore } from './session-store.js';
 
@@ -34,7 +33,6 @@ export class Sessions {
   constructor(
     private readonly store: SessionStore,
     private readonly refreshTokens: RefreshTokens,
-    private readonly checks: SessionChecks,
     private readonly users: UserRepository,
     private readonly events: AuthEvents,
     @Inject(AUTH_OPTIONS) { sessions }: ResolvedAuthOptions,
@@ -130,7 +128,6 @@ export class Sessions {
   }
 
   private hasEnded(facts: { readonly userId: string; readonly sessionId?: string; readonly count: number }): void {
-    this.checks.forget(facts.userId);
     if (facts.count > 0) this.events.emit('session.ended', facts);
   }
 }
