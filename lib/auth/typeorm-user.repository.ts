@@ -161,7 +161,7 @@ class TypeOrmUserRepository extends UserRepository {
         const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
         return ids.length === 1 && ids[0] === String(key.value) ? 'last' : work(users, key.value);
       });
-    return this.connections.transaction(run).catch(refuse);
+    return this.connections.transaction(run).catch(this.refuse);
   }
 
   /** @returns whether a row was updated */
@@ -177,7 +177,7 @@ class TypeOrmUserRepository extends UserRepository {
   private async removeBy(users: Repository<AuthUser>, id: unknown): Promise<boolean> {
     const where = { id: id as never };
     const removal = users.metadata.deleteDateColumn ? users.softDelete(where) : users.delete(where);
-    const { affected } = await removal.catch(refuse);
+    const { affected } = await removal.catch(this.refuse);
     return affected !== 0;
   }
 
@@ -191,7 +191,7 @@ class TypeOrmUserRepository extends UserRepository {
     if (withHash) query.addSelect('record.password');
     const user = await this.run(() => query.getOne()).catch((error: unknown) => {
       const failure = databaseFailureOf(error);
-      if (failure === 'unavailable') throw new DatabaseUnavailable();
+      if (failure === 'unavailable') throw this.connections.unavailable(error);
       // No user has a login that the column cannot hold.
       if (failure !== 'invalid') throw error;
       return null;
@@ -206,7 +206,7 @@ class TypeOrmUserRepository extends UserRepository {
 
   private fail(error: unknown, fields: UserFields): never {
     const failure = databaseFailureOf(error);
-    if (failure === 'unavailable') throw new DatabaseUnavailable();
+    if (failure === 'unavailable') throw this.connections.unavailable(error);
     if (failure === 'conflict') {
       const [field = '', ...others] = takenFields(error, this.schema);
       if (others.length === 0 && fields[field] != null) throw new DuplicateUserError(field, String(fields[field]));
@@ -216,12 +216,12 @@ class TypeOrmUserRepository extends UserRepository {
     // TypeORM's error contains the parameters, and so the password hash.
     throw new Error(`The user could not be stored: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
 
-/** @throws 503, and 409 for a user that other records refer to, which a deferred constraint says at the commit */
-function refuse(error: unknown): never {
-  const failure = databaseFailureOf(error);
-  if (failure === 'unavailable') throw new DatabaseUnavailable();
-  if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
-  throw error;
+  /** @throws 503, and 409 for a user that other records refer to, which a deferred constraint says at the commit */
+  private readonly refuse = (error: unknown): never => {
+    const failure = databaseFailureOf(error);
+    if (failure === 'unavailable') throw this.connections.unavailable(error);
+    if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
+    throw error;
+  };
 }

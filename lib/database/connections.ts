@@ -1,7 +1,9 @@
 /** How the statements and transactions of an application share the connections of a data source. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
+import { DatabaseUnavailable } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
+import { OutageLog } from './outage-log.js';
 import { Semaphore } from './semaphore.js';
 
 export interface Transaction {
@@ -23,6 +25,7 @@ export class Connections {
   readonly isPoolOfOne: boolean;
   private readonly statements: Semaphore | undefined;
   private readonly transactions: Semaphore;
+  private readonly outages = new OutageLog();
 
   constructor(private readonly dataSource: DataSource) {
     const poolSize = poolSizeOf(dataSource);
@@ -34,12 +37,23 @@ export class Connections {
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
   statement<R>(work: () => Promise<R>): Promise<R> {
-    return !this.statements || this.isInTransaction ? work() : this.statements.run(1, work);
+    return this.watch(!this.statements || this.isInTransaction ? work() : this.statements.run(1, work));
   }
 
   /** Runs the statements of a transaction. */
   transaction<R>(work: () => Promise<R>): Promise<R> {
-    return this.transactions.run(this.statements ? ALL : 1, work);
+    return this.watch(this.transactions.run(this.statements ? ALL : 1, work));
+  }
+
+  /** The answer to a request that failed because of the database. */
+  unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
+    this.outages.refuse(error);
+    return new DatabaseUnavailable(options);
+  }
+
+  private watch<R>(result: Promise<R>): Promise<R> {
+    if (this.outages.isOpen) void result.then(() => this.outages.succeed()).catch(() => undefined);
+    return result;
   }
 
   private get isInTransaction(): boolean {
@@ -62,12 +76,8 @@ export class DataSources {
 /** `undefined` where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
 function poolSizeOf(dataSource: DataSource): number | undefined {
   if (!isPostgres(dataSource) && !isMysql(dataSource)) return undefined;
-  const { poolSize, extra } = dataSource.options as { readonly poolSize?: number; readonly extra?: PoolOptions };
-  return Number(extra?.max ?? extra?.connectionLimit ?? poolSize ?? DEFAULT_POOL_SIZE);
-}
-
-/** Of pg and of mysql2. */
-interface PoolOptions {
-  readonly max?: unknown;
-  readonly connectionLimit?: unknown;
+  const { poolSize, extra } = dataSource.options as Readonly<Record<'poolSize' | 'extra', unknown>>;
+  // Of pg and of mysql2.
+  const { max, connectionLimit = max } = (extra ?? {}) as Readonly<Record<'max' | 'connectionLimit', unknown>>;
+  return Number(connectionLimit ?? poolSize ?? DEFAULT_POOL_SIZE);
 }

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
+import { databaseFailureOf } from '../entities/database-errors.js';
 import type { Connections } from './connections.js';
 
 /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
@@ -12,7 +12,7 @@ export function onPrimary<R>(
     try {
       return await work(runner.manager);
     } catch (error) {
-      throw databaseFailureOf(error) === 'unavailable' ? new DatabaseUnavailable({ cause: error }) : error;
+      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
     } finally {
       await runner.release();
     }

@@ -1,7 +1,7 @@
 /** Runs the statements of an operation, and translates errors of the database into exceptions without inner details. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
 import { describeConflict, invalidField, type FailedWrite } from '../../entities/conflicts.js';
-import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/caller-view.js';
@@ -47,7 +47,7 @@ async function translated({ schema, database }: Plan, error: unknown, write: Wri
   const options = { cause: error };
   const failed = write && { ...write, schema, manager: database.dataSource.manager };
   const failure = databaseFailureOf(error);
-  if (failure === 'unavailable') return new DatabaseUnavailable(options);
+  if (failure === 'unavailable') return database.connections.unavailable(error, options);
   if (failure === 'denied') return new AccessRefused();
   if (failure === 'invalid') {
     const wrong = failed && invalidField(error, failed);

@@ -1,0 +1,53 @@
+/** Logs that requests fail because of the database: one line when it begins, one a minute, and one when it ends. */
+import { Logger } from '@nestjs/common';
+
+const MINUTE_MS = 60_000;
+const logger = new Logger('declarest');
+
+export class OutageLog {
+  /** How many requests were refused since the outage began. */
+  private refused = 0;
+  private begunAt = 0;
+  private reportedAt = 0;
+  private endedAt = -Infinity;
+  /** A success ends the outage from now on. */
+  private calmAt = 0;
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  get isOpen(): boolean {
+    return this.refused > 0;
+  }
+
+  /** A request is answered with 503. */
+  refuse(error: unknown): void {
+    const now = this.now();
+    const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
+    // An AggregateError of several addresses has a code and no message.
+    const cause = String(message || code);
+    if (!this.isOpen) {
+      this.begunAt = this.reportedAt = this.calmAt = now;
+      logger.error(`The database is unavailable, requests are answered with 503: ${cause}`);
+    }
+    this.refused += 1;
+    // It began again: where only some requests are refused, such as those that wait for a lock, the log would repeat itself.
+    if (this.begunAt - this.endedAt < MINUTE_MS) this.calmAt = now + MINUTE_MS;
+    if (now - this.reportedAt < MINUTE_MS) return;
+    this.reportedAt = now;
+    logger.error(`The database is still unavailable, ${this.describe(now)}: ${cause}`);
+  }
+
+  /** The database has answered. */
+  succeed(): void {
+    const now = this.now();
+    if (!this.isOpen || now < this.calmAt) return;
+    logger.warn(`The database is available again, ${this.describe(now)}.`);
+    this.refused = 0;
+    this.endedAt = now;
+  }
+
+  private describe(now: number): string {
+    const requests = this.refused === 1 ? '1 request was' : `${this.refused} requests were`;
+    return `${requests} answered with 503 in ${Math.round((now - this.begunAt) / 1000)} s`;
+  }
+}
