@@ -110,7 +110,8 @@ export function describeAccounts(
   return {
     refresh: {
       summary: 'Refresh the tokens',
-      description: 'Spends the refresh token. One that was spent before ends the session, except once within 10 s.',
+      description:
+        'Spends the refresh token. One that was spent before ends the session, except within 2 minutes while the new one is unused.',
       body: closedObject({ refreshToken: TEXT }),
       responses: {
         200: answer('A new pair', openObject({ ...MESSAGE, data: openObject({ ...TOKENS, ...SESSION_TOKENS }) })),

@@ -31,10 +31,6 @@ export class AuthSession {
   @Column({ ...TIME, nullable: true })
   rotatedAt!: number | null;
 
-  /** Whether the token spent last was used a second time. */
-  @Column({ type: 'boolean', default: false })
-  isRepeated!: boolean;
-
   @Column(TIME)
   createdAt!: number;
 

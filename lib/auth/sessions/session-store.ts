@@ -45,7 +45,6 @@ export class SessionStore {
       {
         currentHash: next,
         previousHash: spent,
-        isRepeated: false,
         rotatedAt: now,
         lastUsedAt: now,
         expiresAt: () => `${this.now} + ${lifetimeMs}`,
@@ -53,10 +52,10 @@ export class SessionStore {
     );
   }
 
-  /** Uses the token that was spent last a second time. @returns whether that was allowed */
-  repeat(id: string, spent: string, next: string, graceMs: number): Promise<boolean> {
-    const where = { id, previousHash: spent, currentHash: next, isRepeated: false };
-    return this.change({ ...where, expiresAt: this.after(0), rotatedAt: this.after(-graceMs) }, { isRepeated: true });
+  /** @returns the hash of the current token, where the other one was spent last, and not longer ago */
+  async successorOf(id: string, spent: string, withinMs: number): Promise<string | undefined> {
+    const [session] = await this.select({ id, previousHash: spent, rotatedAt: this.after(-withinMs) }, 1);
+    return session?.currentHash;
   }
 
   /** @returns whether the user has such a session, which has not expired */

@@ -10,8 +10,8 @@ import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-toke
 import type { SessionSettings } from './session-options.js';
 import { SessionStore } from './session-store.js';
 
-/** So long a spent token may be used a second time: by another tab, or after an answer that was lost. */
-const GRACE_MS = 10_000;
+/** So long a spent token may be used again: by another tab, or after an answer that was lost by a restart. */
+const GRACE_MS = 2 * 60_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
 
@@ -62,7 +62,8 @@ export class Sessions {
   }
 
   /**
-   * Spends the refresh token. A token that was spent before ends the session, except once within the grace.
+   * Spends the refresh token. A token that was spent before ends the session, except while its successor is unused and the
+   * grace lasts.
    *
    * @returns `undefined` where the session has ended
    */
@@ -79,13 +80,13 @@ export class Sessions {
     return undefined;
   }
 
-  /** @returns the token that replaces it; `undefined` where it was spent before, except once within the grace */
+  /** @returns the token that replaces it, also for the token that was spent last, while the grace lasts */
   private async spend({ sessionId: id, hash, successors }: SentToken): Promise<RefreshToken | undefined> {
     const next = successors[0] as RefreshToken;
     if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs)) return next;
-    // The current token says which secret made it.
-    for (const each of successors) if (await this.store.repeat(id, hash, each.hash, GRACE_MS)) return each;
-    return undefined;
+    const current = await this.store.successorOf(id, hash, GRACE_MS);
+    // It says which secret made the token.
+    return successors.find((each) => each.hash === current);
   }
 
   /** @returns `undefined` where the user was deleted or deactivated. The session ends then. */
