@@ -70,7 +70,9 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     };
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
-    if (compiled.roles.isDeclared) this.application.stateOf(CallerRoles).expand = compiled.roles.expand;
+    const roles = this.application.stateOf(CallerRoles);
+    roles.names = this.roleNames(compiled);
+    if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
     this.report(compiled, handlers);
   }
 

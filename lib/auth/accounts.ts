@@ -1,6 +1,7 @@
 /** The changes of accounts, with everything that belongs to each: hashes, sessions that end, tokens that end, mails, events. */
 import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
-import { BASE_ROLE } from '../http/principal.js';
+import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../http/principal.js';
+import { Application } from '../routes/application.js';
 import { AuthEvents } from './auth-events.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
@@ -11,9 +12,6 @@ import { Passwords } from './passwords/passwords.js';
 import { Sessions } from './sessions/sessions.js';
 import { acceptAny, checkUser, USER_CHECKS, type Check } from './user-checks.js';
 import { UserRepository, withoutHash, type UserFields } from './user.repository.js';
-
-/** The role that an administration needs. */
-export const ADMIN_ROLE = 'ADMIN';
 
 @Injectable()
 export class Accounts {
@@ -27,10 +25,12 @@ export class Accounts {
     private readonly mails: AccountMails,
     private readonly events: AuthEvents,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    application: Application,
     @Optional() private readonly sessions?: Sessions,
     @Optional() private readonly tokens?: AccountTokens,
   ) {
-    this.checks = { ...USER_CHECKS, password: policy.read };
+    const role: Check = (value) => USER_CHECKS.role(value, application.stateOf(CallerRoles));
+    this.checks = { ...USER_CHECKS, role, password: policy.read };
   }
 
   /** @throws InvalidUserError naming every invalid field, DuplicateUserError, ServiceUnavailable */

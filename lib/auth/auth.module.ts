@@ -18,7 +18,6 @@ import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/error-observer.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
 import { Authenticator } from '../access/principal.js';
@@ -41,7 +40,7 @@ import { AuthEvents } from './auth-events.js';
 import { AccountTables, tableProviders } from './account-tables.js';
 import { FEATURES } from './features.js';
 import { Logins } from './logins.js';
-import { ADMIN_ROLE, Accounts } from './accounts.js';
+import { Accounts } from './accounts.js';
 import { Background } from './background.js';
 import { AccountMails } from './passwords/account-mails.js';
 import { mailerProvider } from './passwords/mailer.js';
@@ -109,7 +108,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     @Optional() private readonly tables?: AccountTables,
   ) {
     application.whenAdapterIsReady(() => this.installMiddleware());
-    if (options.administration) application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
   }
 
   /** @throws InvalidOptionError */

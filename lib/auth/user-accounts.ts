@@ -117,10 +117,10 @@ export class UserAccounts {
    * The new role applies to tokens signed afterwards; with `revocation: 'immediate'`, older tokens are refused. Logs a
    * warning for a role that no rule or option names.
    *
-   * @throws InvalidUserError for an empty role and an unknown id
+   * @throws InvalidUserError for a role that is empty or differs only in case from a known one, and for an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    const fields = checkUser({ role }, USER_CHECKS, ['role']);
+    const fields = checkUser({ role }, this.accounts.checks, ['role']);
     this.warnOfUnnamed(role, 'setRole');
     return known(id, await this.accounts.change(String(id), fields));
   }

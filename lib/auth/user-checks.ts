@@ -5,6 +5,7 @@ import type { JsonSchema } from '../entities/json-schema.js';
 import { boolean, type Reading } from '../entities/value-types.js';
 import { limitErrors } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
+import { ADMIN_ROLE, BASE_ROLE, type CallerRoles } from '../http/principal.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
 
 /** Names every invalid field. Nest answers 400 when a controller lets it through. */
@@ -58,15 +59,38 @@ function checkPassword(value: unknown): Reading {
   return fitsBcrypt(value) ? { value } : { expected: `at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
 }
 
+const SEEN = String.raw`[^\p{C}\p{Z}\p{DI}\u2800]+`;
+/** Of characters that are seen, with single spaces between them. */
+const ROLE = `^${SEEN}(?: ${SEEN})*$`;
+
+/** Compatibility forms, such as full-width letters, look like others. */
+const readRole = text(
+  1,
+  role,
+  'the name of a role such as "ADMIN", of visible characters in their usual width',
+  (value) => new RegExp(ROLE, 'u').test(value) && value.normalize('NFKC') === value,
+);
+
+const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
+
+/** Roles compare exactly: another case of a known role would be a role of its own. */
+function checkRole(value: unknown, roles?: CallerRoles): Reading {
+  const read = readRole(value);
+  const known = new Set([BASE_ROLE, ADMIN_ROLE, ...(roles?.names ?? [])]);
+  if ('expected' in read || known.has(read.value as string)) return read;
+  const meant = [...known].find((name) => foldCase(name) === foldCase(read.value as string));
+  return meant === undefined ? read : { expected: `the role as rules and options write it, ${JSON.stringify(meant)}` };
+}
+
 export const USER_CHECKS = Object.freeze({
   email: (value: unknown) => checkEmail(typeof value === 'string' ? normalizeEmail(value) : value),
   username: text(1, username, `1 to ${username} characters without leading or trailing space`, isTrimmed),
   password: checkPassword,
   firstName: checkName,
   lastName: checkName,
-  role: text(1, role, 'the name of a role such as "ADMIN"', isTrimmed),
+  role: checkRole,
   active: boolean.read,
-} satisfies Record<string, Check>);
+} satisfies Record<string, (value: unknown, roles?: CallerRoles) => Reading>);
 
 const PRINTED = String.raw`\P{Cc}*`;
 const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
@@ -84,7 +108,7 @@ export const USER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
   firstName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Ann'] },
   lastName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Lee'] },
-  role: { type: 'string', minLength: 1, maxLength: role, pattern: TRIMMED, examples: ['USER'] },
+  role: { type: 'string', minLength: 1, maxLength: role, pattern: ROLE, examples: ['USER'] },
 };
 
 guardEntity(AuthUser, {

@@ -8,7 +8,7 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth/auth.options.js'
 import type { AuthUser } from '../auth/auth-user.js';
 import { MailedLinks } from '../auth/passwords/mailed-links.js';
 import { UserAccounts } from '../auth/user-accounts.js';
-import { checkUser, USER_CHECKS } from '../auth/user-checks.js';
+import { checkUser } from '../auth/user-checks.js';
 import { UserRepository, userByLogin } from '../auth/user.repository.js';
 import type { Outcome, UserAction, UserCommand } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
@@ -26,8 +26,9 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
   },
   async role(app, command) {
     const { id } = await findUser(app, command);
-    const fields = checkUser({ role: command.role }, USER_CHECKS, ['role']);
-    const changed = await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), fields);
+    const accounts = app.get(Accounts, ANYWHERE);
+    const fields = checkUser({ role: command.role }, accounts.checks, ['role']);
+    const changed = await accounts.changeKeepingAdmin(String(id), fields);
     return `User ${id} has the role ${changed?.role} now.`;
   },
   async disable(app, command) {

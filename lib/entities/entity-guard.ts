@@ -1,5 +1,6 @@
 /** What a class of entities, such as the one of users, keeps from generated operations. Subclasses inherit it. */
 import 'reflect-metadata';
+import type { CallerRoles } from '../http/principal.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Reading } from './value-types.js';
 
@@ -9,7 +10,7 @@ export interface EntityGuard {
   /** Columns that only roles write which `fieldPermissions` names. */
   readonly reserved: readonly string[];
   /** Checks and normalises the values of columns, before the type of the column reads them. */
-  readonly reads: Readonly<Record<string, (value: unknown) => Reading>>;
+  readonly reads: Readonly<Record<string, (value: unknown, roles?: CallerRoles) => Reading>>;
   /** What these checks accept, where it is not what the column accepts. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /** The columns of a caller who may still write, and their values. */

@@ -3,6 +3,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import { declaredNames } from './declared-entities.js';
 import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
+import type { CallerRoles } from '../http/principal.js';
 import { guardOf, type EntityGuard } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
 import type { Reading, ValueType } from './value-types.js';
@@ -48,11 +49,15 @@ const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isDiscrim
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
-/** @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4 */
+/**
+ * @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4
+ * @param roles what the checks of a class of users compare roles with
+ */
 export function describeEntity(
   metadata: EntityMetadata,
   dataSource: DataSource,
   narrow: ReadonlySet<string> = new Set(),
+  roles?: CallerRoles,
 ): EntityDescription {
   const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);
@@ -80,7 +85,7 @@ export function describeEntity(
       name: path.join('.'),
       property,
       column,
-      type: guarded(valueTypeOf(column, dataSource), guard, property),
+      type: guarded(valueTypeOf(column, dataSource), guard, property, roles),
       nullable: column.isNullable,
       readable: column.isSelect && !isHidden,
       insertable: !isGenerated(column) && column.isInsert,
@@ -109,11 +114,11 @@ function ownColumns({ target, inheritancePattern, parentEntityMetadata }: Entity
   return (column: ColumnMetadata): boolean => names.size === 0 || names.has(propertyOf(column).split('.')[0] ?? '');
 }
 
-function guarded(type: ValueType, guard: EntityGuard | undefined, property: string): ValueType {
+function guarded(type: ValueType, guard: EntityGuard | undefined, property: string, roles?: CallerRoles): ValueType {
   const check = guard?.reads[property];
   if (!check) return type;
   const read = (value: unknown): Reading => {
-    const checked = check(value);
+    const checked = check(value, roles);
     return 'value' in checked ? type.read(checked.value) : checked;
   };
   return { ...type, read, schemas: { ...type.schemas, body: guard.schemas[property] ?? type.schemas.body } };

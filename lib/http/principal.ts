@@ -27,13 +27,18 @@ interface RequestOfUser extends HttpRequest {
 }
 
 export const BASE_ROLE = 'USER';
+/** The role that an administration needs. */
+export const ADMIN_ROLE = 'ADMIN';
 
 /** @param expand adds the roles that other roles include */
 export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void => void (request[EXPAND] = expand);
 
-/** The role hierarchy of an application, for callers that no guard has identified. */
+/** The roles of an application. */
 export class CallerRoles {
+  /** The role hierarchy, for callers that no guard has identified. */
   expand: Expand | undefined;
+  /** Those that rules and options name. */
+  names: ReadonlySet<string> = new Set();
 }
 
 /** @param caller as the database says at the beginning of the request */

@@ -15,22 +15,22 @@ import {
 import type { Type } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
 import { JsonBody, type JsonObject } from '../../http/json-body.js';
-import type { Principal } from '../../http/principal.js';
+import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { ADMIN_ROLE, Accounts } from '../accounts.js';
+import { Accounts } from '../accounts.js';
+import { Application } from '../../routes/application.js';
+import { StartupFacts } from '../../routes/startup-facts.js';
 import { AuthController, DefaultAccess, SignedIn, when } from '../auth-route.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
 import { profileOf, type AuthUser } from '../auth-user.js';
 import { MailedLinks } from '../passwords/mailed-links.js';
 import { Sessions } from '../sessions/sessions.js';
-import { checkChanges, USER_CHECKS } from '../user-checks.js';
+import { checkChanges } from '../user-checks.js';
 import { UserRepository } from '../user.repository.js';
 import { readUserQuery } from './user-list.js';
 
 const ADMIN_ONLY = { anyOf: [ADMIN_ROLE] };
-const { role, active, firstName, lastName } = USER_CHECKS;
-const CHECKS = { role, active, firstName, lastName };
 
 export function administrationController(options: ResolvedStaticOptions): Type<unknown> {
   const { authBasePath, passwordReset, sessions: hasSessions } = options;
@@ -42,9 +42,12 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
       private readonly accounts: Accounts,
       private readonly rules: AccessRules,
       @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+      application: Application,
       @Optional() private readonly sessions?: Sessions,
       @Optional() private readonly links?: MailedLinks,
-    ) {}
+    ) {
+      application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
+    }
 
     @DefaultAccess(ADMIN_ONLY, true)
     @Get('users')
@@ -61,7 +64,9 @@ export function administrationController(options: ResolvedStaticOptions): Type<u
     @Patch('users/:id')
     async changeUser(@Param('id') id: string, @JsonBody() body: JsonObject, @SignedIn() caller: Principal) {
       const before = await this.find(id, caller);
-      const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = checkChanges(body, CHECKS, ['firstName', 'lastName']);
+      const { role, active, firstName, lastName } = this.accounts.checks;
+      const checks = { role, active, firstName, lastName };
+      const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = checkChanges(body, checks, ['firstName', 'lastName']);
       // Who is dismissed while the request is handled must not undo it.
       const isOwn = String(before.id) === String(caller.id);
       if (isOwn && fields.active === true) delete fields.active;

@@ -8,7 +8,8 @@ import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
-import { applicationOf } from '../../routes/application.js';
+import { CallerRoles } from '../../http/principal.js';
+import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
@@ -44,8 +45,11 @@ export class CrudApplication {
   /** By repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
+  private readonly application: Application;
 
-  constructor(private readonly container: Container) {}
+  constructor(private readonly container: Container) {
+    this.application = applicationOf(container);
+  }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
   get all(): readonly Resource<object>[] {
@@ -115,12 +119,8 @@ export class CrudApplication {
     }));
   }
 
-  private get modules() {
-    return [...applicationOf(this.container).modules.values()];
-  }
-
   private get wrappers() {
-    return this.modules.flatMap(({ controllers }) => [...controllers.values()]);
+    return [...this.application.modules.values()].flatMap(({ controllers }) => [...controllers.values()]);
   }
 
   private find<P>(token: string | Type<P>): P | undefined {
@@ -140,7 +140,7 @@ export class CrudApplication {
       return injected ?? dataSource.getRepository(options.entity);
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
-    const isProvided = this.modules.some(({ providers }) => providers.has(token));
+    const isProvided = [...this.application.modules.values()].some(({ providers }) => providers.has(token));
     return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
   }
 
@@ -152,8 +152,9 @@ export class CrudApplication {
   }
 
   private databaseFor(dataSource: DataSource): Database {
-    const connections = applicationOf(this.container).stateOf(DataSources).connectionsOf(dataSource);
-    const database = this.databases.get(dataSource) ?? new Database(dataSource, connections);
+    const connections = this.application.stateOf(DataSources).connectionsOf(dataSource);
+    const roles = this.application.stateOf(CallerRoles);
+    const database = this.databases.get(dataSource) ?? new Database(dataSource, connections, roles);
     this.databases.set(dataSource, database);
     return database;
   }

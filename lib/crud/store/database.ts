@@ -1,5 +1,6 @@
 /** One data source of an application, with what is kept once for it. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import type { CallerRoles } from '../../http/principal.js';
 import type { Connections } from '../../database/connections.js';
 import { isMysql } from '../../entities/database-family.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
@@ -11,6 +12,7 @@ export class Database {
   constructor(
     readonly dataSource: DataSource,
     readonly connections: Connections,
+    private readonly roles?: CallerRoles,
   ) {}
 
   /** MySQL and MariaDB do not compare a column with a text that its character set cannot hold. Must run before `describe`. */
@@ -25,7 +27,7 @@ export class Database {
 
   /** Described once: several resources may be related to one entity. */
   readonly describe = (metadata: EntityMetadata): EntityDescription => {
-    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.narrow);
+    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.narrow, this.roles);
     this.descriptions.set(metadata, known);
     return known;
   };
