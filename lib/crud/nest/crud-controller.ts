@@ -1,5 +1,5 @@
 /** The class factory of generated controllers. */
-import { Controller, Inject, Optional, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Optional, RequestMethod, UseFilters, UseInterceptors } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
@@ -116,7 +116,7 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
     const query = (OPERATIONS[name].parameters as readonly string[]).indexOf('query');
     const methods = {
       [name](this: GeneratedBase, ...parameters: never[]): Promise<unknown> {
-        const call = beginCall();
+        const call = beginCall(OPERATIONS[name].verb !== RequestMethod.GET);
         // An override that calls `super` without the query of its request means that one.
         const { state } = call;
         if (state && query >= 0 && parameters[query] === undefined && state.handler === Reflect.get(this, name))

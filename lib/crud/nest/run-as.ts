@@ -29,6 +29,7 @@ export function runAs<R>(user: ActingUser | undefined, work: () => R, { path = {
     state: undefined,
     request: request as HttpRequest,
     transaction: outer?.transaction,
+    writes: outer?.writes === true,
     visible: new Map(),
   };
   return runWithin(call, work);

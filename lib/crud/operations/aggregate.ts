@@ -18,7 +18,9 @@ export async function aggregate(plan: Plan, call: Call, query: ListQuery): Promi
   const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
   const condition = and(view.visible, await restrict(plan, call, asked.condition));
   const { reader } = plan.store;
-  const rows = await run(plan, () => reader.aggregate(call, condition, asked.aggregation, MAX_GROUPS + 1));
+  const rows = await run(plan, call, (within) =>
+    reader.aggregate(within, condition, asked.aggregation, MAX_GROUPS + 1),
+  );
   if (rows.length <= MAX_GROUPS) return envelope(`${name} aggregate`, rows);
   const errors = new QueryErrors();
   errors.add('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);

@@ -12,6 +12,6 @@ import { deletedIn } from './list.js';
 export async function count(plan: Plan, call: Call, query: ListQuery): Promise<Envelope<unknown>> {
   const { view } = await beginTask(plan, call, 'count', deletedIn(plan, call, query));
   const asked = await restrict(plan, call, parseCountQuery(query, view.list));
-  const found = await run(plan, () => plan.store.reader.count(call, and(view.visible, asked)));
+  const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, asked)));
   return envelope(`${plan.schema.name} count`, { count: found });
 }

@@ -52,7 +52,7 @@ export async function exportList<T extends object>(
   const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };
   const { reader } = plan.store;
   const read = async (size: number, last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> => {
-    const batch = await run(plan, () => reader.findAfter(call, selection, size, last?.position));
+    const batch = await run(plan, call, (within) => reader.findAfter(within, selection, size, last?.position));
     if (hasRelations(request)) {
       const records = batch.map(({ record }) => record);
       await addRelations(plan, call, records, request);

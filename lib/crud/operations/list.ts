@@ -26,7 +26,7 @@ export async function list<T extends object>(
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
-  const { records, metadata } = await run(plan, () => readList(plan, call, request, selection));
+  const { records, metadata } = await run(plan, call, (within) => readList(plan, within, request, selection));
   const { total, estimated } = metadata?.pagination ?? {};
   if (total !== undefined && !estimated) call.state?.answers.set(records, { total });
   const truncated = hasRelations(request) ? await addRelations(plan, call, records, request) : undefined;

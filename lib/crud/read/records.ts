@@ -69,7 +69,7 @@ export function findColumns<T extends object>(
   const { plan, call } = task;
   const { reader } = plan.store;
   const fields = selectedFields(request, plan.schema.id);
-  return run(plan, () => reader.findOne(call, withId(task, key), fields, lock));
+  return run(plan, call, (within) => reader.findOne(within, withId(task, key), fields, lock));
 }
 
 /** In the order of the keys; `undefined` where the caller does not see one. */
@@ -89,7 +89,7 @@ export async function findAll<T extends object>(
     const condition = and(compare(id, 'in', ...chunk), view.visible);
     // In the order of the key, so that two batches do not wait for each other.
     const selection = { condition, fields, sort: [{ field: id, descending: false }], lock };
-    records.push(...(await run(plan, () => reader.find(call, selection))));
+    records.push(...(await run(plan, call, (within) => reader.find(within, selection))));
   }
   const byKey = new Map(records.map((record) => [identityOf(valueAt(id.path, record)), record]));
   await addRelations(plan, call, records, { ...request, fields });
@@ -115,7 +115,7 @@ export const missing = ({ schema }: Plan, id: string): NotFoundException =>
   new NotFoundException(`${schema.name} with id ${id} not found`);
 
 export const exists = ({ plan, call }: Task, condition: Condition): Promise<boolean> =>
-  run(plan, () => plan.store.reader.exists(call, condition));
+  run(plan, call, (within) => plan.store.reader.exists(within, condition));
 
 /** The record that an operation changes. */
 export interface Target extends Named {
@@ -137,7 +137,7 @@ export const changeable = (task: Task, { key, preconditions }: Target): Conditio
 /** Why no record was changed. */
 export async function refusalOf(task: Task, { key, id, preconditions }: Target): Promise<Error> {
   const visible = withId(task, key);
-  if (preconditions.length === 0 || !(await exists(task, visible))) return missing(task.plan, id);
+  if (!(await exists(task, visible))) return missing(task.plan, id);
   for (const { condition, refuse } of preconditions)
     if (!(await exists(task, and(visible, condition)))) return refuse();
   return new ConflictException(`${task.plan.schema.name} was not changed: the database ignored the statement`);
@@ -153,7 +153,7 @@ export async function lockChangeable(task: Task, target: Target): Promise<void> 
   const { plan, call } = task;
   const { reader } = plan.store;
   const condition = changeable(task, target);
-  const found = await run(plan, () => reader.findOne(call, condition, [plan.schema.id], 'for update'));
+  const found = await run(plan, call, (within) => reader.findOne(within, condition, [plan.schema.id], 'for update'));
   if (!found) throw await refusalOf(task, target);
 }
 
@@ -174,7 +174,7 @@ export async function visibleValues(
   const found = new Set<string>();
   for (const chunk of chunksOf(new Set(values.map((value) => field.type.write(value))), field)) {
     const selection = { condition: and(compare(field, 'in', ...chunk), visible), fields: [field], sort: [] };
-    const records = await run(plan, () => plan.store.reader.find(call, selection));
+    const records = await run(plan, call, (within) => plan.store.reader.find(within, selection));
     for (const record of records) found.add(identityOf(valueAt(field.path, record)));
   }
   return found;

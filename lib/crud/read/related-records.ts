@@ -145,7 +145,7 @@ async function readRelated(
   const owners = new Set(records.map((record) => valueAt(id.path, record)));
   for (const keys of chunksOf(owners, id)) {
     const links = { relation, owner: id, keys, related: related.schema.id, condition, limit, most };
-    const found = await run(related, () => related.store.reader.findLinked(call, links, fields));
+    const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, fields));
     for (const { owner, record } of found) {
       const identity = identityOf(owner);
       const known = byOwner.get(identity);

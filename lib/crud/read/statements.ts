@@ -6,7 +6,7 @@ import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { inTransaction, type Call, type TransactionSteps } from '../store/call.js';
+import { inTransaction, runStatement, type Call, type TransactionSteps } from '../store/call.js';
 
 /** What a statement writes, for the message where it conflicts with another record. */
 export type Write = Pick<FailedWrite, 'operation' | 'rows' | 'permissions'>;
@@ -17,9 +17,9 @@ export const writeOf = (
   changes: readonly { readonly values: Values }[],
 ): Write => ({ operation, rows: changes.map(({ values }) => values), permissions });
 
-/** Runs statements, in the transaction of the call where there is one. @throws 400, 409, 503 */
-export const run = <R>(plan: Plan, work: () => Promise<R>, write?: Write): Promise<R> =>
-  translateErrors(plan, () => plan.database.connections.statement(work), write);
+/** Runs statements, in the transaction of the call where there is one. @throws 400, 403, 409, 503 */
+export const run = <R>(plan: Plan, call: Call, work: (call: Call) => Promise<R>, write?: Write): Promise<R> =>
+  translateErrors(plan, () => runStatement(call, plan.database, work), write);
 
 /** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 403, 409, 503 */
 export const transacted = <T extends object, R>(

@@ -4,6 +4,7 @@
  */
 import type { EntityManager } from 'typeorm';
 import { contexts, type Transaction } from '../../database/connections.js';
+import { onPrimary } from '../../database/on-primary.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
@@ -52,6 +53,8 @@ export interface Call {
   readonly state: RequestState | undefined;
   readonly request: HttpRequest | undefined;
   readonly transaction: OperationTransaction | undefined;
+  /** Whether the operation, or the request, writes: what it reads decides what is written, and a replica may lag. */
+  readonly writes: boolean;
   /** What the caller may see of related resources, by resource. Evaluated once for a call. */
   readonly visible: Map<object, Condition>;
 }
@@ -64,20 +67,32 @@ export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,
   transaction: undefined,
+  writes: !['GET', 'HEAD'].includes(state.request.method),
   visible: new Map(),
 });
 
 /** Begins the call of an operation: in the request and the transaction of the code that calls it. */
-export function beginCall(): Call {
+export function beginCall(writes = false): Call {
   const outer = contexts.getStore() as Call | undefined;
   // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
   if (outer?.transaction?.isOpen) return outer;
-  return { state: outer?.state, request: outer?.request, transaction: undefined, visible: new Map() };
+  const { state, request } = outer ?? {};
+  return { state, request, transaction: undefined, writes: writes || outer?.writes === true, visible: new Map() };
 }
 
 /** The manager of the transaction that a call belongs to. */
 export const managerOf = ({ transaction }: Call, database: Database): EntityManager | undefined =>
   transaction?.isOpen && transaction.dataSource === database.dataSource ? transaction.manager : undefined;
+
+/** Runs statements: of a call that writes, on the primary. */
+export function runStatement<R>(call: Call, database: Database, work: (call: Call) => Promise<R>): Promise<R> {
+  const { dataSource, connections } = database;
+  if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
+    return connections.statement(() => work(call));
+  return onPrimary(database, (manager) =>
+    work({ ...call, transaction: { dataSource, manager, afterCommit: [], isOpen: true } }),
+  );
+}
 
 /** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
 export async function inTransaction<R>(

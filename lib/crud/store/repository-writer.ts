@@ -47,8 +47,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
       const entity = await this.entityOf(call, key, condition);
       const options = { transaction: false };
-      if (entity) await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
-      return entity !== null;
+      if (!entity) return false;
+      await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
+      // TypeORM does not say whether a trigger ignored the statement.
+      return !(await this.reader.exists(call, condition));
     }
     if (!(await this.reader.exists(call, condition))) return false;
     const where = this.where(condition);

@@ -71,7 +71,7 @@ async function insert<T extends object>(
   for (const change of changes) rows.push(await beforeCreate(task, hooks, change));
   const write = writeOf(task, 'create', rows);
   const fields = isReturned(task, hooks) ? view.list.readable : undefined;
-  const written = await run(plan, () => plan.store.writers.create.insert(call, rows, fields), write);
+  const written = await run(plan, call, (by) => plan.store.writers.create.insert(by, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);
   if (inserted.length < rows.length) throw notStored(plan);
   for (const [index, { ids }] of rows.entries()) await writeLinks(plan, call, inserted[index]?.key, ids, 'create');

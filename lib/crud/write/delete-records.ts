@@ -3,6 +3,7 @@ import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/caller-view.js';
 import { changeable, columnsOnly, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, type Write } from '../read/statements.js';
+import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
 import { readTargets } from './update-records.js';
 
@@ -31,8 +32,8 @@ export async function deleteRecords<T extends object>(
     for (const target of targets) {
       await beforeDelete(within, hooks, target);
       const condition = changeable(within, target);
-      const removed = (): Promise<boolean> => store.writers.delete.remove(call, target.key, condition, purges);
-      const isRemoved = await run(plan, removed, DELETE);
+      const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
+      const isRemoved = await run(plan, call, removed, DELETE);
       // What a hook wrote has to be rolled back. The record was locked before.
       if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);

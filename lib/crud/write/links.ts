@@ -61,7 +61,7 @@ export async function writeLinks(
 async function lockOwner(plan: Plan, call: Call, key: unknown): Promise<void> {
   const { id } = plan.schema;
   if (!isSqlite(plan.database.dataSource))
-    await run(plan, () => plan.store.reader.findOne(call, compare(id, 'eq', key), [id], 'for update'));
+    await run(plan, call, (within) => plan.store.reader.findOne(within, compare(id, 'eq', key), [id], 'for update'));
 }
 
 interface Replacement {
@@ -83,12 +83,12 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   const missing = keys.filter((each) => !seen.has(identityOf(each)));
   if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
   const links = { relation, owner: schema.id, keys: [key], related: id, condition: visible };
-  const found = await run(related, () => related.store.reader.findLinked(call, links, [id]));
+  const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, [id]));
   const current = found.map(({ record }) => valueAt(id.path, record));
   const [added, removed] = [without(keys, current), without(current, keys)];
   try {
-    await run(plan, async () => {
-      const manager = managerOf(call, database) ?? database.dataSource.manager;
+    await run(plan, call, async (within) => {
+      const manager = managerOf(within, database) ?? database.dataSource.manager;
       const builder = manager.createQueryBuilder().relation(options.entity, path).of(key);
       if (removed.length > 0) await builder.remove(toEntityKeys(removed, id));
       if (added.length > 0) await builder.add(toEntityKeys(added, id));

@@ -128,10 +128,9 @@ async function updateRecord<T extends object>(
   const write = writeOf(task, 'update', [{ values }]);
   const matched =
     hasNewVersion || values.size > 0
-      ? await run(plan, () => store.writers.update.update(call, key, condition, values), write)
+      ? await run(plan, call, (by) => store.writers.update.update(by, key, condition, values), write)
       : await exists(task, condition);
-  // A trigger may have ignored the statement, which changes nothing.
-  if (!matched) await assertChangeable(task, target);
+  if (!matched) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
 }
 

@@ -1,0 +1,123 @@
+/** Writes that a trigger or a rule swallows: the database reports no error, and changes nothing. */
+import { AfterRemove, Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import { CrudController } from 'declarest';
+import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { type CrudService, type DataPath, failure, startCrud } from './service.js';
+
+@Entity()
+class Item {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @Column({ type: 'int', default: 1 }) ownerId!: number;
+  @DeleteDateColumn() deletedAt!: Date | null;
+  @VersionColumn() version!: number;
+}
+
+/** Its listener is called with the record that is removed. */
+@Entity()
+class Heard {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+
+  @AfterRemove()
+  hear(): void {}
+}
+
+class Hooked extends CrudController({ entity: Heard, endpoint: '/hooked' }) {
+  override beforeUpdate(): void {}
+  override beforeDelete(): void {}
+}
+
+/** Swallows every UPDATE and DELETE of records that are called `kept`. */
+const swallow = (table: string): Readonly<Record<DatabaseName, readonly string[]>> => ({
+  sqlite: ['UPDATE', 'DELETE'].map(
+    (event) => `CREATE TRIGGER swallows_${table}_${event} BEFORE ${event} ON ${table} WHEN old.name = 'kept' BEGIN
+      SELECT RAISE(IGNORE); END`,
+  ),
+  postgres: [
+    `CREATE FUNCTION swallow_${table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
+    `CREATE TRIGGER swallows BEFORE UPDATE OR DELETE ON ${table} FOR EACH ROW WHEN (OLD.name = 'kept')
+      EXECUTE FUNCTION swallow_${table}()`,
+  ],
+  mariadb: [],
+});
+
+// A trigger of MariaDB and MySQL cannot ignore a statement.
+const SWALLOWING = DATABASES.filter((name) => name !== 'mariadb');
+const CASES = SWALLOWING.flatMap((database) =>
+  (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
+);
+
+// Jest refuses an empty table.
+if (CASES.length > 0)
+  describe.each(CASES)('on %s, %s', (database, path) => {
+    let service: CrudService;
+    beforeAll(async () => {
+      service = await startCrud('fastify', {
+        database,
+        path,
+        entities: [Item, Heard],
+        resources: [
+          { entity: Item, endpoint: '/items', enableBatch: true, enableRestore: true },
+          { entity: Heard, endpoint: '/heard', enableBatch: true },
+          Hooked,
+        ],
+      });
+      for (const table of ['item', 'heard'])
+        for (const sql of swallow(table)[database]) await service.dataSource.query(sql);
+      for (const endpoint of ['/items', '/heard'])
+        for (const name of ['kept', 'free']) await service.post(endpoint, { name });
+    });
+    afterAll(() => service.close());
+
+    const ignored = (name: string) => [409, failure(`${name} was not changed: the database ignored the statement`)];
+
+    it.each([
+      ['PUT', '/items/1', { name: 'b', ownerId: 1 }, 'Item'],
+      ['PATCH', '/items/1', { name: 'b' }, 'Item'],
+      ['DELETE', '/items/1', undefined, 'Item'],
+      [
+        'PATCH',
+        '/items/batch',
+        {
+          items: [
+            { id: 2, name: 'b' },
+            { id: 1, name: 'b' },
+          ],
+        },
+        'Item',
+      ],
+      ['DELETE', '/items/batch?ids=2,1', undefined, 'Item'],
+      ['DELETE', '/heard/1', undefined, 'Heard'],
+      ['DELETE', '/heard/batch?ids=2,1', undefined, 'Heard'],
+      ['PUT', '/hooked/1', { name: 'b' }, 'Heard'],
+      ['PATCH', '/hooked/1', { name: 'b' }, 'Heard'],
+      ['DELETE', '/hooked/1', undefined, 'Heard'],
+    ])('[11.9] %s %s is 409, and nothing is changed', async (method, target, json, name) => {
+      const { status, json: body } = await service.send(method, target, json ? { json } : {});
+      expect([status, body]).toEqual(ignored(name));
+      for (const endpoint of ['/items', '/heard'])
+        expect((await service.get(endpoint)).json.data.map((each: Item) => each.name)).toEqual(['kept', 'free']);
+    });
+
+    it('[11.9] a restore is 409', async () => {
+      const { id } = (await service.post('/items', { name: 'hidden' })).json.data as { id: number };
+      await service.del(`/items/${id}`);
+      await service.dataSource.query(`UPDATE item SET name = 'kept' WHERE id = ${id}`);
+      const { status, json } = await service.send('POST', `/items/${id}/restore`);
+      expect([status, json]).toEqual(ignored('Item'));
+      expect((await service.get(`/items/${id}`)).status).toBe(404);
+    });
+
+    it('[11.9] a stale If-Match is 412, and an unknown id 404', async () => {
+      for (const [method, json] of [
+        ['PUT', { name: 'b', ownerId: 1 }],
+        ['PATCH', { name: 'b' }],
+        ['DELETE'],
+      ] as const) {
+        const stale = { headers: { 'if-match': '"0"' }, ...(json && { json }) };
+        expect((await service.send(method, '/items/1', stale)).status).toBe(412);
+        expect((await service.send(method, '/items/4711', json && { json })).status).toBe(404);
+      }
+    });
+  });
