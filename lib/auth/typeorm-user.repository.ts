@@ -1,7 +1,8 @@
 import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, IsNull, type Repository } from 'typeorm';
+import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
 import { DataSources, type Connections } from '../database/connections.js';
+import { onPrimary } from '../database/on-primary.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { isSqlite } from '../entities/database-family.js';
@@ -187,13 +188,15 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {
-    const query = this.users.createQueryBuilder('record').cache(false).where(`record.${field} = :value`, { value });
-    if (withHash) query.addSelect('record.password');
-    const user = await this.run(() => query.getOne()).catch((error: unknown) => {
-      const failure = databaseFailureOf(error);
-      if (failure === 'unavailable') throw this.connections.unavailable(error);
+    const read = (manager: EntityManager): Promise<AuthUser | null> => {
+      const users = manager.withRepository(this.users).createQueryBuilder('record').cache(false);
+      if (withHash) users.addSelect('record.password');
+      return users.where(`record.${field} = :value`, { value }).getOne();
+    };
+    const database = { dataSource: this.users.manager.connection, connections: this.connections };
+    const user = await onPrimary(database, read).catch((error: unknown) => {
       // No user has a login that the column cannot hold.
-      if (failure !== 'invalid') throw error;
+      if (databaseFailureOf(error) !== 'invalid') throw error;
       return null;
     });
     return user && this.withId(user);

@@ -1,6 +1,6 @@
 /** A replica that lags: what a write decides on, and what it answers, comes from the primary. */
 import { Body, Param, Patch } from '@nestjs/common';
-import { CrudController, type CrudOptions, type JsonObject } from 'declarest';
+import { AuthModule, AuthUser, CrudController, type CrudOptions, type JsonObject } from 'declarest';
 import {
   Column,
   DataSource,
@@ -14,6 +14,7 @@ import {
   type Relation,
   VersionColumn,
 } from 'typeorm';
+import { TEST_SECRET } from '../harness/tokens.js';
 import { SERVER_DATABASES } from '../harness/busy-databases.js';
 import { createDatabase, type DatabaseName, type TestDatabase } from '../harness/databases.js';
 import { type CrudService, type DataPath, startCrud } from './service.js';
@@ -36,6 +37,9 @@ class Item {
   @VersionColumn() version!: number;
 }
 
+@Entity('account')
+class Account extends AuthUser {}
+
 const options = {
   entity: Item,
   enableBatch: true,
@@ -52,7 +56,7 @@ class Read extends CrudController({ entity: Item, endpoint: '/read' }) {
   }
 }
 
-const ENTITIES = [Item, Tag];
+const ENTITIES = [Item, Tag, Account];
 
 /** @returns a database of its own with the tables */
 async function createTables(name: DatabaseName): Promise<{ database: TestDatabase; own: DataSource }> {
@@ -95,6 +99,7 @@ if (CASES.length > 0)
           { entity: Tag, endpoint: '/tags', operations: ['findAll'], scope: () => ({ shown: true }) },
           Read,
         ],
+        imports: [AuthModule.forRoot({ userClass: Account, jwtSecret: TEST_SECRET, bcryptRounds: 4 })],
         dataSource: {
           url: undefined,
           synchronize: false,
@@ -163,6 +168,16 @@ if (CASES.length > 0)
       expect((await service.get('/items/102')).status).toBe(404);
       expect((await patch(102, {})).json.data).toMatchObject({ id: 102, name: 'new' });
       expect((await service.del('/items/batch?ids=101,102')).status).toBe(200);
+    });
+
+    it('[11.9] a user who is registered can log in at once', async () => {
+      const user = { email: 'ann@x.example', password: 'long enough 1' };
+      expect((await service.post('/api/auth/register', { ...user, firstName: 'Ann' })).json.data.user.firstName).toBe(
+        'Ann',
+      );
+      const { token } = (await service.post('/api/auth/login', user)).json.data as { token: string };
+      const me = await service.send('GET', '/api/auth/me', { token });
+      expect(me.json.data.user.firstName).toBe('Ann');
     });
 
     it('[11.9] what an override of a write reads comes from the primary', async () => {
