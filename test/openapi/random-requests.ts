@@ -208,7 +208,23 @@ const PLAIN: Readonly<Record<string, (schema: Schema, draw: Draw) => unknown>> =
 };
 
 /** `fc.gen` takes two regular expressions for the same. */
-const matching = (source: string): fc.Arbitrary<string> => fc.stringMatching(new RegExp(source, 'u'));
+const matching = (source: string): fc.Arbitrary<string> =>
+  fc.stringMatching(new RegExp(source, 'u')).filter((text) => isInRange(source, text));
+
+/** The largest integer of a signed column, by the digits of it that follow the first one. */
+const LARGEST: Readonly<Record<string, bigint>> = { 9: 2n ** 31n - 1n, 18: 2n ** 63n - 1n };
+
+/** A pattern does not say how large an integer is, nor how many days a month has: such texts may be refused. */
+function isInRange(pattern: string, text: string): boolean {
+  const largest = LARGEST[/\[1-9\]\\d\{\d+,(\d+)\}/.exec(pattern)?.[1] ?? ''];
+  if (largest !== undefined)
+    return text
+      .split(',')
+      .map((digits) => BigInt(digits.replace('-', '')))
+      .every((size) => size <= largest && (!pattern.includes('{15,') || size > Number.MAX_SAFE_INTEGER));
+  const days = pattern.includes('\\d{4}-') ? (text.match(/\d{4}-\d\d-\d\d/g) ?? []) : [];
+  return days.every((day) => !day.startsWith('0000') && new Date(day).toJSON()?.startsWith(day));
+}
 
 /** Lookarounds are left out: what is made is checked against the pattern afterwards. */
 function textOf({ format, pattern, minLength = 0, maxLength = 20, examples = [] }: Schema, draw: Draw): unknown {
