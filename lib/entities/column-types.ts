@@ -10,7 +10,7 @@ export type ColumnMetadata = EntityMetadata['columns'][number];
 
 type TypeOf = (column: ColumnMetadata, dataSource: DataSource) => ValueType;
 
-/** SQLite stores every integer in 64 bits, but its driver reads 53 of them: see `isRoundedByDriver`. */
+/** SQLite stores every integer in 64 bits, but its driver reads 53 of them: see `textReadOf`. */
 const integer =
   (bits: bigint): TypeOf =>
   (column, dataSource) => {
@@ -90,17 +90,4 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Val
   const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
   const element = typeOf(column, dataSource);
   return column.isArray || column.type === 'set' ? types.listOf(element) : element;
-}
-
-const WIDE_INTEGERS = new Set<unknown>(['bigint', 'int8', 'unsigned big int']);
-const INTEGER_KEYS = new Set<unknown>([Number, 'int', 'integer']);
-
-/** Whether SQLite's driver rounds the column's integers beyond 53 bits unless they are selected as text. */
-export function isRoundedByDriver(column: ColumnMetadata, dataSource: DataSource): boolean {
-  const stored = column.referencedColumn ?? column;
-  return (
-    isSqlite(dataSource) &&
-    !stored.transformer &&
-    (WIDE_INTEGERS.has(stored.type) || (stored.isPrimary && INTEGER_KEYS.has(stored.type)))
-  );
 }

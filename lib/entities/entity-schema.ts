@@ -2,10 +2,11 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { declaredNames } from './declared-entities.js';
 import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
-import { valueTypeOf, isRoundedByDriver, type ColumnMetadata } from './column-types.js';
+import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, type EntityGuard } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
+import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
 
 export interface Field {
@@ -26,8 +27,8 @@ export interface Field {
   readonly hasDefault: boolean;
   /** The relation whose foreign key this is, read and written as `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
-  /** Selected as text, because the driver rounds 64-bit integers. */
-  readonly readsAsText: boolean;
+  /** Where the driver or TypeORM would change the values. */
+  readonly textRead: TextRead | undefined;
   /** MySQL and MariaDB: whether the column cannot hold every text, so that comparing it with one may fail. */
   readonly isNarrow: boolean;
 }
@@ -92,7 +93,7 @@ export function describeEntity(
       updatable: !isGenerated(column) && column.isUpdate,
       hasDefault: column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
       reference,
-      readsAsText: isRoundedByDriver(column, dataSource),
+      textRead: textReadOf(column, dataSource),
       isNarrow: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
     };
   };

@@ -16,7 +16,7 @@ export function extremeSql(which: 'MIN' | 'MAX', field: Field, column: string, d
   const dialect = dialectOf(dataSource);
   if (comparison === 'boolean') return dialect.sameBoolean(column);
   const value = `${which}(${groupSql(field, column, dataSource)})`;
-  if (field.readsAsText) return `CAST(${value} AS TEXT)`;
+  if (field.textRead) return field.textRead.select(value);
   return comparison === 'text' || comparison === 'label' ? dialect.asText(value) : value;
 }
 

@@ -119,7 +119,7 @@ const postgres: Dialect = {
   asText: same,
   uuid: (column) => `CAST(${column} AS text)`,
   sameBoolean: (column) => `BOOL_AND(${column})`,
-  sum: (column, { type }) => `SUM(CAST(${column} AS ${type === float ? 'double precision' : 'numeric'}))`,
+  sum: (column, { type }) => `CAST(SUM(CAST(${column} AS ${type === float ? 'double precision' : 'numeric'})) AS text)`,
 };
 
 const utf8 = (text: string): string => `CONVERT(${text} USING utf8mb4)`;
@@ -153,7 +153,8 @@ const mysql: Dialect = {
   uuid: utf8,
   sameBoolean: (column) => `MIN(${column})`,
   // `FLOAT` has 4 bytes: its text has the digits that are sent.
-  sum: (column, field) => `SUM(${field.column.type === 'float' ? asDouble(`CONCAT(${column})`) : column})`,
+  sum: (column, field) =>
+    `CAST(SUM(${field.column.type === 'float' ? asDouble(`CONCAT(${column})`) : column}) AS CHAR)`,
 };
 /** `FLOAT` has 4 bytes: `f = 0.1` is false for a column that holds 0.1. */
 const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${parameter} AS FLOAT)`, exact: asDouble };

@@ -8,6 +8,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
+import { persist } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import { databaseDefault } from '../sql/dialect.js';
@@ -91,14 +92,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     rows: readonly NewRow<T>[],
     fields: readonly Field[] | undefined,
   ): Promise<readonly (Inserted<T> | undefined)[]> {
-    const { driver } = this.dataSource;
     const values: unknown[] = [];
     const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
       for (const column of this.generated)
         if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
       return this.inserted.flatMap(({ column, field }) => {
         const given: unknown = field && sent.has(field) ? sent.get(field) : column.getEntityValue(entity);
-        const value: unknown = driver.preparePersistentValue(given, column);
+        const value = persist(given, column, this.dataSource);
         if (value === undefined) return [];
         values.push(value);
         return [column];
@@ -119,7 +119,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       const { id } = this.resource.schema;
       const row = returned[index];
       const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
-      return { key: id.readsAsText ? id.type.write(key) : key, record: row && recordOf?.(row) };
+      return { key: id.textRead ? id.type.write(key) : key, record: row && recordOf?.(row) };
     });
   }
 
@@ -130,7 +130,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       if (!field || !sent.has(field)) continue;
       const given = sent.get(field);
       shape += ` ${column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
-      if (given !== DATABASE_DEFAULT) values.push(this.dataSource.driver.preparePersistentValue(given, column));
+      if (given !== DATABASE_DEFAULT) values.push(persist(given, column, this.dataSource));
     }
     const compile = (): Statement => this.replacement(sent, condition);
     return this.run(call, `${shape} ${shapeOf(condition)}`, compile, [...values, ...this.bound(condition)]);
@@ -177,7 +177,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
     if (!this.returnsKeys) return { statement: this.statement(query), recordOf: undefined };
-    // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
     const key = this.dataSource.driver.escape(this.idColumn.databaseName);
     const row = fields && compileRow(this.resource, fields, this.dataSource);
     const returned = [`${asRead(this.resource.schema.id, key)} AS ${key}`, ...(row?.returned ?? [])];

@@ -1,7 +1,9 @@
 /** From an entity to the record that a client sees, compiled once for a resource. */
-import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { isDeepStrictEqual } from 'node:util';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { columnValue } from '../../entities/entity-instances.js';
+import { unchanged } from '../../entities/value-types.js';
 import { setAtPath } from './entity-values.js';
 import { selectRaw } from './row-projection.js';
 
@@ -11,25 +13,37 @@ export interface Row<T> {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-export function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, prototype: object) {
+/** The value as the driver reads it, which listeners may change in the entity. */
+const plain = (alias: string): string => `${alias}plain`;
+
+export function compileProjection<T extends ObjectLiteral>(
+  schema: EntityDescription,
+  prototype: object,
+  { driver }: DataSource,
+) {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
-    readable
-      .filter(({ reference, readsAsText }) => reference || readsAsText)
-      .map((field, index) => [field, `extra${index}`]),
+    readable.filter(({ reference, textRead }) => reference || textRead).map((field, index) => [field, `extra${index}`]),
   );
 
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
+    const { column, reference, textRead } = field;
     const alias = aliases.get(field) ?? '';
-    const value: unknown = alias in raw ? raw[alias] : columnValue(field.column, entity);
+    const held: unknown = reference ? undefined : columnValue(column, entity);
+    const loaded = (): unknown => driver.prepareHydratedValue(raw[plain(alias)], column);
+    const isRead = alias in raw && (reference || isDeepStrictEqual(held, loaded()));
+    const value = isRead ? (textRead?.read ?? unchanged)(raw[alias]) : held;
     return value == null ? null : field.type.write(value);
   };
   return {
     /** As clients see it. */
     valueOf,
-    /** Adds what an entity does not hold: references, and integers whose digits the driver loses. */
+    /** Adds what an entity does not hold: references, and values that the driver would change. */
     select(query: SelectQueryBuilder<T>): void {
-      for (const [field, alias] of aliases) selectRaw(query, field, alias);
+      for (const [field, alias] of aliases) {
+        selectRaw(query, field, alias);
+        if (!field.reference) query.addSelect(`(${query.alias}.${field.property})`, plain(alias));
+      }
     },
     /** The exact key of a row, where the entity's is rounded. */
     keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],

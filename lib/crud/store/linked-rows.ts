@@ -35,8 +35,8 @@ export const linkedKeys = ({ owner, related }: LinkSelection, dataSource: DataSo
   related: (row: RawRow): unknown => keyIn(row[RELATED], related, dataSource),
 });
 
-function keyIn(raw: unknown, { readsAsText, column, type }: Field, { driver }: DataSource): unknown {
-  return type.write(readsAsText ? raw : driver.prepareHydratedValue(raw, column));
+function keyIn(raw: unknown, { textRead, column, type }: Field, { driver }: DataSource): unknown {
+  return type.write(textRead ? textRead.read(raw) : driver.prepareHydratedValue(raw, column));
 }
 
 /** Equal for equal keys, whatever type they have. */

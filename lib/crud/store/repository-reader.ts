@@ -19,7 +19,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
 
   constructor(resource: StoredResource<T>, repository: Repository<T>, database: Database) {
     super(resource, repository, database);
-    this.projection = compileProjection(resource.schema, resource.options.entity.prototype as object);
+    this.projection = compileProjection(resource.schema, resource.options.entity.prototype as object, this.dataSource);
   }
 
   count(call: Call, condition: Condition): Promise<number> {

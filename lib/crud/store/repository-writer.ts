@@ -1,7 +1,9 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import type { FindOptionsWhere, Repository } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
+import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
+import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
 import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
@@ -25,17 +27,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
     const inserted: Inserted<T>[] = [];
     for (const { entity, values } of rows) {
-      const { identifiers } = await this.methods(call).insert(fill(entity, values) as never);
+      const { identifiers } = await this.methods(call).insert(fill(entity, this.storable(values)) as never);
       inserted.push({ key: await this.exactKey(call, identifiers[0]?.['id']) });
     }
     return inserted;
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean> {
-    const sql = (each: unknown, field: Field): unknown =>
-      each === DATABASE_DEFAULT ? () => databaseDefault(field.column, this.database.dataSource) : each;
-    const written = new Map([...values].map(([field, each]) => [field, sql(each, field)]));
-    const entity = fill(entityOf(this.resource.options.entity, key), written);
+    const entity = fill(entityOf(this.resource.options.entity, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected !== 0;
   }
@@ -68,6 +67,16 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return entity !== null;
   }
 
+  /** With SQL for what TypeORM cannot persist. */
+  private storable(values: Values): Values {
+    const { dataSource } = this.database;
+    const sql = (value: unknown, { column }: Field): unknown =>
+      value === DATABASE_DEFAULT
+        ? () => databaseDefault(column, dataSource)
+        : (arraySql(value, column, dataSource) ?? value);
+    return new Map([...values].map(([field, value]) => [field, sql(value, field)]));
+  }
+
   private where(condition: Condition): FindOptionsWhere<T> {
     return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
@@ -84,8 +93,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
   private async exactKey(call: Call, key: unknown): Promise<unknown> {
-    if (!this.resource.schema.id.readsAsText || typeof key !== 'number' || Number.isSafeInteger(key)) return key;
-    const [row] = await (managerOf(call, this.database) ?? this.database.dataSource).query<{ key: string }[]>(
+    const { dataSource } = this.database;
+    const isRounded = this.resource.schema.id.textRead && typeof key === 'number' && !Number.isSafeInteger(key);
+    if (!isRounded || !isSqlite(dataSource)) return key;
+    const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ key: string }[]>(
       'SELECT CAST(last_insert_rowid() AS TEXT) AS "key"',
     );
     return row?.key;

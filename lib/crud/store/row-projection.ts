@@ -1,6 +1,7 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { StoredResource } from './record-access.js';
+import { unchanged } from '../../entities/value-types.js';
 import type { RawRow } from '../sql/statement.js';
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
@@ -36,12 +37,13 @@ export function compileRow<T extends object>(
 }
 
 /** From a value of the driver to the one that clients see. */
-export function compileRead({ column, type, reference, readsAsText }: Field, { driver }: DataSource) {
+export function compileRead({ column, type, reference, textRead }: Field, { driver }: DataSource) {
   // Values that no entity holds are not hydrated by the repository either.
-  const isHydrated = !reference && !readsAsText;
+  const hydrate = reference ? unchanged : (raw: unknown): unknown => driver.prepareHydratedValue(raw, column);
+  const read = textRead?.read ?? hydrate;
   return (raw: unknown): unknown => {
     if (raw === null || raw === undefined) return null;
-    const value: unknown = isHydrated ? driver.prepareHydratedValue(raw, column) : raw;
+    const value = read(raw);
     return value == null ? null : type.write(value);
   };
 }
@@ -51,5 +53,4 @@ export function selectRaw<T extends object>(query: SelectQueryBuilder<T>, field:
   query.addSelect(asRead(field, `${query.alias}.${field.property}`), alias);
 }
 
-export const asRead = ({ readsAsText }: Field, column: string): string =>
-  readsAsText ? `CAST(${column} AS TEXT)` : `(${column})`;
+export const asRead = ({ textRead }: Field, column: string): string => textRead?.select(column) ?? `(${column})`;

@@ -1,0 +1,170 @@
+/** Values that a driver or TypeORM would round, move or garble are read back as they were written. */
+import { types as pgTypes } from 'pg';
+import { AfterLoad, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { entityOf, type ColumnCase } from './column-cases.js';
+import { type CrudService, type DataPath, startCrud } from './service.js';
+
+const PATHS: readonly DataPath[] = ['compiled', 'repository'];
+
+@Entity()
+class Account {
+  @PrimaryGeneratedColumn({ type: 'bigint' })
+  id!: string;
+
+  @Column('bigint')
+  units!: string;
+
+  @Column('decimal', { precision: 30, scale: 10 })
+  amount!: string;
+
+  @Column('date')
+  day!: string;
+}
+
+const ACCOUNT = { units: '9007199254740993', amount: '12345678901234567890.1234567891', day: '2026-03-29' };
+
+/** What an application may set for its data source, or for the driver as a whole. */
+const SETTINGS: readonly [what: string, database: DatabaseName, dataSource: object, parsers?: readonly number[]][] = [
+  ['parseInt8', 'postgres', { parseInt8: true }],
+  ['global type parsers', 'postgres', {}, [20, 1700, 1082]],
+  ['a timezone far in the east', 'mariadb', { timezone: '+14:00' }],
+  ['a timezone far in the west', 'mariadb', { timezone: '-11:00' }],
+  ['numbers of JavaScript', 'mariadb', { supportBigNumbers: false, extra: { decimalNumbers: true } }],
+];
+
+describe.each(SETTINGS.filter(([, database]) => DATABASES.includes(database)))(
+  'with %s on %s',
+  (_what, database, dataSource, parsers = []) => {
+    it.each(PATHS)('[4.6] numbers and dates are exact, %s', async (path) => {
+      const known = parsers.map((oid) => [oid, pgTypes.getTypeParser(oid)] as const);
+      for (const oid of parsers) pgTypes.setTypeParser(oid, (text) => (oid === 1082 ? new Date(text) : Number(text)));
+      const service = await startCrud('express', {
+        database,
+        path,
+        entities: [Account],
+        dataSource,
+        resources: [
+          { entity: Account, endpoint: '/accounts', maxListSize: 5, aggregatableFields: ['units', 'amount', 'day'] },
+        ],
+      });
+      try {
+        const made = await service.post('/accounts', ACCOUNT);
+        expect([made.status, made.json.data]).toEqual([201, { id: 1, ...ACCOUNT }]);
+        for (let again = 0; again < 2; again += 1) {
+          const { json } = await service.get('/accounts/1');
+          expect(json.data).toEqual({ id: 1, ...ACCOUNT });
+          expect((await service.put('/accounts/1', json.data)).json.data).toEqual({ id: 1, ...ACCOUNT });
+        }
+        const { json } = await service.get('/accounts/aggregate?groupBy=day&sum=units,amount&max=units,amount,day');
+        const { units, amount, day } = ACCOUNT;
+        expect(json.data).toEqual([
+          { groupBy: { day }, count: 1, sum: { units, amount }, max: { units, amount, day } },
+        ]);
+      } finally {
+        for (const [oid, parser] of known) pgTypes.setTypeParser(oid, parser);
+        await service.close();
+      }
+    });
+  },
+);
+
+const LABELS = ['a,b', 'say "x"', 'back\\slash', '', 'null', '{}', 'plain'];
+const ARRAYS: readonly Pick<ColumnCase, 'name' | 'column' | 'valid'>[] = [
+  { name: 'bigints', column: { type: 'bigint', array: true }, valid: [['9007199254740993', 1], []] },
+  { name: 'numerics', column: { type: 'numeric', array: true }, valid: [['12345678901234567890.123', '1.50'], []] },
+  { name: 'dates', column: { type: 'date', array: true }, valid: [['2026-03-29', '2024-02-29'], []] },
+  { name: 'labels', column: { type: 'enum', enum: LABELS, array: true }, valid: [LABELS, ['a,b'], []] },
+  { name: 'levels', column: { type: 'enum', enum: [1, 2], array: true }, valid: [[2, 1], []] },
+  { name: 'words', column: { type: 'text', array: true }, valid: [LABELS, []] },
+  { name: 'moments', column: { type: 'timestamptz', array: true }, valid: [['2026-03-29T01:30:00.000Z'], []] },
+  { name: 'floats', column: { type: 'float8', array: true }, valid: [[0.1, -1e300], []] },
+  { name: 'jsons', column: { type: 'json', array: true }, valid: [[{ a: [1, 'b,"c'] }, 'text', 5, [true]], []] },
+  { name: 'jsonbs', column: { type: 'jsonb', array: true }, valid: [[{ a: [1, 'b,"c'] }, 'text', 5, [true]], []] },
+  { name: 'paths', column: { type: 'ltree', array: true }, valid: [['a.b', 'c'], []] },
+  { name: 'names', column: { type: 'citext', array: true }, valid: [['A,b', '"'], []] },
+  { name: 'maps', column: { type: 'hstore', hstoreType: 'object', array: true }, valid: [[{ a: '1,"' }, {}], []] },
+];
+
+(DATABASES.includes('postgres') ? describe : describe.skip).each(PATHS)('arrays on postgres, %s', (path) => {
+  const Lists = entityOf([...ARRAYS]);
+  let service: CrudService;
+  beforeAll(async () => {
+    service = await startCrud('express', {
+      database: 'postgres',
+      path,
+      entities: [Lists],
+      resources: [{ entity: Lists, endpoint: '/lists' }],
+    });
+  });
+  afterAll(() => service.close());
+
+  it.each(ARRAYS.map((each) => [each.name, each] as const))(
+    '[4.6] %s are read as they are written',
+    async (name, { valid }) => {
+      const empty = Object.fromEntries(ARRAYS.map((each) => [each.name, []]));
+      for (const value of valid) {
+        const made = await service.post('/lists', { ...empty, [name]: value });
+        expect([made.status, made.json]).toMatchObject([201, { data: { ...empty, [name]: value } }]);
+        const path = `/lists/${made.json.data.id}`;
+        const again = await service.put(path, (await service.get(path)).json.data);
+        expect([again.status, again.json.data]).toEqual([200, made.json.data]);
+      }
+    },
+  );
+});
+
+/** A listener that masks what it loads. In-place changes of an array count too. */
+@Entity()
+class Masked {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('bigint')
+  units!: string | number;
+
+  @Column('decimal', { precision: 12, scale: 2 })
+  amount!: string | number;
+
+  @Column('date')
+  day!: string;
+
+  @AfterLoad()
+  mask(): void {
+    this.units = 0;
+    this.amount = '0.00';
+    this.day = '2000-01-01';
+  }
+}
+
+describe.each(DATABASES)('values that a listener changes on %s', (database) => {
+  it('[4.6] are sent as the listener leaves them', async () => {
+    const Listed = database === 'postgres' ? withDays() : Masked;
+    const service = await startCrud('express', {
+      database,
+      entities: [Listed],
+      resources: [{ entity: Listed, endpoint: '/masked' }],
+    });
+    const sent = { units: '9007199254740993', amount: '12345.67', day: '2026-01-31' };
+    const { status, json } = await service.post(
+      '/masked',
+      Listed === Masked ? sent : { ...sent, days: ['2026-01-31'] },
+    );
+    const days = Listed === Masked ? {} : { days: [] };
+    expect([status, json.data]).toEqual([201, { id: 1, units: 0, amount: '0.00', day: '2000-01-01', ...days }]);
+    await service.close();
+  });
+});
+
+function withDays(): typeof Masked {
+  class MaskedDays extends Masked {
+    days!: Date[];
+    override mask(): void {
+      super.mask();
+      this.days.length = 0;
+    }
+  }
+  Column('date', { array: true })(MaskedDays.prototype, 'days');
+  Entity()(MaskedDays);
+  return MaskedDays;
+}
