@@ -138,6 +138,13 @@ describe('the pages', () => {
     expect(pageAt(path).text.split('\n').length - 1).toBeLessThanOrEqual(most);
   });
 
+  it('[issue 11] leave out TypeORM 0.3.29, whose includes through the repository are 500', async () => {
+    const { peerDependencies } = JSON.parse(await read('package.json')) as { peerDependencies: { typeorm: string } };
+    expect(peerDependencies.typeorm.split(' || ')).toEqual(['>=0.3.20 <0.3.29', '^0.3.30', '^1.0.0']);
+    expect(await read('README.md')).toContain('0.3.20 or later except 0.3.29');
+    expect(await read('docs/internals/compatibility.md')).toContain('### TypeORM 0.3.29');
+  });
+
   it('[1] explain every name that the package exports', async () => {
     const entries = ['lib/index.ts', 'lib/express/index.ts', 'lib/testing/index.ts'];
     const exports = (await Promise.all(entries.map(read))).join('\n');
