@@ -18,13 +18,13 @@ import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/error-observer.js';
+import { StartupFacts } from '../routes/startup-facts.js';
+import { ADMIN_ROLE } from '../http/principal.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
 import { Authenticator } from '../access/principal.js';
 import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
 import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
-import { authController } from './auth.controller.js';
-import { describeEndpoints } from './auth-document.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
@@ -38,7 +38,9 @@ import {
 } from './resolve-options.js';
 import { AuthEvents } from './auth-events.js';
 import { AccountTables, tableProviders } from './account-tables.js';
-import { FEATURES } from './features.js';
+import { describeEndpoints } from './endpoints/endpoint-document.js';
+import { AccountServices, endpointController } from './endpoints/endpoint.js';
+import { declaredFeatures } from './features.js';
 import { Logins } from './logins.js';
 import { Accounts } from './accounts.js';
 import { Background } from './background.js';
@@ -89,6 +91,7 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     },
     Registration,
     UserAccounts,
+    AccountServices,
     AccessRules,
     AccessDecision,
     AccessReport,
@@ -169,6 +172,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
+    if (this.options.administration) this.application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
   }
 
   /** @throws InvalidOptionError where the database lacks a table that an option needs */
@@ -215,19 +219,17 @@ const DESCRIBED = Symbol('declarest.authDescribed');
 
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options);
-  const features = FEATURES.filter(({ isDeclared }) => isDeclared(statics));
-  const controllers = [authController, ...features.flatMap((feature) => feature.controllers ?? [])].map((make) =>
-    make(statics),
-  );
+  const { endpoints, providers, tables } = declaredFeatures(statics);
+  const controller = endpointController(statics.authBasePath, endpoints);
   return {
     ...definition,
     module: AuthModule,
     global: true,
-    controllers,
+    controllers: [controller],
     providers: [
       mailerProvider(statics.mailer),
-      ...tableProviders(features.flatMap(({ tables = [] }) => tables)),
-      ...features.flatMap(({ providers = [] }) => providers),
+      ...tableProviders(tables),
+      ...providers,
       ...(definition.providers ?? []),
       {
         provide: AUTH_OPTIONS,
@@ -239,7 +241,7 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
         provide: DESCRIBED,
         inject: [Registration, AUTH_OPTIONS],
         useFactory: (registration: Registration, resolved: ResolvedAuthOptions) =>
-          describeEndpoints(controllers, registration, resolved),
+          describeEndpoints(controller, endpoints, registration, resolved),
       },
     ],
   };

@@ -1,50 +1,64 @@
-/** What each option adds to the module: routes, providers and tables. Nothing of it exists where the option is not set. */
-import type { Provider, Type } from '@nestjs/common';
+/** What each option adds to the module: endpoints, providers and tables. Nothing of it exists where the option is not set. */
+import type { Provider } from '@nestjs/common';
 import type { NeededTable } from './account-tables.js';
-import { administrationController } from './administration/administration.controller.js';
-import { profileController } from './administration/profile.controller.js';
 import type { ResolvedStaticOptions } from './auth.options.js';
+import { ADMINISTRATION_ENDPOINTS } from './endpoints/administration-endpoints.js';
+import type { Endpoint } from './endpoints/endpoint.js';
+import { RESET_ENDPOINTS, VERIFICATION_ENDPOINTS } from './endpoints/link-endpoints.js';
+import { LOGIN_ENDPOINTS } from './endpoints/login-endpoints.js';
+import { PROFILE_ENDPOINTS } from './endpoints/profile-endpoints.js';
+import { SESSION_ENDPOINTS } from './endpoints/session-endpoints.js';
 import { AccountToken } from './passwords/account-token.js';
 import { AccountTokens } from './passwords/account-tokens.js';
-import { resetController, verificationController } from './passwords/link.controllers.js';
 import { MailedLinks } from './passwords/mailed-links.js';
 import { VerifiedEmail } from './passwords/verified-email.js';
 import { AuthSession } from './sessions/auth-session.js';
 import { RefreshTokens } from './sessions/refresh-tokens.js';
 import { SessionChecks } from './sessions/session-checks.js';
-import { sessionController } from './sessions/session.controller.js';
 import { SessionStore } from './sessions/session-store.js';
 import { Sessions } from './sessions/sessions.js';
 import { ThrottleCount } from './throttle/throttle-count.js';
 
-export interface AuthFeature {
+interface AuthFeature {
   readonly isDeclared: (options: ResolvedStaticOptions) => boolean;
-  /** A function makes each, because routes are metadata of the class. */
-  readonly controllers?: readonly ((options: ResolvedStaticOptions) => Type<unknown>)[];
+  readonly endpoints?: readonly Endpoint[];
   readonly providers?: readonly Provider[];
   readonly tables?: readonly NeededTable[];
 }
 
-export const FEATURES: readonly AuthFeature[] = [
+const FEATURES: readonly AuthFeature[] = [
+  { isDeclared: () => true, endpoints: LOGIN_ENDPOINTS },
   {
     isDeclared: ({ sessions }) => sessions !== undefined,
-    controllers: [sessionController, profileController],
+    endpoints: [...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
     providers: [SessionStore, RefreshTokens, SessionChecks, Sessions],
     tables: [{ entity: AuthSession, option: 'sessions' }],
   },
   {
     isDeclared: ({ passwordReset, requireVerified }) => passwordReset || requireVerified,
-    controllers: [verificationController],
+    endpoints: VERIFICATION_ENDPOINTS,
     providers: [AccountTokens, MailedLinks],
     tables: [
       { entity: AccountToken, option: 'passwordReset` or `requireVerified' },
       { entity: VerifiedEmail, option: 'passwordReset` or `requireVerified' },
     ],
   },
-  { isDeclared: ({ passwordReset }) => passwordReset, controllers: [resetController] },
-  { isDeclared: ({ administration }) => administration, controllers: [administrationController] },
+  { isDeclared: ({ passwordReset }) => passwordReset, endpoints: RESET_ENDPOINTS },
+  { isDeclared: ({ administration }) => administration, endpoints: ADMINISTRATION_ENDPOINTS },
   {
     isDeclared: ({ throttle }) => throttle?.storage === 'database',
     tables: [{ entity: ThrottleCount, option: 'throttle' }],
   },
 ];
+
+/** What the declared features add. */
+export function declaredFeatures(options: ResolvedStaticOptions) {
+  const declared = FEATURES.filter(({ isDeclared }) => isDeclared(options));
+  return {
+    endpoints: declared
+      .flatMap(({ endpoints = [] }) => endpoints)
+      .filter((endpoint) => endpoint.isDeclared?.(options) ?? true),
+    providers: declared.flatMap(({ providers = [] }) => providers),
+    tables: declared.flatMap(({ tables = [] }) => tables),
+  };
+}

@@ -2,7 +2,8 @@
  * Compares the compiled decision with the naive model, for random applications. `npm run proof:rules` is the full run. A
  * failing application is reduced and printed with the PROOF_SEED that repeats it.
  */
-import { authController } from '../../lib/auth/auth.controller.js';
+import { endpointController } from '../../lib/auth/endpoints/endpoint.js';
+import { LOGIN_ENDPOINTS } from '../../lib/auth/endpoints/login-endpoints.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import {
@@ -141,7 +142,7 @@ async function withPolicies({ requirements }: Access, satisfies: readonly string
 
 const handlers = new Map<unknown, ControllerMethod>();
 
-const auth = authController({ authBasePath: '/auth', registration: true } as Parameters<typeof authController>[0]);
+const auth = endpointController('/auth', LOGIN_ENDPOINTS);
 
 /** The package's own one, or a method of a class with these decorators. */
 function handlerOf({ own, said }: RandomRoute): ControllerMethod {

@@ -1,0 +1,104 @@
+/** The endpoints of mailed links: new passwords, and the verification of addresses. */
+import { authFailure } from '../../documents/failures.js';
+import { closedObject } from '../../documents/operation-document.js';
+import { readTexts } from '../user-checks.js';
+import { DONE, EMAIL, INVALID, LIMITED, NEW_PASSWORD, SECRET, TEXT, WRONG_PASSWORD } from './endpoint-document.js';
+import type { Endpoint, With } from './endpoint.js';
+
+const MAILED = { success: true, message: 'If the address is known, a mail was sent' };
+const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
+const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
+
+type LinkEndpoint = Endpoint<With<'links'>>;
+
+/** Those of verification, which the option `passwordReset` needs too. */
+export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
+  {
+    name: 'verifyEmail',
+    route: 'POST verify',
+    access: 'public',
+    status: 204,
+    body: 'required',
+    async run({ attempts, links }, { body, address }) {
+      const { token } = readTexts(body, ['token']);
+      await attempts.run({ action: 'link', address }, () => links.verify(token));
+    },
+    describe: () => ({
+      summary: 'Confirm an e-mail address',
+      body: closedObject({ token: LINK_TOKEN }),
+      responses: { ...DONE, ...INVALID, ...WRONG_LINK, ...LIMITED },
+    }),
+  },
+  {
+    name: 'resendVerification',
+    route: 'POST verify/resend',
+    access: 'public',
+    status: 202,
+    body: 'required',
+    run({ links }, { body, address }) {
+      links.ask('verify', readTexts(body, ['email']).email, address);
+      return MAILED;
+    },
+    describe: ({ accepted }) => ({
+      summary: 'Ask for another link to confirm the address',
+      body: closedObject({ email: EMAIL }),
+      responses: { 202: accepted, ...INVALID },
+    }),
+  },
+  {
+    name: 'changeEmail',
+    route: 'POST email',
+    access: 'authenticated',
+    status: 202,
+    body: 'required',
+    async run({ logins, links }, { body, user: signedIn, request, address }) {
+      const { password, email } = readTexts(body, ['password', 'email']);
+      const user = await logins.repeatPassword(signedIn(), password, request);
+      await links.startEmailChange(user, email, address);
+      return { success: true, message: 'A mail was sent to the new address' };
+    },
+    describe: ({ accepted }) => ({
+      summary: 'Change the own e-mail address',
+      description: 'The new address counts when the link that is mailed to it is used.',
+      body: closedObject({ password: SECRET, email: EMAIL }),
+      responses: { 202: accepted, ...INVALID, ...WRONG_PASSWORD, ...LIMITED },
+    }),
+  },
+];
+
+export const RESET_ENDPOINTS: readonly LinkEndpoint[] = [
+  {
+    name: 'forgotPassword',
+    route: 'POST password/forgot',
+    access: 'public',
+    status: 202,
+    body: 'required',
+    run({ links }, { body, address }) {
+      links.ask('reset', readTexts(body, ['email']).email, address);
+      return MAILED;
+    },
+    describe: ({ accepted }) => ({
+      summary: 'Ask for a new password',
+      description: 'The answer is the same for known and unknown addresses.',
+      body: closedObject({ email: EMAIL }),
+      responses: { 202: accepted, ...INVALID },
+    }),
+  },
+  {
+    name: 'resetPassword',
+    route: 'POST password/reset',
+    access: 'public',
+    status: 204,
+    body: 'required',
+    async run({ attempts, links }, { body, address }) {
+      const { token, password } = readTexts(body, ['token', 'password']);
+      await attempts.run({ action: 'link', address }, () => links.reset(token, password));
+    },
+    describe: () => ({
+      summary: 'Set a new password',
+      description: 'Ends all sessions.',
+      body: closedObject({ token: LINK_TOKEN, password: NEW_PASSWORD }),
+      responses: { ...DONE, ...INVALID, ...WRONG_LINK, ...LIMITED },
+    }),
+  },
+];
