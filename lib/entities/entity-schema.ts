@@ -46,9 +46,22 @@ const isInternal = (column: ColumnMetadata): boolean =>
   TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
 
 const DATES = ['isCreateDate', 'isUpdateDate', 'isDeleteDate'] as const;
-const GENERATED = ['isPrimary', 'isGenerated', ...DATES, 'isVersion', 'isDiscriminator', 'isVirtualProperty'] as const;
+const GENERATED = ['isGenerated', ...DATES, 'isVersion', 'isDiscriminator', 'isVirtualProperty'] as const;
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
+
+/** What gives a new record its key. A listener may do it, where the client sends none. */
+function keyGenerator(column: ColumnMetadata, { driver }: DataSource, metadata: EntityMetadata) {
+  const isReturned = column.default !== undefined && driver.isReturningSqlSupported('insert');
+  if (isGenerated(column) || isReturned) return 'database';
+  const initial = (): unknown => initialValue(column, newEntity(metadata));
+  const first = initial();
+  // A key that is made of the time differs after a millisecond. A constant is none.
+  const start = first === undefined ? 0 : Date.now();
+  while (Date.now() === start);
+  if (String(first) !== String(initial())) return 'class';
+  return metadata.beforeInsertListeners.length > 0 ? 'listener' : undefined;
+}
 
 /**
  * @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4
@@ -81,6 +94,8 @@ export function describeEntity(
     const path = (reference ? `${property}Id` : property).split('.');
     const types = typesOf(column);
     const isHidden = property.split('.').some((name, depth) => excluded.get(types[depth])?.has(name));
+    const generator = column.isPrimary ? keyGenerator(column, dataSource, metadata) : undefined;
+    const isWritten = !isGenerated(column) && (generator === undefined || generator === 'listener');
     return {
       path,
       name: path.join('.'),
@@ -89,9 +104,11 @@ export function describeEntity(
       type: guarded(valueTypeOf(column, dataSource), guard, property, roles),
       nullable: column.isNullable,
       readable: column.isSelect && !isHidden,
-      insertable: !isGenerated(column) && column.isInsert,
-      updatable: !isGenerated(column) && column.isUpdate,
-      hasDefault: column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
+      insertable: isWritten && column.isInsert,
+      updatable: isWritten && column.isUpdate && !column.isPrimary,
+      hasDefault: column.isPrimary
+        ? generator !== undefined
+        : column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
       reference,
       textRead: textReadOf(column, dataSource),
       isNarrow: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),

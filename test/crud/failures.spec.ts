@@ -478,14 +478,17 @@ class Fixed {
   name!: string;
 }
 
-it('[4.6] returns 409 for an ignored record whose constructor gives the key of another record', async () => {
+it('[4.6] returns 409 for an ignored record with the key of another record', async () => {
   const resources = [{ entity: Fixed, endpoint: '/fixed', enablePagination: true }];
   const service = await startCrud('express', { entities: [Fixed], resources, path: 'compiled' });
   await service.dataSource.query(
     `CREATE TRIGGER ignores BEFORE INSERT ON fixed WHEN EXISTS (SELECT 1 FROM fixed) BEGIN SELECT RAISE(IGNORE); END`,
   );
-  expect((await service.post('/fixed', { name: 'first' })).json.data).toEqual({ id: 'fixed', name: 'first' });
-  expect((await service.post('/fixed', { name: 'second' })).status).toBe(409);
+  expect((await service.post('/fixed', { id: 'fixed', name: 'first' })).json.data).toEqual({
+    id: 'fixed',
+    name: 'first',
+  });
+  expect((await service.post('/fixed', { id: 'fixed', name: 'second' })).status).toBe(409);
   await service.close();
 });
 

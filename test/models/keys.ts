@@ -182,13 +182,13 @@ export const KEYS: readonly Model[] = [
   {
     entity: Asset,
     records: (of) => [
-      { label: 'A desk', countryCode: of(Country)['code'] },
-      { label: 'B chair', countryCode: null },
+      { label: 'A desk', countryId: of(Country)['code'] },
+      { label: 'B chair', countryId: null },
     ],
     change: { label: 'A table' },
     by: 'label',
-    queries: ['include=country', 'filter[country.name]=Belgium', 'filter[countryCode]=BE'],
-    options: { includableRelations: ['country'], filterableFields: ['label', 'countryCode', 'country.name'] },
+    queries: ['include=country', 'filter[country.name]=Belgium', 'filter[countryId]=BE'],
+    options: { includableRelations: ['country'], filterableFields: ['label', 'countryId', 'country.name'] },
   },
   {
     entity: AppSetting,

@@ -1,7 +1,7 @@
 /** The options of a resource. */
 import type { Type } from '@nestjs/common';
 import type { ListOptions } from './list-options.js';
-import type { FieldName, ManyRelationName } from './record-types.js';
+import type { OptionField, ManyRelationName } from './record-types.js';
 import type { OperationName } from './operations.js';
 import type { RecordSchemas } from './standard-schema.js';
 import type { Scope } from './scope.js';
@@ -38,7 +38,7 @@ export interface OwnerOptions<F extends string = string> {
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
-   * A TypeORM entity with a generated `id`, known to the data source.
+   * A TypeORM entity that the data source knows.
    *
    * @example entity: Article
    */
@@ -101,6 +101,13 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   requireIfMatch?: boolean;
   /**
+   * POST and batches take the primary key, as they do where nothing generates it. A key that is taken is 409.
+   *
+   * @default false
+   * @example clientId: true
+   */
+  clientId?: boolean;
+  /**
    * A POST with an `Idempotency-Key` writes once: a repeated one gets the stored answer. Needs the entity `IdempotencyKey`
    * in the data source, which `autoLoadEntities` and `CrudModule.forFeature` add.
    *
@@ -145,7 +152,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * @default none
    * @example owner: { field: 'ownerId', reads: true, except: ['ADMIN'] }
    */
-  owner?: FieldName<NoInfer<T>> | OwnerOptions<FieldName<NoInfer<T>>>;
+  owner?: OptionField<NoInfer<T>> | OwnerOptions<OptionField<NoInfer<T>>>;
   /**
    * Who may read and write single fields. What a caller may not read is an unknown name to them, also in filters and
    * sorts. What they may not write is 400, unless it is unchanged.
@@ -153,5 +160,5 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * @default everyone may read and write every column that is not generated
    * @example fieldPermissions: { notes: { read: ['EDITOR'], write: ['EDITOR'] }, slug: { write: 'once' } }
    */
-  fieldPermissions?: { readonly [K in FieldName<NoInfer<T>>]?: FieldPermission };
+  fieldPermissions?: { readonly [K in OptionField<NoInfer<T>>]?: FieldPermission };
 }

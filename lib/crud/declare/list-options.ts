@@ -1,7 +1,7 @@
 /** The options of a resource that lists and other reads depend on. */
 import type { Type } from '@nestjs/common';
 import type { GeneratedController } from './generated-controller.js';
-import type { FieldName, FilterableName, RelationPath, SortText } from './record-types.js';
+import type { OptionField, FilterableName, RelationPath, SortText } from './record-types.js';
 
 /** How lists are paged; `true` by number. */
 export type Paging = boolean | 'cursor' | 'both';
@@ -60,14 +60,14 @@ export interface ListOptions<T extends object> {
    * @default [] there is no such endpoint
    * @example aggregatableFields: ['total', 'customerId']
    */
-  aggregatableFields?: readonly FieldName<NoInfer<T>>[];
+  aggregatableFields?: readonly OptionField<NoInfer<T>>[];
   /**
    * Fields of the entity that can be searched: readable text or number columns.
    *
    * @default []
    * @example enableSearch: true, searchableFields: ['title', 'slug']
    */
-  searchableFields?: readonly FieldName<NoInfer<T>>[];
+  searchableFields?: readonly OptionField<NoInfer<T>>[];
   /**
    * Fields that lists and searches can be filtered by: `?filter[price][gte]=10`. `true` stands for every readable column
    * that can be compared. A path such as `author.name` names a column of a related entity.
@@ -82,7 +82,7 @@ export interface ListOptions<T extends object> {
    * @default [] `sort` is an unknown parameter
    * @example sortableFields: ['publishedAt', 'title']
    */
-  sortableFields?: readonly FieldName<NoInfer<T>>[];
+  sortableFields?: readonly OptionField<NoInfer<T>>[];
   /**
    * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
    *

@@ -53,7 +53,7 @@ type WithEmbedded<R> = { [K in Text<keyof R>]: K | `${K}.${WithinOf<R[K]>}` }[Te
 /** The names of an entity's fields: `name`, `authorId`, `address.city`. */
 export type FieldName<T> = IsAny<T> extends true ? string : WithEmbedded<Required<CrudRecord<T>>>;
 
-type SortKey<T> = FieldName<T> | `-${FieldName<T>}`;
+type SortKey<T> = OptionField<T> | `-${OptionField<T>}`;
 
 /** In the syntax of `sort`. TypeScript checks the first key, and startup all of them. */
 export type SortText<T> = SortKey<T> | `${SortKey<T>},${string}`;
@@ -61,16 +61,24 @@ export type SortText<T> = SortKey<T> | `${SortKey<T>},${string}`;
 /** The entity on the other side of a relation. */
 type RelatedOf<V> = ResolvedValue<V> extends readonly (infer R)[] ? R : ResolvedValue<V>;
 
+/** Other objects may be entities: one whose key is not `id` cannot be told from an embedded object. */
+type NoEntity = string | number | bigint | boolean | Date | Uint8Array | AnyFunction | readonly unknown[];
+
 type RelationOf<T> = {
-  [K in Text<keyof T>]: IsAny<T[K]> extends true ? never : RelatedOf<T[K]> extends Related ? K : never;
+  [K in Text<keyof T>]: IsAny<T[K]> extends true ? never : RelatedOf<T[K]> extends NoEntity ? never : K;
 }[Text<keyof T>];
+
+/** The names of an entity's fields in options, also of references to entities whose key is not `id`. */
+export type OptionField<T> =
+  | FieldName<T>
+  | { [K in RelationOf<T>]: ResolvedValue<T[K]> extends readonly unknown[] ? never : `${K}Id` }[RelationOf<T>];
 
 /** The names of an entity's fields, and of those of related entities: `status`, `author.name`. */
 export type FilterableName<T> =
-  | FieldName<T>
+  | OptionField<T>
   | (IsAny<T> extends true
       ? string
-      : { [K in RelationOf<T>]: `${K}.${FieldName<RelatedOf<T[K]>> | DeepName}` }[RelationOf<T>]);
+      : { [K in RelationOf<T>]: `${K}.${OptionField<RelatedOf<T[K]>> | DeepName}` }[RelationOf<T>]);
 
 /** A path through several relations, which is checked at startup. */
 type DeepName = `${string}.${string}`;

@@ -27,7 +27,7 @@ import { refuseCombinations } from './option-combinations.js';
 import { ScopeReference } from './scope.js';
 import { isSchema, type RecordSchemas } from './standard-schema.js';
 
-export const EXPECTED_KEY = 'an entity with a single primary key named `id`';
+export const EXPECTED_KEY = 'an entity with a single primary key';
 export const KEY_ADVICE =
   'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
 
@@ -102,6 +102,7 @@ const OPTIONS = {
   ),
   deletedRoles: namesOf('role names', 'ADMIN'),
   requireIfMatch: flag(),
+  clientId: flag(),
   enableIdempotency: flag(),
   validationSchema: row<RecordSchemas>(
     {},

@@ -47,8 +47,12 @@ function successesOf(
     const { id } = resource.schema;
     const value = exampleOf(id.type.schemas.answer, schemas);
     const content = [
-      { type: 'application/x-ndjson', schema: { type: 'string' }, example: `${JSON.stringify({ id: value })}\n` },
-      { type: 'text/csv', schema: { type: 'string' }, example: `id\r\n${String(value)}\r\n` },
+      {
+        type: 'application/x-ndjson',
+        schema: { type: 'string' },
+        example: `${JSON.stringify({ [id.name]: value })}\n`,
+      },
+      { type: 'text/csv', schema: { type: 'string' }, example: `${id.name}\r\n${String(value)}\r\n` },
     ];
     return { [status]: { description: 'The file: a record in each line, or CSV.', content, ...withHeaders } };
   }

@@ -4,6 +4,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { acceptsNull, orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { closedObject, described, openObject, refTo, type NamedSchema } from '../../documents/operation-document.js';
 import type { FieldPermission } from '../declare/crud-options.js';
+import { isInsertable } from '../rows/field-permissions.js';
 import type { DescribedResource } from './described-resource.js';
 import type { ResourceNames } from './names.js';
 
@@ -106,7 +107,7 @@ function fieldOfBody({ resource, narrow }: Described, field: Field, kind: Kind):
   const isFixed = [...resource.pathParameters.values()].includes(field);
   const isNever =
     write === 'never' || (isOwner && owner.except.length === 0) || (write === 'once' && kind !== 'create');
-  const mayWrite = (kind === 'create' ? field.insertable : field.updatable) && !isNever;
+  const mayWrite = (kind === 'create' ? isInsertable(field, resource.options) : field.updatable) && !isNever;
   const path = field.path;
   if (!mayWrite || isFixed) {
     // What GET answered can be sent back.

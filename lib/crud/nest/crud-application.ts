@@ -5,8 +5,6 @@ import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, EntityMetadata, Repository } from 'typeorm';
 import { DataSources } from '../../database/connections.js';
 import { guardOf } from '../../entities/entity-guard.js';
-import type { Field } from '../../entities/entity-schema.js';
-import type { HttpRequest } from '../../http/request-facts.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/principal.js';
 import { applicationOf, type Application } from '../../routes/application.js';
@@ -15,7 +13,6 @@ import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../decla
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
-import { permissionsOf } from '../rows/field-permissions.js';
 import type { Relation } from '../sql/condition.js';
 import { assertReadable } from '../store/compilability.js';
 import { Database } from '../store/database.js';
@@ -104,11 +101,8 @@ export class CrudApplication {
     return this.databaseFor(assertKnown(options, dataSource));
   }
 
-  /** The fields of a resource that clients may read, without those that the caller may. */
-  hiddenFields(options: ResolvedCrudOptions, request: HttpRequest): readonly Field[] {
-    const { schema, fieldPermissions } = this.resourceOf(options, this.databaseOf(options).dataSource);
-    const { canRead } = permissionsOf(fieldPermissions, request);
-    return schema.fields.filter((field) => field.readable && !canRead(field));
+  resourceFor(options: ResolvedCrudOptions): Resource<object> {
+    return this.resourceOf(options, this.databaseOf(options).dataSource);
   }
 
   private get registrations(): readonly Registered[] {

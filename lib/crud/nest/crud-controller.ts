@@ -119,10 +119,13 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
         const call = beginCall(OPERATIONS[name].verb !== RequestMethod.GET);
         // An override that calls `super` without the query of its request means that one.
         const { state } = call;
-        if (state && query >= 0 && parameters[query] === undefined && state.handler === Reflect.get(this, name))
-          parameters[query] = rawQueryOf(state.request) as never;
+        const plan = planOf(resolved, this);
+        if (state && state.handler === Reflect.get(this, name)) {
+          state.key = plan.schema.id.name;
+          if (query >= 0 && parameters[query] === undefined) parameters[query] = rawQueryOf(state.request) as never;
+        }
         if (call.request && !state) expandRoles(call.request, this[MODULE_REF_VALUE]);
-        return run(planOf(resolved, this), call, this as GeneratedHooks<object>, ...parameters);
+        return run(plan, call, this as GeneratedHooks<object>, ...parameters);
       },
     };
     Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });

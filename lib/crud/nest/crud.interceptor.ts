@@ -21,7 +21,8 @@ const interceptor = (isCreation: boolean): NestInterceptor => ({
   intercept(context, next) {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
-    const finish = (answer: unknown): unknown => finishResponse(context, isCreation, factsOf(state, answer), answer);
+    const finish = (answer: unknown): unknown =>
+      finishResponse(context, isCreation && (state.key ?? 'id'), factsOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));
   },
 });
@@ -33,11 +34,11 @@ export const locationInterceptor = interceptor(true);
 /** Sets status, `Location`, `ETag` and `X-Total-Count`, and answers `If-None-Match` with 304. @returns the body */
 export function finishResponse(
   context: ExecutionContext,
-  isCreation: boolean,
+  created: string | false,
   facts: AnswerFacts | undefined,
   answer: unknown,
 ): unknown {
-  if (isCreation) setLocation(context, answer);
+  if (created) setLocation(context, answer, created);
   if (!facts) return answer;
   const { status, etag, total } = facts;
   const http = context.switchToHttp();
@@ -54,9 +55,9 @@ export function finishResponse(
   return undefined;
 }
 
-/** Sets `Location` (RFC 9110 §15.3.2) where the answer is 201 with a record that has an `id`. */
-function setLocation(context: ExecutionContext, answer: unknown): void {
-  const id = (answer as { readonly data?: { readonly id?: unknown } | null } | null | undefined)?.data?.id;
+/** Sets `Location` (RFC 9110 §15.3.2) where the answer is 201 with a record that has its key. */
+function setLocation(context: ExecutionContext, answer: unknown, key: string): void {
+  const id = (answer as { readonly data?: Readonly<Record<string, unknown>> | null } | null | undefined)?.data?.[key];
   const http = context.switchToHttp();
   const response = http.getResponse<Response>();
   if (response.statusCode !== (HttpStatus.CREATED as number) || (typeof id !== 'string' && typeof id !== 'number'))

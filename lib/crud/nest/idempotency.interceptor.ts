@@ -35,6 +35,7 @@ import {
   locationInterceptor,
   type Response,
 } from './crud.interceptor.js';
+import { permissionsOf } from '../rows/field-permissions.js';
 import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
 import { isCreation, serves } from './routes.js';
@@ -64,7 +65,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const [request, response] = [http.getRequest<HttpRequest>(), http.getResponse<Response>()];
     const options = optionsOf(context.getClass()) as ResolvedCrudOptions;
     const crud = crudApplicationOf(this.moduleRef);
-    const database = crud.databaseOf(options);
+    const { database, schema, fieldPermissions } = crud.resourceFor(options);
+    const created = creates && schema.id.name;
     const id = hashOf([userIdOf(request), pathOf(request), key]);
     const fingerprint = hashOf([queryOf(request), jsonBodyOf(request)]);
     const keyed: KeyedRequest = { id, fingerprint, response, answers: new Map() };
@@ -74,10 +76,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
       const known = await findStoredAnswer(database, id);
       if (known) {
         const { etag, answer } = replay(known, fingerprint, response);
-        const hidden = crud.hiddenFields(options, request);
+        const { canRead } = permissionsOf(fieldPermissions, request);
+        const hidden = schema.fields.filter((field) => field.readable && !canRead(field));
         hideFields(answer, hidden);
         const facts = etag === null || hidden.some(({ column }) => column.isVersion) ? undefined : { etag };
-        return finishResponse(context, creates, facts, answer);
+        return finishResponse(context, created, facts, answer);
       }
       const steps = idempotencySteps(keyed);
       // An override may write several times, and to other resources.
@@ -88,7 +91,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       );
       const answer: unknown = await lastValueFrom(handled, { defaultValue: undefined });
       if (keyed.stored) await finishStoredAnswer(database, keyed, answer);
-      return finishResponse(context, creates, factsOf(keyed, answer), answer);
+      return finishResponse(context, created, factsOf(keyed, answer), answer);
     } catch (error) {
       throw error instanceof KeyTaken ? stillRunning(response) : error;
     } finally {

@@ -22,7 +22,7 @@ export async function patchMany<T extends object>(
   const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
   const patch = async (each: readonly unknown[], nameOf: NameItem): Promise<T[]> => {
     const patches = await checkItems(each, nameOf, (item) => readPatch(item, id));
-    refuseDuplicates(patches, id, (index) => `${nameOf(index)}.id`);
+    refuseDuplicates(patches, id, (index) => `${nameOf(index)}.${id.name}`);
     const task = await beginTask(plan, call, 'patchMany');
     const targets = patches.map((patched) => targetOf(task, patched));
     const sent = patches.map(({ body: patch }) => readBody(task, patch, 'patch'));

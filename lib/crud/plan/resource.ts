@@ -2,7 +2,6 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
-import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { isGenerated } from '../declare/operations.js';
@@ -146,18 +145,9 @@ export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
   const { primaryColumns, columns, relations } = metadata;
   const [id, ...others] = primaryColumns;
-  if (id?.propertyPath !== 'id' || others.length > 0) {
+  if (!id || id.embeddedMetadata || others.length > 0) {
     const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
     return refuseOption(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
-  }
-  const isGenerated =
-    id.isGenerated ||
-    (id.default !== undefined && dataSource.driver.isReturningSqlSupported('insert')) ||
-    metadata.beforeInsertListeners.length > 0 ||
-    initialValue(id, newEntity(metadata)) !== undefined;
-  if (!isGenerated) {
-    const advice = `${KEY_ADVICE}, give the column a default on a database that returns generated values (PostgreSQL, MariaDB), or set it in a @BeforeInsert() method`;
-    refuseOption(options, 'entity', 'an entity with a generated `id`', 'one that nothing generates', advice);
   }
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {
@@ -168,8 +158,8 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
   if (composite) {
     const expected = 'an entity whose relations have one join column each';
-    const got = `\`${composite.propertyName}\` with several`;
-    refuseOption(options, 'entity', expected, got, 'refer to an entity with a single primary key');
+    const advice = 'refer to an entity with a single primary key';
+    refuseOption(options, 'entity', expected, `\`${composite.propertyName}\` with several`, advice);
   }
 }
 

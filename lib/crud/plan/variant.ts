@@ -67,7 +67,7 @@ function namedRoles({ fieldPermissions, owner, options }: Resource<object>): rea
 /** @param request of any caller with the roles of the variant */
 function compileVariant(resource: Resource<object>, relations: Relations, request: HttpRequest | undefined): Variant {
   const { owner, fieldPermissions, deletion, list, listWithDeleted, options } = resource;
-  const all = permissionsOf(fieldPermissions, request);
+  const all = permissionsOf(fieldPermissions, request, options);
   const isOwnerBound = owner !== undefined && isBound(owner, request);
   const choosesDeleted = hasAnyRole(request, options.deletedRoles);
   const readable = (parameters: ListParameters): ListParameters =>

@@ -44,13 +44,13 @@ export function readItem(item: unknown): JsonObject {
   throw invalidBatch([{ field: '', message: `must be an object, got ${describeJson(item)}` }]);
 }
 
-/** An item with its `id`. @throws 400 */
-export function readPatch(item: unknown, { type }: Field): BatchTarget & { readonly body: JsonObject } {
-  const { id, ...body } = readItem(item);
-  if (id === undefined || id === null) throw invalidBatch([{ field: 'id', message: 'is required' }]);
+/** An item with its key. @throws 400 */
+export function readPatch(item: unknown, { name, type }: Field): BatchTarget & { readonly body: JsonObject } {
+  const { [name]: id, ...body } = readItem(item);
+  if (id === undefined || id === null) throw invalidBatch([{ field: name, message: 'is required' }]);
   const reading = type.read(id);
   if ('value' in reading) return { key: reading.value, id: String(id), body };
-  throw invalidBatch([{ field: 'id', message: `must be ${reading.expected}, got ${describeJson(id)}` }]);
+  throw invalidBatch([{ field: name, message: `must be ${reading.expected}, got ${describeJson(id)}` }]);
 }
 
 /** @throws 400 where two targets are one record */

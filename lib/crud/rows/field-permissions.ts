@@ -4,13 +4,18 @@ import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { FieldPermission } from '../declare/crud-options.js';
+import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPath } from '../query/field-path.js';
 
 export type FieldPermissions = ReadonlyMap<Field, FieldPermission>;
+const NONE = { clientId: false };
 
-export function permissionsOf(fields: FieldPermissions, request: HttpRequest | undefined): Permissions {
-  if (fields.size === 0) return UNRESTRICTED;
+export const isInsertable = ({ insertable, column }: Field, { clientId }: Pick<ResolvedCrudOptions, 'clientId'>) =>
+  insertable || (clientId && column.isPrimary);
+
+export function permissionsOf(fields: FieldPermissions, request: HttpRequest | undefined, options = NONE): Permissions {
+  if (fields.size === 0 && !options.clientId) return UNRESTRICTED;
   const isAllowed = (rule: 'never' | 'once' | readonly string[] | undefined): boolean =>
     rule === undefined || (typeof rule === 'object' && hasAnyRole(request, rule));
   const unreadable = new Set<Field>();
@@ -24,7 +29,7 @@ export function permissionsOf(fields: FieldPermissions, request: HttpRequest | u
   }
   return {
     canRead: (field) => field.readable && !unreadable.has(field),
-    canInsert: (field) => field.insertable && !unset.has(field),
+    canInsert: (field) => isInsertable(field, options) && !unset.has(field),
     canUpdate: (field) => field.updatable && !fixed.has(field),
   };
 }

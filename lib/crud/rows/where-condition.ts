@@ -54,7 +54,8 @@ function conditionOfRelation(
     throw new TypeError(`The scope of ${relation.entityMetadata.name} needs a condition on ${relation.propertyPath}.`);
   const related = database.describe(target);
   const isRecord = typeof target.target === 'function' && value instanceof target.target;
-  const where = isRecord ? { id: (value as { id?: unknown }).id } : value;
+  const { property, column } = related.id;
+  const where = isRecord ? { [property]: column.getEntityValue(value) as unknown } : value;
   const part = and(conditionOfWhere(where, target, database), existing(related));
   return { kind: 'related', relation, part };
 }

@@ -16,6 +16,8 @@ export interface RequestState {
   readonly handler: object;
   /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
   readonly answers: Map<unknown, AnswerFacts>;
+  /** The name of the key, of the resource whose operation the handler is, once that has begun. */
+  key?: string;
   /** Of a request with an `Idempotency-Key`: makes its row a part of the first transaction of the resource. */
   readonly idempotency?: IdempotencyOf | undefined;
 }

@@ -114,11 +114,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const { rows: returned, affected, insertedKey } = await this.execute(call, statement, values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
-    return rows.map(({ entity }, index) => {
+    return rows.map(({ entity, values: sent }, index) => {
       if (isIgnored) return undefined;
       const { id } = this.resource.schema;
       const row = returned[index];
-      const key: unknown = this.idColumn.getEntityValue(entity) ?? row?.[this.idColumn.databaseName] ?? insertedKey;
+      const given = sent.get(id) ?? (this.idColumn.getEntityValue(entity) as unknown);
+      const key = given ?? row?.[this.idColumn.databaseName] ?? insertedKey;
       return { key: id.textRead ? id.type.write(key) : key, record: row && recordOf?.(row) };
     });
   }

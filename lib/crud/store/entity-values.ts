@@ -62,13 +62,13 @@ export const valueOf = (field: Field, record: object | undefined): unknown => va
 
 /**
  * An entity of a record that is in the table. TypeORM writes each enumerable property, also of the prototype. Listeners
- * see the id and what the prototype has, which are not enumerable: so no statement sets them.
+ * see the key and what the prototype has, which are not enumerable: so no statement sets them.
  */
-export function entityOf<T extends object>({ prototype }: Type<T>, key: unknown): T {
+export function entityOf<T extends object>({ prototype }: Type<T>, { property }: Field, key: unknown): T {
   const entity = Object.create(prototype as object) as T;
   const hidden = { enumerable: false, configurable: true };
   for (const name in entity) Object.defineProperty(entity, name, { ...findProperty(prototype, name), ...hidden });
-  return Object.defineProperty(entity, 'id', { value: key, writable: true, ...hidden });
+  return Object.defineProperty(entity, property, { value: key, writable: true, ...hidden });
 }
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {

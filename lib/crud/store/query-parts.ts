@@ -3,6 +3,7 @@ import {
   Raw,
   Repository,
   type DataSource,
+  type EntityMetadata,
   type FindOptionsWhere,
   type ObjectLiteral,
   type SelectQueryBuilder,
@@ -63,16 +64,16 @@ export function addSort<T extends ObjectLiteral>(
 export function whereOf<T>(
   condition: Condition,
   dataSource: DataSource,
-  { tableName }: { readonly tableName: string },
+  { tableName, primaryColumns }: EntityMetadata,
 ): FindOptionsWhere<T> {
   if (isEverything(condition)) return {};
   // A plain value, where it is enough, can be read by a repository that an application wrote.
   if (condition.kind === 'compare' && condition.operator === 'eq' && condition.field.column.isPrimary)
-    return { id: condition.values[0] } as FindOptionsWhere<T>;
+    return { [condition.field.property]: condition.values[0] } as FindOptionsWhere<T>;
   const values = parametersOf(boundValues(condition, dataSource));
   const { driver } = dataSource;
   // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
   const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
   const matches = Raw((id) => conditionSql(condition, owner(id), dataSource), values);
-  return { id: matches } as unknown as FindOptionsWhere<T>;
+  return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<T>;
 }

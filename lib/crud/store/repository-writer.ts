@@ -4,11 +4,11 @@ import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
-import type { Condition } from '../sql/condition.js';
+import { compare, type Condition } from '../sql/condition.js';
 import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { entityOf, fill } from './entity-values.js';
+import { entityOf, fill, setOwn } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
 
@@ -27,14 +27,17 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
     const inserted: Inserted<T>[] = [];
     for (const { entity, values } of rows) {
+      const { id } = this.resource.schema;
+      // A constant that the class gives every new entity is no key.
+      if (id.insertable && !values.has(id)) setOwn(entity, id.property, undefined);
       const { identifiers } = await this.methods(call).insert(fill(entity, this.storable(values)) as never);
-      inserted.push({ key: await this.exactKey(call, identifiers[0]?.['id']) });
+      inserted.push({ key: await this.exactKey(call, id.column.getEntityValue(identifiers[0] ?? {})) });
     }
     return inserted;
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean> {
-    const entity = fill(entityOf(this.resource.options.entity, key), this.storable(values));
+    const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.id, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected !== 0;
   }
@@ -87,8 +90,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
-    if (!(await this.reader.findOne(call, condition, [this.resource.schema.id], 'for update'))) return null;
-    return this.methods(call).findOne({ where: { id: key } as FindOptionsWhere<T>, withDeleted: true, cache: false });
+    const { id } = this.resource.schema;
+    if (!(await this.reader.findOne(call, condition, [id], 'for update'))) return null;
+    return this.methods(call).findOne({ where: this.where(compare(id, 'eq', key)), withDeleted: true, cache: false });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */

@@ -101,7 +101,7 @@ export async function checkChanged<T extends object>(
     sent.kind === 'patch'
       ? checkPatch(plan.schema, values, { current: (field) => valueOf(field, current) }, sent.permissions)
       : checkReplaced(task, sent, values, current);
-  return validated(plan, entityOf(plan.options.entity, key), sent, checked, errors);
+  return validated(plan, entityOf(plan.options.entity, plan.schema.id, key), sent, checked, errors);
 }
 
 /** What is checked against the stored record, and a listener, need one. */
@@ -159,6 +159,6 @@ async function validated<T extends object>(
 /** Also of the fields that are set, as far as their columns can be written. */
 const withWriting = (set: Values, { canRead, canInsert, canUpdate }: Permissions): Permissions => ({
   canRead,
-  canInsert: (field) => (set.has(field) ? field.insertable : canInsert(field)),
+  canInsert: (field) => (set.has(field) && field.insertable) || canInsert(field),
   canUpdate: (field) => (set.has(field) ? field.updatable : canUpdate(field)),
 });

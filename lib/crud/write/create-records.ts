@@ -1,5 +1,6 @@
 /** Creates records: one for POST, several for a batch. */
-import { ConflictException } from '@nestjs/common';
+import { BadRequestException, ConflictException } from '@nestjs/common';
+import { isSame, type Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
@@ -42,7 +43,8 @@ export async function createRecords<T extends object, R>(
     return answer(created);
   };
   const idempotency = call.state?.idempotency?.(plan.options);
-  const hasConditions = view.isScoped || view.fixed.size > 0;
+  const mayReplaceKey = plan.store.listened.has('create') && changes.some(({ values }) => values.has(plan.schema.id));
+  const hasConditions = view.isScoped || view.fixed.size > 0 || mayReplaceKey;
   const isSingleStatement =
     changes.length === 1 && !hasConditions && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
   return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
@@ -74,8 +76,16 @@ async function insert<T extends object>(
   const written = await run(plan, call, (by) => plan.store.writers.create.insert(by, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);
   if (inserted.length < rows.length) throw notStored(plan);
+  for (const [index, { values }] of rows.entries()) assertKept(plan, values, inserted[index]?.key);
   for (const [index, { ids }] of rows.entries()) await writeLinks(plan, call, inserted[index]?.key, ids, 'create');
   return inserted;
+}
+
+/** @throws 400 where a listener has replaced the key that was sent */
+function assertKept({ schema: { name, id } }: Plan, values: Values, key: unknown): void {
+  if (!values.has(id) || isSame(id, values.get(id), key)) return;
+  const errors = [{ field: id.name, message: 'is set by the server; leave it out' }];
+  throw new BadRequestException({ message: `${name} is not valid`, errors });
 }
 
 /** @throws 403 where a new record lies outside of what the caller may see */

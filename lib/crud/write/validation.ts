@@ -6,6 +6,7 @@ import { DATABASE_DEFAULT, type CheckResult, type Values } from '../../entities/
 import type { FieldError } from '../../http/failure.js';
 import type { SchemaIssue } from '../declare/standard-schema.js';
 import type { Plan } from '../plan/plan.js';
+import { isInsertable } from '../rows/field-permissions.js';
 import { fill, setAtPath, valueAt, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
 
 interface SchemaInput extends CheckResult {
@@ -53,10 +54,14 @@ export async function checkBySchema(
 }
 
 /** Whether there are clients who may set a field. */
-function isForClients({ fieldPermissions, owner }: Plan, field: Field, operation: 'create' | 'update'): boolean {
+function isForClients(
+  { fieldPermissions, owner, options }: Plan,
+  field: Field,
+  operation: 'create' | 'update',
+): boolean {
   if (fieldPermissions.get(field)?.write === 'never') return false;
   if (owner?.field === field && owner.except.length === 0) return false;
-  return operation === 'create' ? field.insertable : field.updatable;
+  return operation === 'create' ? isInsertable(field, options) : field.updatable;
 }
 
 /**
