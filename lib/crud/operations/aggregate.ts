@@ -2,7 +2,7 @@ import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js'
 import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseAggregateQuery } from '../query/aggregate-query.js';
-import { QueryErrors } from '../query/query-errors.js';
+import { refuseParameter } from '../query/query-errors.js';
 import { restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
@@ -21,8 +21,7 @@ export async function aggregate(plan: Plan, call: Call, query: ListQuery): Promi
   const rows = await run(plan, call, (within) =>
     reader.aggregate(within, condition, asked.aggregation, MAX_GROUPS + 1),
   );
-  if (rows.length <= MAX_GROUPS) return envelope(`${name} aggregate`, rows);
-  const errors = new QueryErrors();
-  errors.add('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);
-  throw errors.exception;
+  if (rows.length > MAX_GROUPS)
+    refuseParameter('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);
+  return envelope(`${name} aggregate`, rows);
 }

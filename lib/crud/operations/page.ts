@@ -3,7 +3,7 @@ import type { ListMetadata } from '../declare/envelope.js';
 import type { Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
 import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
-import { QueryErrors } from '../query/query-errors.js';
+import { refuseParameter } from '../query/query-errors.js';
 import { and, compare, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import type { Position } from '../sql/keyset.js';
@@ -74,15 +74,11 @@ async function readPosition(
   { condition: visible, sort }: Selection,
   continuation: ReturnType<typeof readCursor>,
 ): Promise<Position> {
-  if (continuation === undefined) return refuse('must be `next` of a page with the same sort and filter');
+  if (continuation === undefined)
+    return refuseParameter('after', 'must be `next` of a page with the same sort and filter');
   if (typeof continuation !== 'string') return continuation;
   const condition = and(compare(schema.id, 'isExactly', continuation), visible);
   const [record] = await store.reader.findAfter(call, { condition, fields: [], sort }, 1, undefined);
-  return record?.position ?? refuse('refers to a record that does not exist any more: start with the first page');
-}
-
-function refuse(message: string): never {
-  const errors = new QueryErrors();
-  errors.add('after', message);
-  throw errors.exception;
+  if (record) return record.position;
+  return refuseParameter('after', 'refers to a record that does not exist any more: start with the first page');
 }

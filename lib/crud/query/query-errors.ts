@@ -42,12 +42,16 @@ export class QueryErrors {
     return earlier.includes(field) ? this.add(parameter, `must name ${name} once`) : field;
   }
 
-  get exception(): BadRequestException {
-    return new BadRequestException({ message: 'The query is not valid', errors: this.found });
-  }
-
   /** @throws 400 */
   throwIfAny(): void {
-    if (!this.isEmpty) throw this.exception;
+    if (!this.isEmpty) throw invalidQuery(this.found);
   }
+}
+
+const invalidQuery = (errors: readonly FieldError[]): BadRequestException =>
+  new BadRequestException({ message: 'The query is not valid', errors });
+
+/** For what shows only after the whole query was read. @throws 400 */
+export function refuseParameter(field: string, message: string): never {
+  throw invalidQuery([{ field, message }]);
 }

@@ -3,7 +3,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { ListMetadata } from '../declare/envelope.js';
 import { relatedVisible } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { QueryErrors } from '../query/query-errors.js';
+import { refuseParameter } from '../query/query-errors.js';
 import { selectedFields, type IncludeRequest, type RecordRequest } from '../query/record-request.js';
 import { and, type Condition, type Relation } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -54,12 +54,8 @@ class Inclusion {
   add(count: number): void {
     this.included += count;
     if (this.included <= MAX_INCLUDED) return;
-    const errors = new QueryErrors();
-    errors.add(
-      'include',
-      `must give at most ${MAX_INCLUDED} related records in an answer: include less of fewer records`,
-    );
-    throw errors.exception;
+    const expected = `must give at most ${MAX_INCLUDED} related records in an answer`;
+    refuseParameter('include', `${expected}: include less of fewer records`);
   }
 }
 
