@@ -30,7 +30,6 @@ export default {
     'lib/crud/query/record-request.ts',
     'lib/crud/rows/field-permissions.ts',
     'lib/crud/rows/owner.ts',
-    'lib/crud/rows/path-parameters.ts',
     'lib/crud/rows/where-condition.ts',
     'lib/crud/sql/condition-sql.ts',
     'lib/crud/sql/operators.ts',

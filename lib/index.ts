@@ -19,8 +19,7 @@ export { AuthSession } from './auth/sessions/auth-session.js';
 export type { SessionOptions } from './auth/sessions/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
 export type { PasswordPolicyOptions, PolicyUser } from './auth/passwords/password-policy.js';
-export { AccountToken, type TokenPurpose } from './auth/passwords/account-token.js';
-export { VerifiedEmail } from './auth/passwords/verified-email.js';
+export { AccountToken, VerifiedEmail, type TokenPurpose } from './auth/passwords/account-token.js';
 export {
   useClass,
   type AccountMail,
@@ -28,7 +27,7 @@ export {
   type MailerProvider,
   type MailKind,
 } from './auth/passwords/mailer.js';
-export { ThrottleCount } from './auth/throttle/throttle-count.js';
+export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
 export type { OwnClaims, ReservedClaim } from './auth/claims.js';
 export { UserAccounts, type NewUser } from './auth/user-accounts.js';
@@ -65,7 +64,7 @@ export type {
   ScopeWhere,
 } from './crud/declare/scope.js';
 export type { OperationName } from './crud/declare/operations.js';
-export { OverrideNote, overrideDescription } from './crud/declare/override-note.js';
+export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
 export type {
   BatchResult,
   Envelope,

@@ -8,16 +8,15 @@ import { RESET_ENDPOINTS, VERIFICATION_ENDPOINTS } from './endpoints/link-endpoi
 import { LOGIN_ENDPOINTS } from './endpoints/login-endpoints.js';
 import { PROFILE_ENDPOINTS } from './endpoints/profile-endpoints.js';
 import { SESSION_ENDPOINTS } from './endpoints/session-endpoints.js';
-import { AccountToken } from './passwords/account-token.js';
+import { AccountToken, VerifiedEmail } from './passwords/account-token.js';
 import { AccountTokens } from './passwords/account-tokens.js';
 import { MailedLinks } from './passwords/mailed-links.js';
-import { VerifiedEmail } from './passwords/verified-email.js';
 import { AuthSession } from './sessions/auth-session.js';
 import { RefreshTokens } from './sessions/refresh-tokens.js';
 import { SessionChecks } from './sessions/session-checks.js';
 import { SessionStore } from './sessions/session-store.js';
 import { Sessions } from './sessions/sessions.js';
-import { ThrottleCount } from './throttle/throttle-count.js';
+import { ThrottleCount } from './throttle/throttle-storages.js';
 
 interface AuthFeature {
   readonly isDeclared: (options: ResolvedStaticOptions) => boolean;

@@ -11,9 +11,9 @@ import {
   readOptions,
   refuseAuthOption,
   row,
+  plainPath,
   type Accepts,
 } from '../options/option-table.js';
-import { plainPath } from '../options/plain-path.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';

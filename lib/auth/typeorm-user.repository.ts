@@ -1,8 +1,7 @@
 import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
-import { DataSources, type Connections } from '../database/connections.js';
-import { onPrimary } from '../database/on-primary.js';
+import { DataSources, onPrimary, type Connections } from '../database/connections.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { isSqlite } from '../entities/database-family.js';

@@ -1,10 +1,9 @@
 /** How the statements and transactions of an application share the connections of a data source. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
-import { DatabaseUnavailable } from '../entities/database-errors.js';
+import { databaseFailureOf, DatabaseUnavailable } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 import { OutageLog } from './outage-log.js';
-import { Semaphore } from './semaphore.js';
 
 export interface Transaction {
   readonly dataSource: DataSource;
@@ -80,4 +79,46 @@ function poolSizeOf(dataSource: DataSource): number | undefined {
   // Of pg and of mysql2.
   const { max, connectionLimit = max } = (extra ?? {}) as Readonly<Record<'max' | 'connectionLimit', unknown>>;
   return Number(connectionLimit ?? poolSize ?? DEFAULT_POOL_SIZE);
+}
+
+/** Lets work with a limited total weight run at a time. First in, first out. */
+class Semaphore {
+  private readonly waiting: { readonly weight: number; readonly start: () => void }[] = [];
+
+  /** @param free the weight that may run at a time */
+  constructor(private free: number) {}
+
+  /** @param weight at most what may run at a time */
+  async run<R>(weight: number, work: () => Promise<R>): Promise<R> {
+    if (this.waiting.length > 0 || weight > this.free)
+      await new Promise<void>((start) => this.waiting.push({ weight, start }));
+    else this.free -= weight;
+    try {
+      return await work();
+    } finally {
+      this.free += weight;
+      for (let [next] = this.waiting; next && next.weight <= this.free; [next] = this.waiting) {
+        this.waiting.shift();
+        this.free -= next.weight;
+        next.start();
+      }
+    }
+  }
+}
+
+/** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
+export function onPrimary<R>(
+  { dataSource, connections }: { readonly dataSource: DataSource; readonly connections: Connections },
+  work: (manager: EntityManager) => Promise<R>,
+): Promise<R> {
+  return connections.statement(async () => {
+    const runner = dataSource.createQueryRunner('master');
+    try {
+      return await work(runner.manager);
+    } catch (error) {
+      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
+    } finally {
+      await runner.release();
+    }
+  });
 }

@@ -11,3 +11,8 @@ export function databaseTime(dataSource: DataSource): string {
   if (isSqlite(dataSource)) return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
   return String(Date.now());
 }
+
+const toNumber = (value: unknown): number | null => (value === null ? null : Number(value));
+
+/** Milliseconds since 1970, so that processes with other time zones read the same time. Drivers read 64 bits as text. */
+export const TIME = { type: 'bigint', transformer: { to: (value: unknown) => value, from: toNumber } } as const;

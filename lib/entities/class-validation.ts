@@ -1,6 +1,81 @@
-/** `class-validator` decorators of an entity. The library is an optional peer dependency. */
+/** The decorators of class-validator, an optional peer dependency: what they check, and what they say in a JSON Schema. */
 import type { ValidationError } from 'class-validator';
 import type { FieldError } from '../http/failure.js';
+import type { JsonSchema } from './json-schema.js';
+
+type Describe = (...constraints: readonly unknown[]) => JsonSchema;
+
+const always =
+  (schema: JsonSchema): Describe =>
+  () =>
+    schema;
+
+const DECORATORS: Readonly<Record<string, Describe>> = {
+  min: (minimum) => ({ minimum }),
+  max: (maximum) => ({ maximum }),
+  isPositive: always({ exclusiveMinimum: 0 }),
+  isNegative: always({ exclusiveMaximum: 0 }),
+  isInt: always({ type: 'integer' }),
+  minLength: (minLength) => ({ minLength }),
+  maxLength: (maxLength) => ({ maxLength }),
+  isLength: (minLength, maxLength) => ({ minLength, ...(maxLength !== undefined && { maxLength }) }),
+  isNotEmpty: always({ minLength: 1 }),
+  isEmail: always({ format: 'email' }),
+  isUrl: always({ format: 'uri' }),
+  isIn: (values) => ({ enum: values }),
+  matches: (pattern) => (pattern instanceof RegExp && /^[u]?$/.test(pattern.flags) ? { pattern: pattern.source } : {}),
+  arrayMinSize: (minItems) => ({ minItems }),
+  arrayMaxSize: (maxItems) => ({ maxItems }),
+  arrayUnique: always({ uniqueItems: true }),
+};
+
+/** Of two limits, the narrower one holds. */
+const NARROWER: Readonly<Record<string, (one: number, other: number) => number>> = {
+  minimum: Math.max,
+  minLength: Math.max,
+  minItems: Math.max,
+  maximum: Math.min,
+  maxLength: Math.min,
+  maxItems: Math.min,
+};
+
+/** Adds to the schema of a property what its decorators say. They refuse `null`, unless one is `@IsOptional()`. */
+export type Narrow = (
+  property: string,
+  schema: JsonSchema,
+) => { readonly schema: JsonSchema; readonly refusesNull: boolean };
+
+/** Its types say that there are always groups, but decorators without options have none. */
+const isInGroup = ({ groups }: { readonly groups?: readonly string[] }): boolean => (groups ?? []).length > 0;
+
+export async function loadClassValidationSchemas(target: Function): Promise<Narrow> {
+  const library = await import('class-validator').catch(() => undefined);
+  if (!library) return (_property, schema) => ({ schema, refusesNull: false });
+  const { ValidationTypes } = library;
+  const decorators = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+  return (property, schema) => {
+    const own = decorators.filter((each) => each.propertyName === property && !each.each && !isInGroup(each));
+    const said = own.flatMap(({ name = '', constraints }) => {
+      const describe = DECORATORS[name];
+      return describe ? [describe(...((constraints ?? []) as unknown[]))] : [];
+    });
+    const isOptional = own.some(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
+    return { schema: said.reduce<JsonSchema>(narrowed, schema), refusesNull: said.length > 0 && !isOptional };
+  };
+}
+
+function narrowed(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  const merged: Record<string, unknown> = { ...schema };
+  for (const [keyword, value] of Object.entries(more)) {
+    const known = schema[keyword];
+    const narrower = NARROWER[keyword];
+    merged[keyword] = narrower && typeof known === 'number' ? narrower(known, value as number) : value;
+  }
+  // Both hold.
+  return schema['pattern'] !== undefined && more['pattern'] !== undefined
+    ? { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] }
+    : merged;
+}
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };
 

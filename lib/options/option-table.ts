@@ -91,3 +91,10 @@ export function readNestedOptions<T extends OptionTable>(option: string, table: 
   expectKnownNames(`AuthModule option \`${option}\``, given, Object.keys(table));
   return readOptions(table, given as object, (name, ...reason) => refuseAuthOption(`${option}.${name}`, ...reason));
 }
+
+/** `api/products/` → `/api/products`; `undefined` unless there is a level, and each has only letters, digits and `.-_~`. */
+export function plainPath(path: unknown): string | undefined {
+  const levels = typeof path === 'string' ? path.split('/').filter((level) => level !== '') : [];
+  const isPlain = levels.length > 0 && levels.every((level) => /^(?!\.+$)[\w.~-]+$/.test(level));
+  return isPlain ? `/${levels.join('/')}` : undefined;
+}

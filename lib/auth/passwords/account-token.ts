@@ -1,6 +1,6 @@
-/** The table of tokens that were sent by mail. */
+/** The tables of mailed links: the tokens that were sent, and the addresses that were confirmed. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { TIME } from '../time-column.js';
+import { TIME } from '../../database/database-time.js';
 
 /** `reset`: a new password. `verify`: the address that the user has. `email`: a new address. */
 export type TokenPurpose = 'reset' | 'verify' | 'email';
@@ -34,4 +34,15 @@ export class AccountToken {
   @Index()
   @Column(TIME)
   expiresAt!: number;
+}
+
+/** The address that a user has confirmed. A user with another address is not verified. */
+@Entity('declarest_verified_email')
+export class VerifiedEmail {
+  /** The id of the user as text. */
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  userId!: string;
+
+  @Column({ type: 'varchar', length: 254 })
+  email!: string;
 }

@@ -4,8 +4,7 @@ import { In, MoreThan } from 'typeorm';
 import { AccountTables } from '../account-tables.js';
 import type { AuthUser } from '../auth-user.js';
 import { hashOf, isToken, newToken } from '../secret-tokens.js';
-import { AccountToken, type TokenPurpose } from './account-token.js';
-import { VerifiedEmail } from './verified-email.js';
+import { AccountToken, VerifiedEmail, type TokenPurpose } from './account-token.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {

@@ -1,6 +1,6 @@
 /** The table of sessions: one row from a login to its end. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { TIME } from '../time-column.js';
+import { TIME } from '../../database/database-time.js';
 
 const HASH = { type: 'varchar', length: 64 } as const;
 

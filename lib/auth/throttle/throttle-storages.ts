@@ -1,9 +1,9 @@
 /** Where failures are counted, besides the storages of @nestjs/throttler. */
-import { LessThanOrEqual } from 'typeorm';
+import { Column, Entity, Index, LessThanOrEqual, PrimaryColumn } from 'typeorm';
 import { databaseFailureOf } from '../../entities/database-errors.js';
+import { TIME } from '../../database/database-time.js';
 import type { AccountTables } from '../account-tables.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
-import { ThrottleCount } from './throttle-count.js';
 
 /** So many keys are kept at most. */
 const MAX_KEYS = 100_000;
@@ -56,4 +56,19 @@ export class DatabaseStorage implements ThrottleStorage {
       return { totalHits: row?.count ?? 1 };
     });
   }
+}
+
+/** How often something has failed, until the count ends. */
+@Entity('declarest_throttle_count')
+export class ThrottleCount {
+  /** SHA-256 of what is counted: it names no account. */
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  id!: string;
+
+  @Column({ type: 'int' })
+  count!: number;
+
+  @Index()
+  @Column(TIME)
+  expiresAt!: number;
 }

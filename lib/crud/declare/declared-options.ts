@@ -1,4 +1,4 @@
-/** The options of a generated controller, as metadata of its class. */
+/** What declarations leave as metadata of classes and methods. */
 import type { ResolvedCrudOptions } from './resolve-options.js';
 
 const OPTIONS = Symbol('declarest.crud');
@@ -24,3 +24,20 @@ export function optionsOf(controller: object): ResolvedCrudOptions | undefined {
 
 /** Whether a class is a generated one itself, and no subclass of it. */
 export const isGeneratedClass = (controller: object): boolean => Reflect.hasOwnMetadata(OPTIONS, controller);
+
+const DESCRIPTION = Symbol('declarest.override');
+
+/**
+ * Marks an operation that a subclass defines itself: `@Get() @OverrideNote('Only what is in stock')`. The description
+ * is in the boot log and can be read with `overrideDescription`.
+ */
+export function OverrideNote(description = ''): MethodDecorator {
+  return (_target, _name, descriptor) => {
+    Reflect.defineMetadata(DESCRIPTION, description, descriptor.value as object);
+  };
+}
+
+/** The description of an overridden operation; `undefined` where it is not marked. */
+export function overrideDescription(method: object): string | undefined {
+  return Reflect.getMetadata(DESCRIPTION, method) as string | undefined;
+}

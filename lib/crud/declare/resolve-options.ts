@@ -14,11 +14,11 @@ import {
   readOptions,
   refuserOf,
   row,
+  plainPath,
   type Accepts,
   type OptionsOf,
   type Refuse,
 } from '../../options/option-table.js';
-import { plainPath } from '../../options/plain-path.js';
 import { hasPrimaryKey, isEntity } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
 import type { RelationThrough, Paging } from './list-options.js';

@@ -1,5 +1,5 @@
 /** The documents of all generated controllers of an application. */
-import { loadClassValidationSchemas } from '../../entities/class-validation-schema.js';
+import { loadClassValidationSchemas } from '../../entities/class-validation.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { FAILURE, REFUSAL } from '../../documents/failures.js';
 import type { ControllerDocument, NamedSchema, OperationDocument } from '../../documents/operation-document.js';

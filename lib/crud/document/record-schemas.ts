@@ -1,5 +1,5 @@
 /** The schemas of a resource's records: as answers have them, and as bodies create, replace and change them. */
-import type { Narrow } from '../../entities/class-validation-schema.js';
+import type { Narrow } from '../../entities/class-validation.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { acceptsNull, orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { closedObject, described, openObject, refTo, type NamedSchema } from '../../documents/operation-document.js';

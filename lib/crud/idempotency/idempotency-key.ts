@@ -1,5 +1,6 @@
 /** The table of stored answers: one row for each `Idempotency-Key` of a user and a path. */
 import { BaseEntity, Column, Entity, Index, PrimaryColumn, type DataSource } from 'typeorm';
+import { TIME } from '../../database/database-time.js';
 import { isMysql } from '../../entities/database-family.js';
 
 /** Active Record, because TypeORM calls `useDataSource` on such classes only. */
@@ -24,9 +25,8 @@ export class IdempotencyKey extends BaseEntity {
   @Column({ type: 'varchar', length: 255, nullable: true })
   etag!: string | null;
 
-  /** Milliseconds since 1970, so that processes with other time zones read the same time. */
   @Index()
-  @Column({ type: 'bigint', transformer: { to: (value: unknown) => value, from: Number } })
+  @Column(TIME)
   expiresAt!: number;
 
   /**

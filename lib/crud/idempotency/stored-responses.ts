@@ -1,7 +1,7 @@
 /** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
-import { onPrimary } from '../../database/on-primary.js';
+import { onPrimary } from '../../database/connections.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { factsOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';

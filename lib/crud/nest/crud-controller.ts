@@ -16,11 +16,9 @@ import type { GeneratedControllerClass } from '../declare/generated-controller.j
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
 import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { aggregate } from '../operations/aggregate.js';
-import { count } from '../operations/count.js';
+import { count, aggregate, exists } from '../operations/figures.js';
 import { create, createMany } from '../operations/create.js';
 import { deleteMany, remove } from '../operations/delete.js';
-import { exists } from '../operations/exists.js';
 import { exportList } from '../operations/export.js';
 import { findById } from '../operations/find-by-id.js';
 import { list } from '../operations/list.js';

@@ -1,20 +1,22 @@
 /** Begins the task of an operation: adds to a variant what varies with the caller, the parts that a resource declares. */
+import { NotFoundException } from '@nestjs/common';
 import { guardOf } from '../../entities/entity-guard.js';
 import { callerOf, userOf } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import type { Field } from '../../entities/entity-schema.js';
+import type { HttpRequest } from '../../http/request-facts.js';
 import type { OperationName } from '../declare/operations.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn, ownerPrecondition } from '../rows/owner.js';
-import { pathValues } from '../rows/path-parameters.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
 import {
-  type WritePrecondition,
   and,
   compare,
   isEverything,
   or,
   type Condition,
   type Relation,
+  type WritePrecondition,
 } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Plan } from './plan.js';
@@ -145,4 +147,24 @@ export async function relatedVisible(plan: Plan, call: Call): Promise<Condition>
 export async function visibleThrough(plan: Plan, call: Call, relation: Relation): Promise<Condition> {
   const conditions = await Promise.all(plan.referenced(relation).map((each) => relatedVisible(each, call)));
   return or(...conditions);
+}
+
+/** The value of each field that an endpoint such as `/api/shops/:shopId/products` names. @throws 404 for a value that is none for its column */
+function pathValues(
+  name: string,
+  parameters: ReadonlyMap<string, Field>,
+  request: HttpRequest | undefined,
+): ReadonlyMap<Field, unknown> {
+  const values = new Map<Field, unknown>();
+  for (const [parameter, field] of parameters) {
+    const given = request?.params?.[parameter];
+    if (given === undefined) {
+      const advice = `run them by runAs(user, work, { path: { ${parameter}: … } })`;
+      throw new TypeError(`${name} is served below :${parameter}: its operations need a value for it; ${advice}`);
+    }
+    const reading = typeof given === 'string' ? field.type.readText(given) : field.type.read(given);
+    if (!('value' in reading)) throw new NotFoundException(`No ${name} exists at this path`);
+    values.set(field, reading.value);
+  }
+  return values;
 }

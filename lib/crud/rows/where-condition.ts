@@ -5,8 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../sql/condition.js';
 import { existing } from '../query/field-path.js';
 import type { Database } from '../store/database.js';
-import { globOf } from '../sql/like-pattern.js';
-import type { OperatorName } from '../sql/operators.js';
+import { globOf, type OperatorName } from '../sql/operators.js';
 
 type Where = Readonly<Record<string, unknown>>;
 

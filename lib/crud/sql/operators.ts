@@ -1,7 +1,6 @@
 /** The operators of conditions: one row for each, with the columns and values that it takes and its SQL. */
 import type { Comparison } from '../../entities/value-types.js';
 import type { Bound, Comparable } from './dialect.js';
-import { containing } from './like-pattern.js';
 
 export interface Operator {
   /** How many values it takes. */
@@ -55,3 +54,19 @@ const ROWS = {
 
 export type OperatorName = keyof typeof ROWS;
 export const OPERATORS: Readonly<Record<OperatorName, Operator>> = ROWS;
+
+/**
+ * A LIKE pattern of PostgreSQL and MySQL, in which `\` escapes, as a GLOB pattern of SQLite: its LIKE folds letters, and
+ * has no escape.
+ */
+export const globOf = (pattern: string): string =>
+  pattern.replace(
+    /\\(.)|[%_*?[]/gsu,
+    (text, escaped: string | undefined) => WILDCARDS[text] ?? literal(escaped ?? text),
+  );
+
+const WILDCARDS: Readonly<Record<string, string>> = { '%': '*', _: '?' };
+const literal = (character: string): string => (/[*?[]/.test(character) ? `[${character}]` : character);
+
+/** The text as a LIKE pattern in which it is literal; `!` escapes. */
+const containing = (text: string): string => `%${text.replace(/[!%_]/g, '!$&')}%`;

@@ -1,11 +1,12 @@
 /** Runs `aggregate`: one statement, which groups, counts and sums. */
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
+import { decimalNumber, float } from '../../entities/value-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import type { AggregateRow } from '../declare/record-types.js';
-import { extremeSql, groupSql, readAverage, readSum, sumSql } from '../sql/aggregate-sql.js';
-import { compileRead } from './row-projection.js';
 import type { RawRow } from '../sql/statement.js';
+import { BILLION, comparable, dialectOf } from '../sql/dialect.js';
+import { compileRead } from './row-projection.js';
 
 type Part = keyof Aggregation;
 const PARTS: readonly Part[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
@@ -53,6 +54,40 @@ export async function aggregateRows<T extends ObjectLiteral>(
     return { ...object('groupBy'), count: Number(row['found']), ...object('sum', 'avg', 'min', 'max') } as AggregateRow;
   });
 }
+
+/** What the records of a group have in common, and how the groups sort. */
+function groupSql(field: Field, column: string, dataSource: DataSource): string {
+  const dialect = dialectOf(dataSource);
+  return field.type.comparison === 'uuid' ? dialect.uuid(column) : comparable(dialect, field, column).ordered;
+}
+
+/** The value of a group, or the least or greatest one. */
+function extremeSql(which: 'MIN' | 'MAX', field: Field, column: string, dataSource: DataSource): string {
+  const { comparison } = field.type;
+  const dialect = dialectOf(dataSource);
+  if (comparison === 'boolean') return dialect.sameBoolean(column);
+  const value = `${which}(${groupSql(field, column, dataSource)})`;
+  if (field.textRead) return field.textRead.select(value);
+  return comparison === 'text' || comparison === 'label' ? dialect.asText(value) : value;
+}
+
+const sumSql = (field: Field, column: string, dataSource: DataSource): string =>
+  dialectOf(dataSource).sum(column, field);
+
+/** Floats are rounded to the digits that do not depend on the order of the summands. */
+const rounded = (value: number): number => Number(value.toPrecision(15));
+
+/** @returns the sum as values of the column are sent */
+function readSum(raw: unknown, { type, column }: Field): unknown {
+  if (raw == null) return null;
+  const [billions = '', rest] = String(raw).split(' ');
+  if (rest === undefined) return type === float || typeof raw === 'number' ? rounded(Number(raw)) : type.write(raw);
+  const units = BigInt(billions) * BigInt(BILLION) + BigInt(rest);
+  return type === decimalNumber ? Number(`${units}e-${column.scale}`) : type.write(String(units));
+}
+
+const readAverage = (sum: unknown, count: unknown): number | null =>
+  sum === null ? null : rounded(Number(sum) / Number(count));
 
 const SQL: Readonly<Record<Part, (field: Field, name: string, dataSource: DataSource) => string>> = {
   // All values of a group are the same.

@@ -3,8 +3,7 @@
  * application's code that calls operations itself: overrides and hooks.
  */
 import type { EntityManager } from 'typeorm';
-import { contexts, type Transaction } from '../../database/connections.js';
-import { onPrimary } from '../../database/on-primary.js';
+import { contexts, onPrimary, type Transaction } from '../../database/connections.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
