@@ -11,6 +11,7 @@ import { refuseAuthOption } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 import type { ResolvedStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
+import { hideHashes } from './hidden-columns.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository } from './user.repository.js';
 import type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
@@ -29,7 +30,9 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
           return new TypeOrmUserRepository(users, describeEntity(users.metadata, source), connections);
         },
       };
-  if (!isEntity(userClass)) return [userRepository];
+  const hiding = { provide: HIDING, inject: [UserRepository], useFactory: hideHashes };
+  const providers: Provider[] = repositoryClass ? [userRepository, hiding] : [userRepository];
+  if (!isEntity(userClass)) return providers;
   // Registers the entity for `autoLoadEntities`.
   TypeOrmModule.forFeature([userClass]);
   const useFactory = (source?: DataSource): Repository<AuthUser> => {
@@ -41,8 +44,10 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
       'import TypeOrmModule.forRoot with `autoLoadEntities: true`, or set a repositoryClass and remove @Entity()',
     );
   };
-  return [{ provide: table, inject: [dataSource], useFactory }, userRepository];
+  return [{ provide: table, inject: [dataSource], useFactory }, ...providers];
 }
+
+const HIDING = Symbol('declarest.hiddenColumns');
 
 class TypeOrmUserRepository extends UserRepository {
   constructor(

@@ -54,6 +54,14 @@ const notImplemented = (repository: object, method: string): Error =>
  * Uniqueness must rest on a constraint of the store, because a look-up before the write is a race condition.
  */
 export abstract class UserRepository {
+  /**
+   * Columns of the TypeORM repositories that are properties of the instance. They are no fields of any resource.
+   *
+   * @default `password`, or where there is none, columns that are called like `passwordHash`
+   * @example static override readonly hiddenColumns = ['passwordHash', 'resetToken'];
+   */
+  static readonly hiddenColumns?: readonly string[];
+
   /** @param id the `sub` claim of a token @returns the user, or `null` for an unknown id and for text that is no id */
   abstract findById(id: string): Promise<AuthUser | null>;
 

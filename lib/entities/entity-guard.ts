@@ -1,11 +1,13 @@
 /** What a class of entities, such as the one of users, keeps from generated operations. Subclasses inherit it. */
 import 'reflect-metadata';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import type { CallerRoles } from '../http/principal.js';
+import type { ColumnMetadata } from './column-types.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Reading } from './value-types.js';
 
 export interface EntityGuard {
-  /** Columns that are no fields. */
+  /** Columns that are no fields of any resource of the table. */
   readonly hidden: readonly string[];
   /** Columns that only roles write which `fieldPermissions` names. */
   readonly reserved: readonly string[];
@@ -26,3 +28,25 @@ export const guardEntity = (type: object, guard: EntityGuard): void => Reflect.d
 /** @param target of metadata, which may be a name */
 export const guardOf = (target: unknown): EntityGuard | undefined =>
   typeof target === 'function' ? (Reflect.getMetadata(GUARD, target) as EntityGuard | undefined) : undefined;
+
+/** Of each data source its own. */
+const HIDDEN = new WeakSet<ColumnMetadata>();
+
+/** The columns are no fields of any resource of their table. */
+export const hideColumns = (columns: readonly ColumnMetadata[]): void => columns.forEach((each) => HIDDEN.add(each));
+
+/** The names in the database: several classes may have one table. */
+export function hiddenColumns({ tablePath }: EntityMetadata, { entityMetadatas }: DataSource): ReadonlySet<string> {
+  const ofTable = entityMetadatas.filter((each) => each.tablePath === tablePath);
+  const isHidden = (column: ColumnMetadata): boolean =>
+    HIDDEN.has(column) || guardOf(column.entityMetadata.target)?.hidden.includes(column.propertyPath) === true;
+  return new Set(ofTable.flatMap(({ columns }) => columns.filter(isHidden)).map(({ databaseName }) => databaseName));
+}
+
+const SECRETS = ['password', 'hash', 'salt', 'token', 'secret', 'otp'];
+
+/** Whether one of the words of a name such as `passwordHash` or `reset_tokens` is that of a secret. */
+export function namesSecret(name: string, secrets: readonly string[] = SECRETS): boolean {
+  const words = name.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$& ').toLowerCase();
+  return words.split(/[^a-z]+/).some((word) => secrets.includes(word.replace(/(?<=h)es$|s$/, '')));
+}

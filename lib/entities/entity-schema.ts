@@ -4,7 +4,7 @@ import { declaredNames } from './declared-entities.js';
 import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
-import { guardOf, type EntityGuard } from './entity-guard.js';
+import { guardOf, hiddenColumns, type EntityGuard } from './entity-guard.js';
 import { excludedProperties } from './excluded-properties.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
@@ -75,9 +75,10 @@ export function describeEntity(
 ): EntityDescription {
   const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);
+  const hidden = hiddenColumns(metadata, dataSource);
   const isOwn = ownColumns(metadata);
   const isField = (column: ColumnMetadata): boolean =>
-    !isInternal(column) && isOwn(column) && !guard?.hidden.includes(column.propertyName);
+    !isInternal(column) && isOwn(column) && !hidden.has(column.databaseName);
   const columns = metadata.columns.filter(isField);
   const names = [...new Set(columns.flatMap((column) => propertyOf(column).split('.')))];
   /** The class of the entity, then those of the embedded objects that hold the column. */

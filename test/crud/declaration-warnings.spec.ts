@@ -444,12 +444,12 @@ describe('with AuthModule', () => {
     const accounts = service.app.get(UserAccounts, { strict: false });
     const { id } = await accounts.create({ email: 'ann@x.example', password: 'long enough 1' });
     const before = service.logs.length;
-    for (const role of ['EDITOR', 'BUYER', 'USER', 'editor']) await accounts.setRole(id, role);
-    for (const role of ['EDITOR', 'Buyer'])
+    for (const role of ['EDITOR', 'BUYER', 'USER', 'EDITORS']) await accounts.setRole(id, role);
+    for (const role of ['EDITOR', 'BUYERS'])
       await accounts.ensure({ email: `${role}@x.example`, password: 'long enough 1', role });
     expect(service.logs.slice(before)).toEqual([
-      'warn [AuthModule] No rule or option names the role "editor" that setRole got. Correct the role.',
-      'warn [AuthModule] No rule or option names the role "Buyer" that create got. Correct the role.',
+      'warn [AuthModule] No rule or option names the role "EDITORS" that setRole got. Correct the role.',
+      'warn [AuthModule] No rule or option names the role "BUYERS" that create got. Correct the role.',
     ]);
     await service.close();
   });

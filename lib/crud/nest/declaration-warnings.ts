@@ -1,6 +1,7 @@
 /** Finds declarations of generated controllers without the effect that they seem to have, as sentences for the log. */
 import { RequestMethod } from '@nestjs/common';
 import type { ColumnMetadata } from '../../entities/column-types.js';
+import { namesSecret } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
@@ -49,6 +50,7 @@ export function findDeclarationWarnings(
     ...controllers.flatMap((controller) => requiredWarnings(controller, resources)),
     ...controllers.flatMap(schemaWarnings),
     ...indexWarnings(resources),
+    ...secretWarnings(resources),
     ...unpaginatedWarnings(controllers),
   ];
 }
@@ -182,6 +184,9 @@ function schemaWarnings(controller: CrudControllerClass): string[] {
   return [`\`validationSchema\` of ${options.entity.name} does not check ${open.join(', ')}. ${advice}.`];
 }
 
+const nameOf = ({ entityMetadata, relationMetadata, propertyPath }: ColumnMetadata): string =>
+  `${entityMetadata.name}.${relationMetadata?.propertyPath ?? propertyPath}`;
+
 /** The columns that statements look records up by, without an index: one line for the application. */
 function indexWarnings(resources: readonly Resource<object>[]): string[] {
   const unindexed = resources.flatMap(({ list, owner, pathParameters, database }) => {
@@ -190,9 +195,29 @@ function indexWarnings(resources: readonly Resource<object>[]): string[] {
     const columns = [...inverse, ...fields.filter(({ column }) => !column.isPrimary).map(({ column }) => column)];
     return columns.filter((column) => !isIndexed(column, database.dataSource));
   });
-  const nameOf = ({ entityMetadata, relationMetadata, propertyPath }: ColumnMetadata): string =>
-    `${entityMetadata.name}.${relationMetadata?.propertyPath ?? propertyPath}`;
   const names = new Set(unindexed.map(nameOf));
   if (names.size === 0) return [];
   return [`Lookups by columns without an index: ${[...names].join(', ')}. Decorate them with @Index().`];
+}
+
+/** Of `token` and `hash`, not of `tokenCount` and `passwordSetAt`. */
+const SECRET_COMPARISONS = [undefined, 'text', 'uuid'];
+
+/** Columns that are called like secrets, of resources and of entities that they include. */
+function secretWarnings(resources: readonly Resource<object>[]): string[] {
+  const served = new Set(resources.map(({ metadata }) => metadata));
+  const shown = resources.flatMap(({ schema, fieldPermissions, list, database }) => [
+    ...schema.fields.filter((field) => fieldPermissions.get(field)?.read === undefined),
+    ...[...followedRelations(list).values()].flatMap(([{ inverseEntityMetadata: related }]) =>
+      served.has(related) ? [] : database.describe(related).fields,
+    ),
+  ]);
+  const secrets = shown.filter(
+    ({ name, readable, reference, type }) =>
+      readable && !reference && SECRET_COMPARISONS.includes(type.comparison) && namesSecret(name),
+  );
+  if (secrets.length === 0) return [];
+  const names = new Set(secrets.map(({ column }) => nameOf(column)));
+  const advice = 'Give them `select: false` or @Exclude(), or `read` in fieldPermissions';
+  return [`Columns that are called like secrets, and that clients read: ${[...names].join(', ')}. ${advice}.`];
 }

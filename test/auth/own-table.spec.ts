@@ -1,0 +1,185 @@
+/** Users in a table of the application's own: the columns with secrets are no fields of any resource of that table. */
+import { Injectable, type Type } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, AuthUser, CrudModule, type CrudOptions, type LoginField, UserRepository } from 'declarest';
+import { Column, DataSource, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn, type Repository } from 'typeorm';
+import { request } from '../harness/client.js';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { bootError, linesOf, PLATFORMS, startApp } from '../harness/platforms.js';
+import { AUTH, PASSWORD } from './auth-app.js';
+
+class Person extends AuthUser {}
+
+class Keys {
+  @Column({ type: 'varchar', nullable: true }) resetToken!: string | null;
+}
+
+@Entity('account')
+class Account {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'varchar', length: 200, unique: true }) email!: string;
+  @Column({ type: 'varchar', length: 200, name: 'pw', nullable: true }) passwordHash!: string | null;
+  @Column({ type: 'varchar', length: 60, default: 'USER' }) role!: string;
+  @Column(() => Keys) keys!: Keys;
+  @Column({ type: 'int', default: 0 }) tokenCount!: number;
+}
+
+/** Another class of the same table. */
+@Entity('account', { synchronize: false })
+class Author {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'varchar', length: 200 }) email!: string;
+  @Column({ type: 'varchar', length: 200, name: 'pw', nullable: true }) digest!: string | null;
+}
+
+@Entity('article')
+class Article {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'varchar', length: 50 }) title!: string;
+  @Column({ type: 'varchar', nullable: true }) otpSecret!: string | null;
+  @ManyToOne(() => Account) writer!: Account;
+  @ManyToOne(() => Author, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'writerId' })
+  author!: Author;
+}
+
+@Injectable()
+class Accounts extends UserRepository {
+  constructor(@InjectRepository(Account) private readonly accounts: Repository<Account>) {
+    super();
+  }
+  private async toUser(account: Promise<Account | null>): Promise<AuthUser | null> {
+    const found = await account;
+    if (!found) return null;
+    const { id, email, role, passwordHash } = found;
+    const none = { username: null, firstName: null, lastName: null, active: true };
+    return Object.assign(new Person(), { id, email, role, password: passwordHash ?? '', ...none });
+  }
+  findById(id: string) {
+    return this.toUser(this.accounts.findOneBy({ id: Number(id) }));
+  }
+  findByLogin(_field: LoginField, value: string) {
+    return this.toUser(this.accounts.findOneBy({ email: value }));
+  }
+  async create({ email, role, password }: Partial<AuthUser>) {
+    const account = await this.accounts.save({
+      email: email ?? '',
+      role: role ?? 'USER',
+      passwordHash: password ?? '',
+    });
+    return (await this.findById(String(account.id))) as AuthUser;
+  }
+  async update(id: string, { password, role }: Partial<AuthUser>) {
+    await this.accounts.update(Number(id), { ...(password && { passwordHash: password }), ...(role && { role }) });
+    return this.findById(id);
+  }
+}
+
+/** Says which columns. */
+@Injectable()
+class NamedAccounts extends Accounts {
+  static override readonly hiddenColumns = ['passwordHash', 'keys.resetToken'];
+}
+
+const ARTICLES = { entity: Article, endpoint: '/api/articles', includableRelations: ['writer', 'author'] } as const;
+const ACCOUNTS = {
+  entity: Account,
+  endpoint: '/api/accounts',
+  filterableFields: true,
+  sortableFields: ['email'],
+  enableExport: true,
+} as const;
+
+async function start(
+  database: (typeof DATABASES)[number],
+  repositoryClass: Type<UserRepository>,
+  resources: readonly unknown[],
+) {
+  const { options, drop } = await createDatabase(database);
+  const root = {
+    imports: [
+      TypeOrmModule.forRoot(options),
+      TypeOrmModule.forFeature([Author]),
+      AuthModule.forRootAsync({
+        userClass: Person,
+        repositoryClass,
+        imports: [TypeOrmModule.forFeature([Account])],
+        useFactory: () => ({ jwtSecret: AUTH.jwtSecret, bcryptRounds: 4 }),
+      }),
+      CrudModule.forFeature(...(resources as CrudOptions<object>[])),
+    ],
+  };
+  return { root, onClose: drop };
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(DATABASES)('on %s', (database) => {
+    it.each<[string, Type<UserRepository>, readonly string[]]>([
+      ['found by its name', Accounts, ['keys.resetToken']],
+      ['named by the class', NamedAccounts, []],
+    ])('a hash %s is in no answer, and no parameter or body names it', async (_, repositoryClass, shown) => {
+      const { root, onClose } = await start(database, repositoryClass, [ARTICLES, ACCOUNTS as never]);
+      const { url, app, logs, close } = await startApp(platform, root, { onClose });
+      const email = 'ann@shop.example';
+      const send = (method: string, path: string, json?: unknown) =>
+        request(url, method, path, json === undefined ? {} : { json });
+      const registered = await send('POST', '/api/auth/register', { email, password: PASSWORD });
+      expect(registered.status).toBe(201);
+      expect((await send('POST', '/api/auth/login', { email, password: PASSWORD })).status).toBe(200);
+      const source = app.get(DataSource);
+      const { id } = registered.json.data.user as { id: number };
+      await source.getRepository(Account).update(id, { keys: { resetToken: 'reset-canary' } });
+      await source.getRepository(Article).insert({ title: 'News', writer: { id } });
+      const answers = [
+        await send('GET', '/api/accounts'),
+        await send('GET', `/api/accounts/${id}`),
+        await send('GET', '/api/accounts/export?format=csv'),
+        await send('GET', '/api/articles?include=writer,author'),
+        await send('PATCH', `/api/accounts/${id}`, { email }),
+      ];
+      for (const { status, text } of answers) {
+        expect([status, text]).toEqual([200, expect.not.stringContaining('$2b$')]);
+        expect(text).not.toMatch(/passwordHash|digest/);
+        expect(text.includes('reset-canary')).toBe(shown.length > 0);
+      }
+      for (const query of ['filter[passwordHash][startsWith]=$2', 'sort=passwordHash', 'fields=passwordHash'])
+        expect([query, (await send('GET', `/api/accounts?${query}`)).status]).toEqual([query, 400]);
+      for (const [method, path] of [
+        ['POST', '/api/accounts'],
+        ['PUT', `/api/accounts/${id}`],
+        ['PATCH', `/api/accounts/${id}`],
+      ] as const)
+        expect([method, (await send(method, path, { email: 'eve@shop.example', passwordHash: 'x' })).text]).toEqual([
+          method,
+          expect.stringContaining('passwordHash'),
+        ]);
+      expect((await send('POST', '/api/auth/login', { email, password: PASSWORD })).status).toBe(200);
+      const names = ['Article.otpSecret', ...shown.map((name) => `Account.${name}`)];
+      expect(linesOf(logs, 'warn').filter((line) => line.includes('called like secrets'))).toEqual([
+        expect.stringContaining(`that clients read: ${names.join(', ')}. Give them`),
+      ]);
+      await close();
+    });
+  });
+
+  it('a filter through a relation does not reach it', async () => {
+    for (const field of ['writer.passwordHash', 'author.digest']) {
+      const resource = { ...ARTICLES, filterableFields: [field] };
+      const { root, onClose } = await start('sqlite', Accounts, [resource]);
+      expect(String(await bootError(platform, root, { onClose }))).toContain(field);
+    }
+  });
+
+  it.each<[string, Type<UserRepository>, string]>([
+    [
+      'a name that is no column',
+      class extends Accounts {
+        static override readonly hiddenColumns = ['hash'];
+      },
+      'hiddenColumns must be names of columns of an entity whose repository is a property of the instance, got hash',
+    ],
+  ])('refuses %s', async (_, repositoryClass, message) => {
+    const { root, onClose } = await start('sqlite', repositoryClass, [ARTICLES]);
+    expect(String(await bootError(platform, root, { onClose }))).toContain(message);
+  });
+});
