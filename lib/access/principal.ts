@@ -108,13 +108,7 @@ function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest 
  * The parameter of a handler that receives the user of the request: `{ id, email, roles }` of the token. It is `undefined`
  * where no valid token was sent, which only public routes accept.
  *
- * @example
- * ```ts
- * @Get('orders')
- * orders(@CurrentUser() user: Principal) {
- *   return this.ordersOf(user.id);
- * }
- * ```
+ * @example orders(@CurrentUser() user: Principal) { return this.ordersOf(user.id); }
  */
 export const CurrentUser = createParamDecorator(
   (_: unknown, context): Principal | undefined => requestOf(context)?.[AUTHENTICATION]?.principal,

@@ -104,10 +104,7 @@ export class AccessDecision {
 /**
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
  *
- * @example
- * Test.createTestingModule({ imports: [AppModule] })
- *   .overrideProvider(SecurityRulesGuard)
- *   .useValue({ canActivate: () => true });
+ * @example builder.overrideProvider(SecurityRulesGuard).useValue({ canActivate: () => true });
  */
 @Injectable()
 export class SecurityRulesGuard implements CanActivate {

@@ -44,15 +44,7 @@ export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => voi
  * Calls listeners of the application when something happens to an account. A listener runs after the fact and cannot
  * prevent it; its errors are logged.
  *
- * @example
- * ```ts
- * @Injectable()
- * export class Audit {
- *   constructor(events: AuthEvents, log: AuditLog) {
- *     events.on('session.reused', ({ userId, address, at }) => log.write(`Stolen token of ${userId}`, address, at));
- *   }
- * }
- * ```
+ * @example events.on('session.reused', ({ userId, address }) => log.write(`Stolen token of ${userId}`, address));
  */
 @Injectable()
 export class AuthEvents {

@@ -7,14 +7,7 @@ export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, 
 /**
  * Abstract TypeORM entity of a user. The application extends it and may add columns.
  *
- * @example
- * ```ts
- * @Entity()
- * export class User extends AuthUser {
- *   @Column('varchar', { length: 20, nullable: true })
- *   phone!: string | null;
- * }
- * ```
+ * @example @Entity() export class User extends AuthUser {}
  */
 export abstract class AuthUser extends BaseEntity {
   /** Generated 64-bit integer: a number while it is a safe integer, a string beyond. */

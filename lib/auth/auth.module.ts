@@ -123,13 +123,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   /**
    * Takes the options that decide about routes and providers here (`AuthStaticOptions`), and the others from a factory.
    *
-   * @example
-   * AuthModule.forRootAsync({
-   *   userClass: User,
-   *   inject: [ConfigService],
-   *   useFactory: (config: ConfigService) => ({ jwtSecret: config.getOrThrow('JWT_SECRET') }),
-   * })
-   *
+   * @example AuthModule.forRootAsync({ userClass: User, useFactory: () => ({ jwtSecret: readSecret() }) })
    * @throws InvalidOptionError
    */
   static forRootAsync<U extends AuthUser = AuthUser, C extends object = object>(

@@ -31,18 +31,7 @@ export interface NewUser {
  * It may also set `role` and `active`, which a client never can. At most 1,000 password hashes wait for their turn, each
  * for at most 30 s, so create many users one after another.
  *
- * @example
- * ```ts
- * @Injectable()
- * export class FirstAdministrator implements OnApplicationBootstrap {
- *   constructor(private readonly accounts: UserAccounts) {}
- *
- *   async onApplicationBootstrap(): Promise<void> {
- *     const password = process.env['ADMIN_PASSWORD'];
- *     if (password) await this.accounts.ensure({ email: 'admin@shop.example', password, role: 'ADMIN' });
- *   }
- * }
- * ```
+ * @example await this.accounts.ensure({ email: 'admin@shop.example', password, role: 'ADMIN' });
  */
 @Injectable()
 export class UserAccounts {

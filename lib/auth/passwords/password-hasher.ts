@@ -3,17 +3,7 @@ import bcrypt from 'bcrypt';
 /**
  * Hashes passwords.
  *
- * @example
- * ```ts
- * import argon2 from 'argon2';
- *
- * const passwordHasher: PasswordHasher = {
- *   hash: (password) => argon2.hash(password),
- *   // Users who registered before the change still have a hash of bcrypt.
- *   verify: (password, hash) => (hash.startsWith('$argon2') ? argon2.verify(hash, password) : bcrypt.compare(password, hash)),
- *   needsRehash: (hash) => !hash.startsWith('$argon2'),
- * };
- * ```
+ * @example { hash: (password) => argon2.hash(password), verify: (password, hash) => argon2.verify(hash, password) }
  */
 export interface PasswordHasher {
   /** @returns the hash with its salt, at most 255 characters */
