@@ -3,4 +3,3 @@
 export { as, type Answer, type Client, type RequestParts, type TestUser } from './client.js';
 export { accessMatrix, type MatrixOptions, type MatrixRow } from './access-matrix.js';
 export { createCrudTestingModule } from './crud-testing-module.js';
-export { urlSpellings, type Spelling } from './url-spellings.js';

@@ -1,4 +1,4 @@
-import { urlSpellings } from '../../lib/testing/url-spellings.js';
+import { urlSpellings } from './url-spellings.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawRequest, rawTarget } from '../harness/raw-socket.js';
 import { bearer, type RuledApp, startRuled, TOKENS, wildcard } from './ruled-app.js';

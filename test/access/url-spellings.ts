@@ -1,4 +1,5 @@
-import { asSent } from './client.js';
+/** Ways to write a path that routers, proxies and frameworks read differently. */
+import { asSent } from '../../lib/testing/client.js';
 
 /** One way to write a path. */
 export interface Spelling {
@@ -67,16 +68,7 @@ const REWRITINGS: readonly Rewriting[] = [
   ['a full-width letter', (path) => changeLast(path, fullWidth)],
 ];
 
-/**
- * Ways to write a path that routers, proxies and frameworks read differently, for tests of an application: a user who has
- * no access to `/api/admin/stats` must have access to none of them.
- *
- * @example
- * for (const { name, target } of urlSpellings('/api/admin/stats'))
- *   expect([name, (await as(app).request('GET', target)).status]).not.toEqual([name, 200]);
- *
- * @param path as the application serves it, such as `/api/admin/stats`
- */
+/** @param path as the application serves it, such as `/api/admin/stats` */
 export function urlSpellings(path: string): Spelling[] {
   const canonical = asSent(path);
   const seen = new Set(['', canonical]);

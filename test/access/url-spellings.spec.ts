@@ -1,7 +1,8 @@
-import { as, urlSpellings } from 'declarest/testing';
+import { as } from 'declarest/testing';
+import { urlSpellings } from './url-spellings.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { startRuled } from '../access/ruled-app.js';
-import { adapterFor, startSpellingApp } from '../access/spelling-app.js';
+import { startRuled } from './ruled-app.js';
+import { adapterFor, startSpellingApp } from './spelling-app.js';
 
 it('writes a path in many ways, each with a name and a target of its own', () => {
   const spellings = urlSpellings('/api/admin/tasks');
