@@ -137,3 +137,20 @@ export async function endOtherConnections(admin: QueryRunner): Promise<void> {
   for (const { id } of await others()) await admin.query(`KILL ${id}`);
   while ((await others()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }
+
+/** Waits until so many statements of other connections to the database wait for a lock. */
+export async function untilBlocked(watcher: QueryRunner, count: number): Promise<void> {
+  const isPostgres = watcher.connection.options.type === 'postgres';
+  const sql = isPostgres
+    ? `SELECT COUNT(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    : `SELECT COUNT(*) AS n FROM information_schema.processlist p LEFT JOIN information_schema.innodb_trx t
+         ON t.trx_mysql_thread_id = p.id
+       WHERE p.db = DATABASE() AND (t.trx_state = 'LOCK WAIT' OR p.state LIKE 'Waiting for table%')`;
+  for (let tries = 0; tries < 60; tries += 1) {
+    // MariaDB reads `innodb_trx` again only where nobody has read it for 100 ms.
+    await new Promise((resolve) => setTimeout(resolve, isPostgres ? 10 : 120));
+    const [row] = (await watcher.query(sql)) as { n: unknown }[];
+    if (Number(row?.n) >= count) return;
+  }
+  throw new Error(`Fewer than ${count} statements wait for a lock.`);
+}

@@ -35,12 +35,14 @@ interface Target {
   readonly field: Field | undefined;
 }
 
-interface Insertion<T> {
+/** A statement with `RETURNING`, where there is one. */
+interface Returning<T> {
   readonly statement: Statement;
   readonly recordOf: ((row: RawRow) => T) | undefined;
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
+  readonly returnsUpdated: boolean;
   private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
   private readonly idColumn: ColumnMetadata;
@@ -48,7 +50,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
-  private readonly insertions = new StatementCache<Insertion<T>>();
+  private readonly insertions = new StatementCache<Returning<T>>();
+  private readonly updates = new StatementCache<Returning<T>>();
   private readonly statements = new StatementCache<Statement>();
 
   constructor(
@@ -67,6 +70,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = targets.filter(({ field }) => field?.updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
+    this.returnsUpdated = dataSource.driver.isReturningSqlSupported('update');
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)
@@ -105,12 +109,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       });
     };
     const columns = rows.map(columnsOf);
-    const compile = (): Insertion<T> => this.insertion(columns, fields);
+    const compile = (): Returning<T> => this.insertion(columns, fields);
     // Rows of different fields hardly ever come again.
     const [shape, another] = new Set(columns.map(namesOf));
-    const read = fields?.map(({ name }) => name).join() ?? '';
     const { statement, recordOf } =
-      another === undefined ? this.insertions.get(`${rows.length} ${shape} ${read}`, compile) : compile();
+      another === undefined
+        ? this.insertions.get(`${rows.length} ${shape} ${shapeOfFields(fields)}`, compile)
+        : compile();
     const { rows: returned, affected, insertedKey } = await this.execute(call, statement, values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
@@ -124,17 +129,22 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     });
   }
 
-  async update(call: Call, _key: unknown, condition: Condition, sent: Values): Promise<boolean> {
+  async update(call: Call, _key: unknown, condition: Condition, sent: Values, fields?: readonly Field[]) {
     const values: unknown[] = [];
-    let shape = 'update';
+    let shape = '';
     for (const { column, field } of this.updated) {
       if (!field || !sent.has(field)) continue;
       const given = sent.get(field);
       shape += ` ${column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
       if (given !== DATABASE_DEFAULT) values.push(persist(given, column, this.dataSource));
     }
-    const compile = (): Statement => this.replacement(sent, condition);
-    return this.run(call, `${shape} ${shapeOf(condition)}`, compile, [...values, ...this.bound(condition)]);
+    const compile = (): Returning<T> => this.replacement(sent, condition, fields);
+    const { statement, recordOf } = this.updates.get(
+      `${shape} ${shapeOf(condition)} ${shapeOfFields(fields)}`,
+      compile,
+    );
+    const { rows, affected } = await this.execute(call, statement, [...values, ...this.bound(condition)]);
+    return affected === 0 ? undefined : { record: rows[0] && recordOf?.(rows[0]) };
   }
 
   async remove(call: Call, _key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
@@ -165,7 +175,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** @param rows the columns of each row; its other ones get their defaults */
-  private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Insertion<T> {
+  private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
     const values = rows.map((columns) => {
       parameters += columns.length;
@@ -184,7 +194,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return { statement: this.statement(query, () => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
 
-  private replacement(sent: Values, condition: Condition): Statement {
+  private replacement(sent: Values, condition: Condition, fields: readonly Field[] | undefined): Returning<T> {
     const set = this.updated.filter(({ field }) => field && sent.has(field));
     const isDefault = ({ field }: Target): boolean => field !== undefined && sent.get(field) === DATABASE_DEFAULT;
     const columns = set.filter((target) => !isDefault(target)).map(({ column }) => column);
@@ -192,14 +202,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .filter(isDefault)
       .map(({ column }) => [propertyOf(column), () => databaseDefault(column, this.dataSource)]);
     const values = { ...placeholders(columns), ...Object.fromEntries(defaults) } as never;
-    return this.matching(this.repository.createQueryBuilder().update().set(values), condition, columns.length);
+    const query = this.repository.createQueryBuilder().update().set(values);
+    const row = fields && compileRow(this.resource, fields, this.dataSource);
+    const end = row && (() => ` RETURNING ${row.returned.join(', ')}`);
+    return { statement: this.matching(query, condition, columns.length, end), recordOf: row?.recordOf };
   }
 
   /** @param first the number of the condition's first parameter */
-  private matching(query: Restrictable<T>, condition: Condition, first: number): Statement {
+  private matching(query: Restrictable<T>, condition: Condition, first: number, end?: StatementEnd): Statement {
     const { tableName } = this.resource.metadata;
     const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
-    return this.statement(query.where(where, namedParameters(first + this.bound(condition).length)));
+    return this.statement(query.where(where, namedParameters(first + this.bound(condition).length)), end);
   }
 
   private statement(query: QueryBuilder<T>, end?: StatementEnd): Statement {
@@ -217,6 +230,8 @@ type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBui
  */
 const placeholders = (columns: readonly ColumnMetadata[], first = 0): Record<string, () => string> =>
   Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(first + place)}`]));
+
+const shapeOfFields = (fields: readonly Field[] = []): string => fields.map(({ name }) => name).join();
 
 const namesOf = (columns: readonly ColumnMetadata[]): string =>
   columns.map(({ databaseName }) => databaseName).join(' ');

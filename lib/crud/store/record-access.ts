@@ -85,6 +85,8 @@ export interface Inserted<T> {
 }
 
 export interface RecordWriter<T> {
+  /** Whether `update` returns the record, as it leaves it. */
+  readonly returnsUpdated: boolean;
   /**
    * @param fields read by the same statement, where it can
    * @returns `undefined` for a record that the database ignored
@@ -98,9 +100,16 @@ export interface RecordWriter<T> {
    * One statement, so that of two concurrent updates one stays whole.
    *
    * @param key of the record; the condition restricts it further
-   * @returns whether a record matched
+   * @param fields read by the same statement, where it can
+   * @returns `undefined` where no record matched
    */
-  update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean>;
+  update(
+    call: Call,
+    key: unknown,
+    condition: Condition,
+    values: Values,
+    fields?: readonly Field[],
+  ): Promise<Pick<Inserted<T>, 'record'> | undefined>;
   /**
    * @param purges removes the row also where the entity has a `@DeleteDateColumn`
    * @returns whether a record matched

@@ -13,6 +13,8 @@ import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
+  readonly returnsUpdated = false;
+
   constructor(
     private readonly resource: StoredResource<T>,
     private readonly reader: RecordReader<T>,
@@ -36,10 +38,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return inserted;
   }
 
-  async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<boolean> {
+  async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.id, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
-    return affected !== 0;
+    return affected === 0 ? undefined : {};
   }
 
   /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */

@@ -1,6 +1,5 @@
 /** Writes the many-to-many relations that a body names by ids, such as `"tagsIds": [1, 3]`. */
 import { ConflictException } from '@nestjs/common';
-import { isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { conflictOf } from '../../entities/conflicts.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -13,7 +12,6 @@ import type { LinkedIds } from '../query/record-request.js';
 import { visibleValues } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { run } from '../read/statements.js';
-import { compare } from '../sql/condition.js';
 import { managerOf, type Call } from '../store/call.js';
 import { valueAt } from '../store/entity-values.js';
 import { identityOf, toEntityKey } from '../store/linked-rows.js';
@@ -42,7 +40,8 @@ export function readLinks(
 }
 
 /**
- * Replaces the links to records that the caller sees; others stay. Runs in the transaction that writes the record.
+ * Replaces the links to records that the caller sees; others stay. Runs in the transaction that writes the record, and
+ * has locked it: of two requests that replace its links, the second one waits for the first.
  *
  * @throws 409 naming the ids of records that the caller does not see
  */
@@ -53,15 +52,7 @@ export async function writeLinks(
   ids: SentIds,
   operation: 'create' | 'update',
 ): Promise<void> {
-  if (ids.size > 0 && operation === 'update') await lockOwner(plan, call, key);
   for (const [linked, keys] of ids) await replaceLinks(plan, call, { key, linked, keys, operation });
-}
-
-/** Of two requests that replace the links of one record, the second one waits for the first. */
-async function lockOwner(plan: Plan, call: Call, key: unknown): Promise<void> {
-  const { id } = plan.schema;
-  if (!isSqlite(plan.database.dataSource))
-    await run(plan, call, (within) => plan.store.reader.findOne(within, compare(id, 'eq', key), [id], 'for update'));
 }
 
 interface Replacement {

@@ -7,7 +7,6 @@ import {
   assertChangeable,
   changeable,
   columnsOnly,
-  exists,
   findAll,
   missing,
   refusalOf,
@@ -54,6 +53,8 @@ export async function updateRecords<T extends object>(
   const isMerging =
     merged.size > 0 || (plan.options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
+  // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
+  const isSingleStatement = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
   const read = (within: Task<T>, lock?: RowLock): Promise<readonly T[]> => {
     const { id } = plan.schema;
     const request = columnsOnly(plan, isCompared ? [id, ...view.list.readable, ...merged] : [id]);
@@ -68,12 +69,11 @@ export async function updateRecords<T extends object>(
     const apply = async (within: Task<T>) => {
       const locked = isBatch || isMerging ? await read(within, 'for update') : [];
       if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return { changed: locked };
+      let updated: T | undefined;
       for (const [index, change] of changes.entries())
-        await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
-      return { updated: await readUpdated(within, targets, hooks) };
+        updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
+      return { updated: await readUpdated(within, targets, isSingleStatement ? updated : undefined, hooks) };
     };
-    const hasLinks = changes.some(({ ids }) => ids.size > 0);
-    const isSingleStatement = !isBatch && !isMerging && !view.isScoped && !hasLinks && !hooks.beforeUpdate;
     return isSingleStatement ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply);
   };
   try {
@@ -114,8 +114,8 @@ async function updateRecord<T extends object>(
   target: Target,
   change: Change<T>,
   hooks: GeneratedHooks<T>,
-): Promise<void> {
-  const { plan, call } = task;
+): Promise<T | undefined> {
+  const { plan, call, view } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
   // A listener must not be called for a record that a precondition refuses.
@@ -126,23 +126,32 @@ async function updateRecord<T extends object>(
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
   const write = writeOf(task, 'update', [{ values }]);
-  const matched =
-    hasNewVersion || values.size > 0
-      ? await run(plan, call, (by) => store.writers.update.update(by, key, condition, values), write)
-      : await exists(task, condition);
-  if (!matched) throw await refusalOf(task, target);
+  if (!hasNewVersion && values.size === 0) {
+    const [unchanged] = await readTargets(task, [target], { lock: 'for update' });
+    await writeLinks(plan, call, key, ids, 'update');
+    return unchanged;
+  }
+  const fields = returnsUpdated(task) ? view.list.readable : undefined;
+  const updated = await run(plan, call, (by) => store.writers.update.update(by, key, condition, values, fields), write);
+  if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
+  return updated.record;
 }
+
+/** Whether the statement that changes a record returns all that the caller sees of it. */
+const returnsUpdated = <T extends object>({ plan: { store }, view }: Task<T>): boolean =>
+  store.writers.update.returnsUpdated && !store.listened.has('read') && view.list.linkable.length === 0;
 
 /** @throws 403 where a record lies outside of what the caller may see now */
 async function readUpdated<T extends object>(
   task: Task<T>,
   targets: readonly Target[],
+  returned: T | undefined,
   hooks: GeneratedHooks<T>,
 ): Promise<T[]> {
   const { plan, view } = task;
   const keys = targets.map(({ key }) => key);
-  const records = await findAll(task, keys);
+  const records = returned ? [returned] : await findAll(task, keys);
   for (const [index, record] of records.entries())
     if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
   await runAfter(task, hooks, 'afterUpdate', records);
