@@ -5,12 +5,10 @@ import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
-import { run, transacted, type Write } from '../read/statements.js';
+import { run, transacted } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { answerRecord } from './answer.js';
-
-const RESTORE: Write = { operation: 'update' };
 
 /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
 export async function restore<T extends object>(plan: Plan<T>, call: Call, id: string): Promise<Envelope<unknown>> {
@@ -20,12 +18,13 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
   const { view } = task;
   const target = targetOf(task, { key, id });
   await evaluateScopes(task, [], 'update');
+  const write = { operation: 'update' } as const;
   const all = everything(view.list);
   const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
   const apply = async (within: Task<T>): Promise<T> => {
     const hidden = and(changeable(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
     const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
-    const isRestored = deletion !== undefined && (await run(plan, within.call, restored, RESTORE));
+    const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
     if (!isRestored) await assertChangeable(within, target);
     // A trigger ignored the statement.
     if (!isRestored && (await exists(within, hidden))) throw await refusalOf(within, target);
@@ -33,5 +32,5 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
     if (record) return record;
     throw isRestored && view.isScoped ? new AccessRefused() : missing(plan, id);
   };
-  return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, RESTORE, apply));
+  return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, write, apply));
 }

@@ -104,13 +104,6 @@ export interface Named {
   readonly id: string;
 }
 
-/** @throws 404 */
-export async function findExisting<T extends object>(task: Task<T>, { key, id }: Named, reading?: Reading): Promise<T> {
-  const found = await find(task, key, reading);
-  if (!found) throw missing(task.plan, id);
-  return found;
-}
-
 export const missing = ({ schema }: Plan, id: string): NotFoundException =>
   new NotFoundException(`${schema.name} with id ${id} not found`);
 
@@ -148,13 +141,20 @@ export async function assertChangeable(task: Task, target: Target): Promise<void
   if (!(await exists(task, changeable(task, target)))) throw await refusalOf(task, target);
 }
 
-/** Keeps the record as it is until the end of the transaction. @throws as `assertChangeable` */
-export async function lockChangeable(task: Task, target: Target): Promise<void> {
-  const { plan, call } = task;
-  const { reader } = plan.store;
-  const condition = changeable(task, target);
-  const found = await run(plan, call, (within) => reader.findOne(within, condition, [plan.schema.id], 'for update'));
-  if (!found) throw await refusalOf(task, target);
+/** @throws 404, 403, 412, 428 for the first record that cannot be changed */
+export async function readTargets<T extends object>(
+  task: Task<T>,
+  targets: readonly Target[],
+  reading: Reading,
+): Promise<readonly T[]> {
+  const { view } = task;
+  // All have the preconditions of the first one.
+  const preconditions = targets[0]?.preconditions ?? [];
+  const visible = and(view.visible, ...preconditions.map(({ condition }) => condition));
+  const keys = targets.map(({ key }) => key);
+  const found = await findAll({ ...task, view: { ...view, visible } }, keys, reading);
+  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(task, target);
+  return found as T[];
 }
 
 /** A request of columns only, in the order of the entity. */

@@ -1,11 +1,10 @@
 /** Deletes records: one for DELETE, several for a batch. */
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/caller-view.js';
-import { changeable, columnsOnly, refusalOf, type Target } from '../read/records.js';
-import { run, transacted, type Write } from '../read/statements.js';
+import { changeable, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
+import { run, transacted } from '../read/statements.js';
 import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
-import { readTargets } from './update-records.js';
 
 export interface Deletion<T extends object> {
   readonly targets: readonly Target[];
@@ -16,8 +15,6 @@ export interface Deletion<T extends object> {
   readonly isBatch: boolean;
 }
 
-const DELETE: Write = { operation: 'delete' };
-
 /** All records are deleted, or none. @throws 403, 404, 412, 428, 409 where other records refer to one */
 export async function deleteRecords<T extends object>(
   task: Task<T>,
@@ -25,6 +22,7 @@ export async function deleteRecords<T extends object>(
 ): Promise<void> {
   const { store, schema } = task.plan;
   let refused: Target | undefined;
+  const write = { operation: 'delete' } as const;
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
     const request = columnsOnly(plan, [schema.id]);
@@ -33,7 +31,7 @@ export async function deleteRecords<T extends object>(
       await beforeDelete(within, hooks, target);
       const condition = changeable(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
-      const isRemoved = await run(plan, call, removed, DELETE);
+      const isRemoved = await run(plan, call, removed, write);
       // What a hook wrote has to be rolled back. The record was locked before.
       if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
@@ -42,7 +40,7 @@ export async function deleteRecords<T extends object>(
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
   const isSingleStatement = !isBatch && !hooks.beforeDelete && !store.listened.has('delete');
-  await (isSingleStatement ? remove(task) : transacted(task, DELETE, remove));
+  await (isSingleStatement ? remove(task) : transacted(task, write, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);
 }

@@ -6,7 +6,7 @@ import type { GeneratedHooks, HookContext, HookValues, IdOf } from '../declare/g
 import type { CrudRecord } from '../declare/record-types.js';
 import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { columnsOnly, findExisting, lockChangeable, type Target } from '../read/records.js';
+import { columnsOnly, find, readTargets, type Target } from '../read/records.js';
 import { afterCommit, managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 
@@ -48,13 +48,13 @@ export async function beforeUpdate<T extends object>(
 ): Promise<Change<T>> {
   if (!hooks.beforeUpdate) return change;
   const { plan, view } = task;
-  await lockChangeable(task, target);
+  await readTargets(task, [target], { request: columnsOnly(plan, [plan.schema.id]), lock: 'for update' });
   const values = hookValues(plan, change) as HookValues<T>;
   const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
   const sent = readBody(task, mergeReturned(plan, change, returned), change.kind, 'hook');
   const request = columnsOnly(plan, view.list.readable);
-  const current = needsCurrent(plan, sent) ? await findExisting(task, target, { request }) : undefined;
+  const current = needsCurrent(plan, sent) ? await find(task, target.key, { request }) : undefined;
   return checkChanged(task, sent, current, target.key);
 }
 
@@ -65,8 +65,9 @@ export async function beforeDelete<T extends object>(
   target: Target,
 ): Promise<void> {
   if (!hooks.beforeDelete) return;
-  await lockChangeable(task, target);
-  await hooks.beforeDelete(idOf(task.plan, target.key), contextOf(task));
+  const { plan } = task;
+  await readTargets(task, [target], { request: columnsOnly(plan, [plan.schema.id]), lock: 'for update' });
+  await hooks.beforeDelete(idOf(plan, target.key), contextOf(task));
 }
 
 /**

@@ -9,13 +9,12 @@ import {
   columnsOnly,
   findAll,
   missing,
+  readTargets,
   refusalOf,
-  type Reading,
   type Target,
 } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
-import { and } from '../sql/condition.js';
-import { managerOf } from '../store/call.js';
+import { managerOf, type Call } from '../store/call.js';
 import type { RowLock } from '../store/record-access.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter } from './hooks.js';
@@ -93,22 +92,6 @@ export async function updateRecords<T extends object>(
   }
 }
 
-/** @throws 404, 403, 412, 428 for the first record that cannot be changed */
-export async function readTargets<T extends object>(
-  task: Task<T>,
-  targets: readonly Target[],
-  reading: Reading,
-): Promise<readonly T[]> {
-  const { view } = task;
-  // All have the preconditions of the first one.
-  const preconditions = targets[0]?.preconditions ?? [];
-  const visible = and(view.visible, ...preconditions.map(({ condition }) => condition));
-  const keys = targets.map(({ key }) => key);
-  const found = await findAll({ ...task, view: { ...view, visible } }, keys, reading);
-  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(task, target);
-  return found as T[];
-}
-
 async function updateRecord<T extends object>(
   task: Task<T>,
   target: Target,
@@ -125,14 +108,12 @@ async function updateRecord<T extends object>(
   const condition = changeable(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
-  const write = writeOf(task, 'update', [{ values }]);
-  if (!hasNewVersion && values.size === 0) {
-    const [unchanged] = await readTargets(task, [target], { lock: 'for update' });
-    await writeLinks(plan, call, key, ids, 'update');
-    return unchanged;
-  }
   const fields = returnsUpdated(task) ? view.list.readable : undefined;
-  const updated = await run(plan, call, (by) => store.writers.update.update(by, key, condition, values, fields), write);
+  const write = (by: Call) => store.writers.update.update(by, key, condition, values, fields);
+  const updated =
+    hasNewVersion || values.size > 0
+      ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
+      : { record: (await readTargets(task, [target], { lock: 'for update' }))[0] };
   if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
   return updated.record;
