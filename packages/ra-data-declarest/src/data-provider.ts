@@ -15,6 +15,7 @@ import type {
 import { conflict, failureOf, isSuccess } from './errors.js';
 import { createEtags, strongEtag } from './etags.js';
 import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
+import { keyNames, type Keys, withKeys } from './keys.js';
 import { changesBetween, type Fields, isEqual } from './json.js';
 import { createListReader } from './lists.js';
 import { dataOf, readMany, writeMany } from './many.js';
@@ -23,7 +24,14 @@ import { createRefusals } from './refusals.js';
 import { parametersOf, recordUrl, resourceUrl } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
-export type DataProviderOptions = HttpOptions;
+export interface DataProviderOptions extends HttpOptions {
+  /**
+   * The names of the primary key, of resources that have another one than `id`. Records get an `id` of its values.
+   *
+   * @example dataProvider(url, { keys: { countries: 'code', memberships: ['memberId', 'groupId'] } })
+   */
+  readonly keys?: Keys;
+}
 
 export interface ExportParams {
   /** @default 'csv' */
@@ -87,7 +95,8 @@ export interface DeclarestDataProvider extends DataProvider {
  * </Admin>
  */
 export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
-  const client = createClient(url, options);
+  const { keys = {} } = options;
+  const client = withKeys(createClient(url, options), keys);
   const refusals = createRefusals();
   const etags = createEtags();
   const readList = createListReader(client, refusals);
@@ -183,10 +192,13 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       await writeMany(client, refusals, {
         resource,
         ids,
-        batch: (ids) => {
-          const json = { items: ids.map((id) => ({ ...changes, id })) };
-          return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
-        },
+        // The text of a key of several columns does not tell numbers from texts.
+        batch:
+          keyNames(keys, resource).length === 1 &&
+          ((ids) => {
+            const json = { items: ids.map((id) => ({ ...changes, id })) };
+            return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
+          }),
         single: (id) => ({
           method: 'PATCH',
           url: recordUrl(url, id, resource),

@@ -13,5 +13,6 @@ export {
   type ExportParams,
   type RestoreParams,
 } from './data-provider.js';
+export type { Keys } from './keys.js';
 export type { Meta } from './query.js';
 export type { TokenStorage } from './token-store.js';

@@ -59,7 +59,8 @@ async function readEach(client: Client, { resource, url, ids, query, signal }: R
 export interface Writes {
   readonly resource: string;
   readonly ids: readonly Identifier[];
-  readonly batch: (ids: readonly Identifier[]) => Request;
+  /** `false` where the server takes none. */
+  readonly batch: ((ids: readonly Identifier[]) => Request) | false;
   readonly single: (id: Identifier) => Request;
 }
 
@@ -67,13 +68,13 @@ export interface Writes {
 export async function writeMany(client: Client, refusals: Refusals, writes: Writes): Promise<void> {
   const { resource, batch } = writes;
   for (const ids of chunksOf(writes.ids)) {
-    if (refusals.has(resource, 'batch')) break;
+    if (!batch || refusals.has(resource, 'batch')) break;
     const answer = await client.send(batch(ids));
     if (isSuccess(answer)) continue;
     if (!isWithoutBatch(answer)) throw failureOf(answer);
     refusals.add(resource, 'batch');
   }
-  if (refusals.has(resource, 'batch')) await writeEach(client, writes);
+  if (!batch || refusals.has(resource, 'batch')) await writeEach(client, writes);
 }
 
 /**

@@ -70,7 +70,8 @@ export interface Writes<I> {
   readonly items: readonly I[];
   /** Of records that exist, where the items are ids. */
   readonly ids?: readonly BaseKey[];
-  readonly batch: (items: readonly I[]) => Request;
+  /** `false` where the server takes none. */
+  readonly batch: ((items: readonly I[]) => Request) | false;
   readonly single: (item: I) => Request;
 }
 
@@ -89,7 +90,7 @@ export async function writeMany<I, T>(client: Client, refusals: Refusals, writes
     return httpError(`${done} ${failure.message}`, failure.statusCode, failure.errors);
   };
   for (const chunk of chunksOf(items, MAX_LENGTH, (item) => (ids.length > 0 ? String(item) : ''))) {
-    if (refusals.has(resource, 'batch')) break;
+    if (!batch || refusals.has(resource, 'batch')) break;
     const answer = await client.send(batch(chunk));
     // A batch of deletions answers `null`.
     if (isSuccess(answer)) written.push(...((answer.json as Batch<T>).data ?? chunk.map(() => null as T)));

@@ -23,12 +23,20 @@ import { MAX_RECORDS, notPaginated, readPage, readWholeList } from './lists.js';
 import { exportFile, type ExportParams } from './export-file.js';
 import { addFilters, addSorters, joinList } from './filters.js';
 import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
+import { keyNames, type Keys, withKeys } from './keys.js';
 import { addMetaParameters, signalOf } from './meta.js';
 import { createRefusals } from './refusals.js';
 import { recordUrl, resolveResource } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
-export type DataProviderOptions = HttpOptions;
+export interface DataProviderOptions extends HttpOptions {
+  /**
+   * The names of the primary key, of resources that have another one than `id`. Records get an `id` of its values.
+   *
+   * @example dataProvider(url, { keys: { countries: 'code', memberships: ['memberId', 'groupId'] } })
+   */
+  readonly keys?: Keys;
+}
 
 /** The data provider, with what the server offers beyond the methods of refine. */
 export interface DeclarestDataProvider extends Required<DataProvider> {
@@ -54,7 +62,8 @@ const ANY_VERSION = { 'If-Match': '*' };
  * <Refine dataProvider={dataProvider('http://localhost:3000/api')} resources={[{ name: 'products' }]} />
  */
 export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
-  const client = createClient(url, options);
+  const { keys = {} } = options;
+  const client = withKeys(createClient(url, options), keys);
   const refusals = createRefusals();
   const etags = createEtags();
 
@@ -153,10 +162,13 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
         resource,
         items: ids,
         ids,
-        batch: (items) => {
-          const body = { items: items.map((id) => ({ ...(variables as object), id })) };
-          return { method: 'PATCH', url: `${url}/batch`, resource, body, headers: ANY_VERSION };
-        },
+        // The text of a key of several columns does not tell numbers from texts.
+        batch:
+          keyNames(keys, resource).length === 1 &&
+          ((items) => {
+            const body = { items: items.map((id) => ({ ...(variables as object), id })) };
+            return { method: 'PATCH', url: `${url}/batch`, resource, body, headers: ANY_VERSION };
+          }),
         single: (id) => {
           const target = recordUrl(url, id, resource);
           return { method: 'PATCH', url: target, resource, body: variables, headers: ANY_VERSION };
