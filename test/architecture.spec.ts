@@ -14,7 +14,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   options: [],
   http: ['options'],
   entities: ['options', 'http'],
-  database: ['entities'],
+  database: ['options', 'entities'],
   documents: ['entities'],
   routes: ['options', 'http'],
   access: ['options', 'http', 'routes'],

@@ -122,7 +122,7 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
   roleHierarchy?: RoleHierarchy;
   /**
    * Turns warnings about access rules into errors at startup: a route without a rule, a rule without a route, a public
-   * rule that opens part of a route, roles that no user can have together.
+   * rule that opens part of a route, roles that no user can have together. In production also a driver without limits.
    * @default false
    */
   strict?: boolean;

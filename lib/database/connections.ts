@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
 import { databaseFailureOf, DatabaseUnavailable } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
+import { checkLimits } from './limits.js';
 import { OutageLog } from './outage-log.js';
 
 export interface Transaction {
@@ -25,6 +26,7 @@ export class Connections {
   private readonly statements: Semaphore | undefined;
   private readonly transactions: Semaphore;
   private readonly outages = new OutageLog();
+  private limits: Promise<void> | undefined;
 
   constructor(private readonly dataSource: DataSource) {
     const poolSize = poolSizeOf(dataSource);
@@ -32,6 +34,10 @@ export class Connections {
     this.statements = isSqlite(dataSource) ? new Semaphore(ALL) : undefined;
     // One connection is left for code of hooks that reads outside of their transaction.
     this.transactions = this.statements ?? new Semaphore(Math.max(1, (poolSize ?? ALL) - 1));
+  }
+
+  checkLimits(isStrict: boolean): Promise<void> {
+    return (this.limits ??= checkLimits(this.dataSource, isStrict));
   }
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
@@ -69,6 +75,11 @@ export class DataSources {
     const connections = this.known.get(dataSource) ?? new Connections(dataSource);
     this.known.set(dataSource, connections);
     return connections;
+  }
+
+  /** Once for each data source. @throws InvalidOptionError */
+  async checkLimits(isStrict: boolean): Promise<void> {
+    for (const each of this.known.values()) await each.checkLimits(isStrict);
   }
 }
 

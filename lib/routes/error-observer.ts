@@ -9,24 +9,10 @@ import { singletonsOf } from './singletons.js';
 /**
  * Is called with the unexpected errors of generated and account endpoints, which exception filters do not see. At startup,
  * every singleton provider of any module that extends this class is found.
- *
- * @example
- * ```ts
- * @Injectable()
- * export class ErrorTracker extends ErrorObserver {
- *   onUnexpectedError(error: unknown) {
- *     Sentry.captureException(error);
- *   }
- * }
- * ```
  */
 @Injectable()
 export abstract class ErrorObserver {
-  /**
-   * Cannot change the answer. What it throws is logged.
-   *
-   * @param request `undefined` where `runAs` ran the operation without one
-   */
+  /** Cannot change the answer. What it throws is logged. There is no request where `runAs` ran the operation. */
   abstract onUnexpectedError(error: unknown, request: HttpRequest | undefined): void | Promise<void>;
 }
 

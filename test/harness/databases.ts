@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
+import type { PoolOptions } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
 import { SERVERS } from './servers.js';
 
@@ -59,13 +60,29 @@ async function postgres(): Promise<TestDatabase> {
   await run(`CREATE DATABASE "${database}"`);
   return {
     name: 'postgres',
-    options: { ...COMMON, type: 'postgres', url: withDatabase(server, database) },
+    options: {
+      ...COMMON,
+      type: 'postgres',
+      url: withDatabase(server, database),
+      // Long enough for any test.
+      extra: { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, lock_timeout: 60_000 },
+    },
     drop: () => run(`DROP DATABASE IF EXISTS "${database}" WITH (FORCE)`),
   };
 }
 
 async function mariadb(): Promise<TestDatabase> {
   const { createConnection } = await import('mysql2/promise');
+  const { default: mysql2 } = await import('mysql2');
+  const driver = {
+    ...mysql2,
+    createPool: (options: PoolOptions) =>
+      mysql2.createPool(options).on('connection', (connection) => {
+        connection.query('SET SESSION innodb_lock_wait_timeout = 45, max_statement_time = 60');
+      }),
+    // Another process, which gets the options as JSON, uses the driver itself.
+    toJSON: () => undefined,
+  };
   const server = serverUrl('TEST_MYSQL_URL');
   const database = uniqueName();
   const withConnection = async (work: (connection: Connection) => Promise<unknown>): Promise<void> => {
@@ -79,7 +96,13 @@ async function mariadb(): Promise<TestDatabase> {
   await withConnection((connection) => connection.query(`CREATE DATABASE \`${database}\` CHARACTER SET utf8mb4`));
   return {
     name: 'mariadb',
-    options: { ...COMMON, type: 'mariadb', url: withDatabase(server, database) },
+    options: {
+      ...COMMON,
+      type: 'mariadb',
+      url: withDatabase(server, database),
+      extra: { queueLimit: 10_000 },
+      driver,
+    },
     drop: () =>
       withConnection(async (connection) => {
         // Connections that a failed boot left open would keep the test worker alive.

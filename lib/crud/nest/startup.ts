@@ -1,6 +1,7 @@
 /** What happens once for all generated controllers of an application when it starts. */
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
+import { DataSources } from '../../database/connections.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
@@ -55,6 +56,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers)
     await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readCharacterSets();
+  await application.stateOf(DataSources).checkLimits(application.stateOf(StartupFacts).isStrict);
   crud.check();
   const roles = application.stateOf(StartupFacts).optionRoles;
   for (const { options } of crud.all) rolesOf(options).forEach((role) => roles.add(role));

@@ -1,0 +1,108 @@
+/** What happens where the driver waits for ever, and where it does not. */
+import { AuthModule } from 'declarest';
+import mysql2 from 'mysql2';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { AUTH, PASSWORD } from '../auth/auth-app.js';
+import { crudError, type CrudParts, startCrud } from '../crud/service.js';
+import { besides, SERVER_DATABASES } from '../harness/busy-databases.js';
+import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { linesOf } from '../harness/platforms.js';
+import { User } from '../harness/shop.js';
+
+@Entity()
+class Item {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 30 })
+  name!: string;
+}
+
+const partsOf = (database: DatabaseName, dataSource: object, strict = false): CrudParts => ({
+  database,
+  entities: [Item, User],
+  resources: [{ entity: Item, endpoint: '/api/items', maxListSize: 9 }],
+  imports: [AuthModule.forRoot({ ...AUTH, defaultAccess: 'public', strict })],
+  dataSource,
+});
+
+/** The data source of a test has limits unless it says otherwise. */
+const UNLIMITED = { extra: {}, driver: undefined };
+
+async function warningsWith(database: DatabaseName, dataSource: object): Promise<string[]> {
+  const service = await startCrud('fastify', partsOf(database, dataSource));
+  await service.close();
+  return linesOf(service.logs, 'warn').filter((line) => line.includes('limit'));
+}
+
+/** The lines of the warning, as an application would have them. */
+async function pastedLines(database: DatabaseName): Promise<object> {
+  const [warning = ''] = await warningsWith(database, UNLIMITED);
+  const [, lines = ''] = /Add to the options of TypeORM: (.*)$/.exec(warning) ?? [];
+  return new Function('mysql2', `return { ${lines} }`)(mysql2) as object;
+}
+
+it('SQLite needs no limits', async () => {
+  for (const database of DATABASES.filter((each) => each === 'sqlite'))
+    expect(await warningsWith(database, {})).toEqual([]);
+});
+
+// Jest refuses an empty table.
+if (SERVER_DATABASES.length > 0)
+  describe.each(SERVER_DATABASES)('the limits of %s', (database) => {
+    const names = {
+      postgres: 'connectionTimeoutMillis, statement_timeout, lock_timeout',
+      mariadb: 'queueLimit, innodb_lock_wait_timeout, max_statement_time',
+      sqlite: '',
+    }[database];
+
+    it('[4.3] that are missing are one warning, whose lines set them', async () => {
+      expect(await warningsWith(database, UNLIMITED)).toEqual([
+        expect.stringContaining(`The data source waits without a limit, because it has no ${names}. One locked row`),
+      ]);
+      expect(await warningsWith(database, await pastedLines(database))).toEqual([]);
+    });
+
+    it('[4.3] that are missing stop the start in production with strict', async () => {
+      const before = process.env['NODE_ENV'];
+      process.env['NODE_ENV'] = 'production';
+      try {
+        const { message } = await crudError('fastify', partsOf(database, UNLIMITED, true));
+        expect(message).toContain(`The data source must be limited with \`strict\` in production, got no ${names}. `);
+        const limited = await crudError('fastify', partsOf(database, await pastedLines(database), true));
+        // The next check: this application has no rules.
+        expect(limited.message).toContain('The access rules must be free of warnings');
+      } finally {
+        process.env['NODE_ENV'] = before;
+      }
+    });
+
+    it('[4.3] keep other requests going while writes wait for a row that is locked', async () => {
+      const service = await startCrud('fastify', partsOf(database, await pastedLines(database)));
+      const user = { email: 'ann@shop.example', password: PASSWORD };
+      await service.post('/api/auth/register', user);
+      await service.post('/api/items', { name: 'locked' });
+      await service.post('/api/items', { name: 'free' });
+      const other = await besides(service.dataSource);
+      const lock = other.createQueryRunner();
+      await lock.startTransaction();
+      await lock.query('SELECT * FROM item WHERE id = 1 FOR UPDATE');
+      const begun = Date.now();
+      const patches = Array.from({ length: 15 }, async () => {
+        const { status } = await service.send('PATCH', '/api/items/1', { json: { name: 'waits' } });
+        return [status, Date.now() - begun < 6000];
+      });
+      const others = Array.from({ length: 6 }, () => [
+        service.get('/api/items'),
+        service.send('PATCH', '/api/items/2', { json: { name: 'changed' } }),
+        service.post('/api/auth/login', user),
+      ]);
+      expect(await Promise.all(patches)).toEqual(Array.from({ length: 15 }, () => [503, true]));
+      const statuses = (await Promise.all(others.flat())).map(({ status }) => status);
+      expect(statuses).toEqual(Array.from({ length: 18 }, () => 200));
+      await lock.rollbackTransaction();
+      await lock.release();
+      await other.destroy();
+      await service.close();
+    });
+  });
