@@ -39,7 +39,7 @@ const PORT: Variable<number> = {
 const DATABASE: Variable<string> = {
   name: 'DATABASE',
   expected: 'the path of a file',
-  advice: 'Leave it out to use data/shop.db.',
+  advice: 'Leave it out to use data/shop.db. It may be the URL of a server of PostgreSQL or MariaDB too.',
   parse: (text) => (text.includes('\0') || text.endsWith('/') ? undefined : text),
 };
 

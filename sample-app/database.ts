@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
+import mysql2 from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
 import { reasonOf, StartError } from './start-error.js';
@@ -18,15 +19,30 @@ const embedded = (database: string): DataSourceOptions => ({
   prepareDatabase: (connection: { pragma(source: string): unknown }) => void connection.pragma('synchronous = NORMAL'),
 });
 
+/** With the limits of its driver, or one locked row would stop all requests. `undefined` for the path of a file. */
+function server(url: string): DataSourceOptions | undefined {
+  if (/^postgres(ql)?:/.test(url)) {
+    const extra = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 };
+    return { type: 'postgres', url, extra };
+  }
+  if (!/^(mysql|mariadb):/.test(url)) return undefined;
+  const createPool = (options: mysql2.PoolOptions): mysql2.Pool =>
+    mysql2.createPool(options).on('connection', (connection) => {
+      connection.query('SET SESSION innodb_lock_wait_timeout = 1, max_statement_time = 10');
+    });
+  return { type: 'mariadb', url, extra: { queueLimit: 100 }, driver: { ...mysql2, createPool } };
+}
+
 export const databaseOptions = (database: string): TypeOrmModuleOptions => ({
-  ...embedded(database),
+  ...(server(database) ?? embedded(database)),
   autoLoadEntities: true,
   synchronize: true,
   toRetry: () => false,
 });
 
-/** Writes to the file and rolls back, because SQLite opens a read-only file without an error. */
+/** Writes to a file and rolls back, because SQLite opens a read-only file without an error. */
 export async function assertWritable(database: string): Promise<void> {
+  if (server(database)) return;
   const probe = new DataSource(embedded(database));
   try {
     await probe.initialize();

@@ -9,6 +9,7 @@ import { type Child, shell, startChild } from './child-process.js';
 import { type Compiled, compile } from './compiled.js';
 import { pathWithCurl } from './curl.js';
 import { type Answer, request, type RequestOptions } from './harness/client.js';
+import { createDatabase, DATABASES } from './harness/databases.js';
 import { refusal } from './harness/refusal.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -114,6 +115,21 @@ describe('the first start', () => {
     await file.destroy();
   });
 });
+
+const SERVERS = DATABASES.filter((name) => name !== 'sqlite');
+// Jest refuses an empty table.
+if (SERVERS.length > 0)
+  it.each(SERVERS)('runs on %s, with the limits that its driver needs', async (name) => {
+    const { options, drop } = await createDatabase(name);
+    const { url } = options as { url: string };
+    const running = await start({ DATABASE: url, ...ADMIN });
+    const { status, json } = await running.ask('GET', '/api/products?filter[price][gte]=30&sort=price');
+    expect([status, json.data.length]).toEqual([200, 3]);
+    const { stdout, stderr } = await running.end();
+    expect(stdout + stderr).toContain('The shop is up');
+    expect(stdout + stderr).not.toContain('limit');
+    await drop();
+  });
 
 describe('the running shop', () => {
   let running: Shop;
