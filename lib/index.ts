@@ -83,7 +83,7 @@ export type {
   RelationPath,
 } from './crud/declare/record-types.js';
 export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/declare/standard-schema.js';
-export { ErrorObserver } from './routes/error-observer.js';
+export { ErrorObserver } from './routes/failure-filter.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';
 

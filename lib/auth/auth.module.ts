@@ -18,7 +18,7 @@ import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { DataSources } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
-import { observersOf } from '../routes/error-observer.js';
+import { observersOf } from '../routes/failure-filter.js';
 import { StartupFacts } from '../routes/startup-facts.js';
 import { ADMIN_ROLE } from '../http/principal.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';

@@ -57,7 +57,7 @@ export class Connections {
   }
 
   private watch<R>(result: Promise<R>): Promise<R> {
-    if (this.outages.isOpen) void result.then(() => this.outages.succeed()).catch(() => undefined);
+    if (this.outages.refused > 0) void result.then(() => this.outages.succeed()).catch(() => undefined);
     return result;
   }
 

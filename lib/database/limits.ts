@@ -3,33 +3,26 @@ import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
 
-interface Limits {
-  /** Each limit, and the value from which it is missing: the default where that is longer than a request may take. */
-  readonly names: Readonly<Record<string, number>>;
-  /** For the options of TypeORM. */
-  readonly lines: string;
-}
-
-const POSTGRES: Limits = {
-  names: { connectionTimeoutMillis: Infinity, statement_timeout: Infinity, lock_timeout: Infinity },
-  lines: 'extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 }',
-};
-
-const ofMysql2 = (variables: Limits['names'], settings: string): Limits => ({
-  names: { queueLimit: Infinity, innodb_lock_wait_timeout: 50, ...variables },
-  lines:
-    `extra: { queueLimit: 100 }, driver: { ...mysql2, createPool: (options) => mysql2.createPool(options).on('connection', ` +
-    `(connection) => connection.query('SET SESSION innodb_lock_wait_timeout = 1, ${settings}')) }`,
-});
-const MARIADB = ofMysql2({ max_statement_time: Infinity }, 'max_statement_time = 10');
-const MYSQL = ofMysql2(
-  { lock_wait_timeout: 3600, max_execution_time: Infinity },
-  'lock_wait_timeout = 10, max_execution_time = 10000',
-);
-
 /** The variables of the session. A server has only those that it knows. */
 const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'`;
 const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR Variable_name LIKE 'max_%_time'`;
+
+/** What counts as no limit beside 0: the defaults that are longer than a request may take. */
+const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
+
+/** The limits of a server, and the lines for the options of TypeORM that set them. */
+const POSTGRES = [
+  ['connectionTimeoutMillis', 'statement_timeout', 'lock_timeout'],
+  'extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 }',
+] as const;
+const ofMysql2 = (names: string, settings: string) =>
+  [
+    ['queueLimit', 'innodb_lock_wait_timeout', ...names.split(' ')],
+    `extra: { queueLimit: 100 }, driver: { ...mysql2, createPool: (options) => mysql2.createPool(options).on('connection', ` +
+      `(connection) => connection.query('SET SESSION innodb_lock_wait_timeout = 1, ${settings}')) }`,
+  ] as const;
+const MARIADB = ofMysql2('max_statement_time', 'max_statement_time = 10');
+const MYSQL = ofMysql2('lock_wait_timeout max_execution_time', 'lock_wait_timeout = 10, max_execution_time = 10000');
 
 /** Logs what is missing, and how to add it. @throws InvalidOptionError with `strict` in production */
 export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<void> {
@@ -37,14 +30,15 @@ export async function checkLimits(dataSource: DataSource, isStrict: boolean): Pr
   if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return;
   const sql = type === 'postgres' ? OF_POSTGRES : OF_MYSQL;
   const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql);
-  const settings: Readonly<Record<string, unknown>> = {
+  const variables = Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  const values: Readonly<Record<string, unknown>> = {
     connectionTimeoutMillis: connectTimeoutMS,
-    ...(extra as object | undefined),
-    ...Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value])),
+    ...(extra as Record<string, unknown>),
+    ...variables,
   };
-  const { names, lines } = type === 'postgres' ? POSTGRES : 'max_statement_time' in settings ? MARIADB : MYSQL;
-  const isSet = (name: string, end: number): boolean => Number(settings[name]) > 0 && Number(settings[name]) < end;
-  const missing = Object.entries(names).flatMap(([name, end]) => (isSet(name, end) ? [] : name));
+  const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
+  const isSet = (value: number, end = Infinity): boolean => value > 0 && value < end;
+  const missing = names.filter((name) => !isSet(Number(values[name]), TOO_LONG[name]));
   if (missing.length === 0) return;
   const got = `no ${missing.join(', ')}`;
   const advice = `One locked row can stop all requests. Add to the options of TypeORM: ${lines}`;

@@ -5,8 +5,8 @@ const MINUTE_MS = 60_000;
 const logger = new Logger('declarest');
 
 export class OutageLog {
-  /** How many requests were refused since the outage began. */
-  private refused = 0;
+  /** How many requests were refused since the outage began; 0 without one. */
+  refused = 0;
   private begunAt = 0;
   private reportedAt = 0;
   private endedAt = -Infinity;
@@ -15,17 +15,13 @@ export class OutageLog {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  get isOpen(): boolean {
-    return this.refused > 0;
-  }
-
   /** A request is answered with 503. */
   refuse(error: unknown): void {
     const now = this.now();
     const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
     // An AggregateError of several addresses has a code and no message.
     const cause = String(message || code);
-    if (!this.isOpen) {
+    if (this.refused === 0) {
       this.begunAt = this.reportedAt = this.calmAt = now;
       logger.error(`The database is unavailable, requests are answered with 503: ${cause}`);
     }
@@ -40,7 +36,7 @@ export class OutageLog {
   /** The database has answered. */
   succeed(): void {
     const now = this.now();
-    if (!this.isOpen || now < this.calmAt) return;
+    if (this.refused === 0 || now < this.calmAt) return;
     logger.warn(`The database is available again, ${this.describe(now)}.`);
     this.refused = 0;
     this.endedAt = now;

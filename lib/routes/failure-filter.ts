@@ -1,9 +1,42 @@
-import { Catch, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
+/** Answers failures of the package's endpoints, and tells the application, such as its error tracker, of unexpected ones. */
+import { inspect } from 'node:util';
+import { Catch, Injectable, Logger, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { failureAnswer, type Failure } from '../http/failure.js';
+import { failureAnswer, type Failure, type ObserveError } from '../http/failure.js';
 import type { HttpRequest } from '../http/request-facts.js';
-import { applicationOf } from './application.js';
-import { observerOf } from './error-observer.js';
+import { applicationOf, type Application } from './application.js';
+import { singletonsOf } from './singletons.js';
+
+/**
+ * Is called with the unexpected errors of generated and account endpoints, which exception filters do not see. At startup,
+ * every singleton provider of any module that extends this class is found.
+ */
+@Injectable()
+export abstract class ErrorObserver {
+  /** Cannot change the answer. What it throws is logged. There is no request where `runAs` ran the operation. */
+  abstract onUnexpectedError(error: unknown, request: HttpRequest | undefined): void | Promise<void>;
+}
+
+const findObservers = ({ modules }: Application): Set<ErrorObserver> => singletonsOf(modules, ErrorObserver);
+
+/** Must be called when the providers exist. @throws InvalidOptionError for an observer that is no singleton */
+export const observersOf = (application: Application): Set<ErrorObserver> => application.once(findObservers);
+
+export function observerOf(application: Application): ObserveError {
+  return (error, request) => {
+    for (const observer of observersOf(application)) void call(observer, error, request);
+  };
+}
+
+const logger = new Logger('declarest');
+
+async function call(observer: ErrorObserver, error: unknown, request: HttpRequest | undefined): Promise<void> {
+  try {
+    await observer.onUnexpectedError(error, request);
+  } catch (cause) {
+    logger.error('An ErrorObserver failed.', cause instanceof Error ? cause.stack : inspect(cause));
+  }
+}
 
 /** Answers every failure of the package's own controllers, whatever filters the application has. */
 export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {

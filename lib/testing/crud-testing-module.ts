@@ -13,10 +13,7 @@ import { CrudModule, type CrudResource } from '../crud/crud.module.js';
  * @param providers what the controllers inject
  * @throws InvalidOptionError where a declaration is wrong
  *
- * @example
- * const module = await createCrudTestingModule([ArticlesController], [Article]);
- * const { data } = await module.get(ArticlesController).create({ title: 'One' });
- * await module.close();
+ * @example const module = await createCrudTestingModule([ArticlesController], [Article]);
  */
 export async function createCrudTestingModule(
   controllers: readonly CrudResource[],

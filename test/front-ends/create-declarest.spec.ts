@@ -133,6 +133,10 @@ it('prints the next commands', () => {
   const { code, output } = create(['my-service', '--database', 'postgres']);
   expect(code).toBe(0);
   expect(output).toContain('cd my-service\n  npm install\n  createdb my_service && createdb my_service_test\n');
+});
+
+it('limits the driver of PostgreSQL', async () => {
+  create(['my-service', '--database', 'postgres']);
   const dataSource = await readFile(join(folder, 'my-service', 'src', 'data-source.ts'), 'utf8');
   expect(dataSource).toContain(
     '\n  extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 },\n',

@@ -11,15 +11,6 @@ import type { AggregateRow } from './record-types.js';
  *
  * An `id` is as sent in the path, and a `query` has the parameters of the query string. A malformed one is a
  * BadRequestException, and an unknown `id` a NotFoundException.
- *
- * @example
- * ```ts
- * @Put(':id')
- * override async update(id: string, body: JsonObject) {
- *   const { data } = await super.findById(id);
- *   return super.update(id, { ...body, slug: data.slug });
- * }
- * ```
  */
 export interface GeneratedController<T extends object> extends GeneratedHooks<T> {
   /**
@@ -81,10 +72,7 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
    * @returns `data: null`
    * @throws ConflictException where other records refer to it
    * @throws PreconditionFailedException where `If-Match` names another version
-   * @example
-   * const { data } = await super.findById(id);
-   * if (data.locked) throw new ConflictException('A locked product cannot be deleted');
-   * return super.delete(id);
+   * @example return super.delete(id, query);
    */
   delete<R = Envelope<null>>(id: string, query?: ListQuery): Promise<NoInfer<R>>;
   delete<R = Envelope<null>>(id: string, query?: ListQuery): Promise<NoInfer<R>>;

@@ -50,20 +50,14 @@ export interface GeneratedHooks<T extends object> {
    *
    * @param values the values that the write sets: all for PUT, those that the body has for PATCH
    * @returns values that are merged over these, and checked; `undefined` for one counts as not sent
-   * @example
-   * override async beforeUpdate(id: number, values: HookValues<Article>, { manager }: HookContext) {
-   *   await manager.insert(Revision, { articleId: id, title: values.title });
-   * }
+   * @example override async beforeUpdate(id: number, values: HookValues<Article>) { await this.check(id, values.title); }
    */
   beforeUpdate?(id: IdOf<T>, values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
 
   /**
    * Runs before DELETE removes or hides a record, in the transaction of the write. The record is locked.
    *
-   * @example
-   * override async beforeDelete(id: number, { manager }: HookContext) {
-   *   if (await manager.existsBy(Order, { articleId: id })) throw new ConflictException('The article was ordered');
-   * }
+   * @example override async beforeDelete(id: number) { if (await this.isOrdered(id)) throw new ConflictException(); }
    */
   beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 

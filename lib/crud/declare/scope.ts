@@ -50,19 +50,7 @@ export type Scope<T> = ScopeFunction<T> | ScopeReference<T>;
 /**
  * Takes the scope of a resource from a provider, which any module of the application provides.
  *
- * @example
- * ```ts
- * @Injectable()
- * class ArticleScope {
- *   constructor(private readonly teams: TeamService) {}
- *
- *   async scope({ user }: ScopeContext) {
- *     return user ? { teamId: In(await this.teams.of(user.id)) } : false;
- *   }
- * }
- *
- * CrudController({ entity: Article, endpoint: '/api/articles', scope: useScope(ArticleScope) });
- * ```
+ * @example CrudController({ entity: Article, endpoint: '/api/articles', scope: useScope(ArticleScope) })
  */
 export const useScope = <T extends object>(provider: Type<ScopeProvider<NoInfer<T>>>): ScopeReference<T> =>
   new ScopeReference(provider);

@@ -5,7 +5,7 @@ import { DataSources } from '../../database/connections.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
-import { observersOf } from '../../routes/error-observer.js';
+import { observersOf } from '../../routes/failure-filter.js';
 import { StartupFacts } from '../../routes/startup-facts.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';

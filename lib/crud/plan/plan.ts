@@ -5,7 +5,7 @@ import { compileInput } from '../../entities/record-input.js';
 import type { ObserveError } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Application } from '../../routes/application.js';
-import { observerOf } from '../../routes/error-observer.js';
+import { observerOf } from '../../routes/failure-filter.js';
 import type { Relation } from '../sql/condition.js';
 import { createStore, type RecordStore } from '../store/record-store.js';
 import { declaredParts, type PartName, type Resource } from './resource.js';

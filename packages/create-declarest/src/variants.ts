@@ -50,8 +50,8 @@ export const DATABASES = {
         DATABASE: `export const database = env[isTest ? 'TEST_DATABASE_URL' : 'DATABASE_URL'] || 'postgres://127.0.0.1/${database}';`,
         DATABASE_TYPE: "type: 'postgres',",
         DATABASE_OPTIONS: `url: database,
-  // Without these limits, one row that is locked could stop all requests.
-  extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 },`,
+// Without these limits, one row that is locked could stop all requests.
+extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 },`,
         ENVIRONMENT: `DATABASE_URL=${server}/${database}\nTEST_DATABASE_URL=${server}/${database}_test`,
         DATABASE_VARIABLE: 'DATABASE_URL',
         DATABASE_NOTE: `Before that, create the databases of \`.env\`: \`createdb ${database} && createdb ${database}_test\`.`,
