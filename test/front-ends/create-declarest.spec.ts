@@ -2,8 +2,13 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { applicationFiles } from '../../packages/create-declarest/src/application-files.js';
 import { isSupportedNode } from '../../packages/create-declarest/src/node-version.js';
 import { run } from '../../packages/create-declarest/src/run.js';
+import { startChild } from '../child-process.js';
+import { type Compiled, compile } from '../compiled.js';
+import { request } from '../harness/client.js';
+import { claims, makeToken } from '../harness/tokens.js';
 import { writeApplication } from '../../packages/create-declarest/src/write-application.js';
 
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
@@ -104,6 +109,53 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
     expect(files.get('.env.example')).toMatch(/^JWT_SECRET=$/m);
     expect((await stat(join(folder, 'my-service', '.env'))).mode & 0o077).toBe(0);
   });
+});
+
+describe.each(['express', 'fastify'])('the service on %s', (platform) => {
+  let compiled: Compiled;
+  let files: ReadonlyMap<string, string>;
+  beforeAll(async () => {
+    files = applicationFiles({ name: 'shop', platform, database: 'sqlite' } as never, 24, '1.0.0');
+    const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
+    compiled = await compile([], {
+      ...Object.fromEntries(sources),
+      'src/started.ts': `
+        import 'reflect-metadata';
+        import { createApp } from './create-app.js';
+        const app = await createApp({ logger: false });
+        await app.listen(0, '127.0.0.1');
+        console.log(await app.getUrl());`,
+    });
+  }, 60_000);
+  afterAll(() => compiled.remove());
+
+  /** What an anonymous caller, a user and an administrator get at `/docs` and `/docs-json`, and a browser's preflight. */
+  async function start(variables: Readonly<Record<string, string>>): Promise<unknown> {
+    await writeFile(join(folder, '.env'), files.get('.env')!);
+    const env = { DATABASE_FILE: ':memory:', ...variables };
+    const child = startChild(process.execPath, [join(compiled.directory, 'src/started.js')], { cwd: folder, env });
+    const [url] = await child.says(/http:\S+/);
+    const secret = secretOf(files);
+    const tokens = [undefined, 'USER', 'ADMIN'].map(
+      (role) => role && makeToken({ secret, payload: claims({ roles: [role] }) }),
+    );
+    const sent = ['/docs', '/docs-json'].flatMap((path) =>
+      tokens.map((token) => request(url, 'GET', path, token === undefined ? {} : { token })),
+    );
+    const headers = { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' };
+    const preflight = await request(url, 'OPTIONS', '/api/tasks', { headers });
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    child.signal('SIGTERM');
+    await child.ended;
+    return [statuses, preflight.headers['access-control-allow-origin']];
+  }
+
+  it('closes its documentation in production, and allows no development origin', async () => {
+    expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200], undefined]);
+    const [, origin] = (await start({ NODE_ENV: 'production', FRONT_END_ORIGIN: 'https://a.example' })) as unknown[];
+    expect(origin).toBe('https://a.example');
+    expect(await start({})).toEqual([Array(6).fill(200), 'http://localhost:5173']);
+  }, 60_000);
 });
 
 it.each([

@@ -32,6 +32,9 @@ const failure = (promise: Promise<unknown>): Promise<HttpError> =>
     (error: HttpError) => error,
   );
 
+/** Paths that a URL parser resolves to one outside of the base. */
+const OUTSIDE = ['../x', '..', 'a/../../x', '/../../x', '%2e%2e/x', '.%2E/x', '..\\x', '.\t./x', 'a/..//../../x?y=1'];
+
 describe.each(PLATFORMS)('react-admin on %s', (platform) => {
   let library: Library;
   let providers: Providers;
@@ -584,6 +587,29 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       expect((await data.custom('/own/page/a?x=1')).data).toEqual({ name: 'a', query: { x: '1' } });
       expect((await data.custom('own/echo', { method: 'POST', json: { a: 1 } })).data).toEqual({ done: true });
       expect(providers.sent.at(-1)).toMatchObject({ method: 'POST', body: { a: 1 } });
+    });
+
+    it.each(OUTSIDE)('does not send a request to the path %j, which leads out of the url', async (path) => {
+      const { data, sent } = providers;
+      for (const call of [() => data.custom(path), () => data.getOne(path, { id: 1 }), () => data.export(path)])
+        expect((await failure(call())).message).toMatch(/^The path ".*" must stay below the url of the provider\. /);
+      expect(sent).toEqual([]);
+    });
+
+    it.each(['a/../b', '%2e%2e', '../..', '..\\x', 'a?b#c', '..;/x'])('keeps the id %j in its segment', async (id) => {
+      const paths: string[] = [];
+      const answer: typeof fetch = (input) => {
+        paths.push(new URL(String(input)).pathname);
+        return Promise.resolve(Response.json({ data: { id } }));
+      };
+      await providersFor('http://shop.example/api', { fetch: answer }).data.getOne('books', { id });
+      expect(paths).toEqual([`/api/books/${encodeURIComponent(id)}`]);
+    });
+
+    it('does not send an id that cannot be encoded', async () => {
+      expect((await failure(providers.data.getOne('books', { id: '\ud800' }))).message).toContain(
+        'Pass the id of a record.',
+      );
     });
 
     it.each(['https://evil.example/x', '//evil.example/x'])('keeps the token from %s', async (path) => {

@@ -34,6 +34,9 @@ const failure = (promise: Promise<unknown>): Promise<HttpError> =>
     (error: HttpError) => error,
   );
 
+/** Paths that a URL parser resolves to one outside of the base. */
+const OUTSIDE = ['../x', '..', 'a/../../x', '/../../x', '%2e%2e/x', '.%2E/x', '..\\x', '.\t./x', 'a/..//../../x?y=1'];
+
 describe.each(PLATFORMS)('refine on %s', (platform) => {
   let library: Library;
   let sent: SentRequest[];
@@ -322,6 +325,23 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
     await data.custom({ url: `${elsewhere}/books`, method: 'get' });
     expect(last()?.headers).not.toHaveProperty('Authorization');
     expect(data.getApiUrl()).toBe(library.api);
+  });
+
+  it.each(OUTSIDE)('does not send a request to the path %j, which leads out of the url', async (path) => {
+    const calls = [
+      () => data.custom({ url: path, method: 'get' }),
+      () => data.custom({ url: `${library.api}/${path}`, method: 'get' }),
+      () => data.getOne({ resource: path, id: 1 }),
+      () => data.export(path),
+    ];
+    for (const call of calls)
+      expect((await failure(call())).message).toMatch(/^The path ".*" must stay below the url of the provider\. /);
+    expect(sent).toEqual([]);
+  });
+
+  it('does not send an id that cannot be encoded', async () => {
+    const { message } = await failure(data.getOne({ resource: 'books', id: '\ud800' }));
+    expect(message).toContain('Pass the id of a record.');
   });
 
   it('downloads the export of the server', async () => {

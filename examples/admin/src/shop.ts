@@ -37,7 +37,10 @@ const EDITABLE = ['role', 'active', 'firstName', 'lastName'];
 async function updateUser<T>(id: unknown, data: Partial<RaRecord>, before: RaRecord) {
   const changed = EDITABLE.filter((name) => data[name] !== before[name]).map((name) => [name, data[name]]);
   const json: unknown = Object.fromEntries(changed);
-  const answer = await generated.custom<{ data: { user: T } }>(`auth/users/${String(id)}`, { method: 'PATCH', json });
+  const answer = await generated.custom<{ data: { user: T } }>(`auth/users/${encodeURIComponent(String(id))}`, {
+    method: 'PATCH',
+    json,
+  });
   return { data: answer.data.data.user };
 }
 
@@ -55,7 +58,7 @@ export const shopData: DeclarestDataProvider = {
 
   delete: async (resource, params) => {
     if (resource !== 'sessions') return generated.delete(resource, params);
-    await generated.custom(`auth/sessions/${params.id}`, { method: 'DELETE' });
+    await generated.custom(`auth/sessions/${encodeURIComponent(params.id)}`, { method: 'DELETE' });
     return { data: params.previousData ?? ({ id: params.id } as NonNullable<typeof params.previousData>) };
   },
 };

@@ -21,7 +21,7 @@ import { createListReader } from './lists.js';
 import { dataOf, readMany, writeMany } from './many.js';
 import { hasText, joinList, listQuery, type Meta, recordQuery } from './query.js';
 import { createRefusals } from './refusals.js';
-import { parametersOf, recordUrl, resourceUrl } from './resource-path.js';
+import { below, parametersOf, recordUrl, resourceUrl } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
 export interface DataProviderOptions extends HttpOptions {
@@ -252,7 +252,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       const answer = await succeed({
         ...init,
         method,
-        url: `${client.url}/${path.replace(/^\/+/, '')}`,
+        url: below(client.url, path.replace(/^\/+/, '')),
         resource: path,
       });
       return { data: answer.body as T };

@@ -6,6 +6,7 @@ import { failureOf } from './errors.js';
 import { addFilters, addSorters } from './filters.js';
 import type { Client } from './http.js';
 import { signalOf } from './meta.js';
+import { below } from './resource-path.js';
 
 /** @returns the whole body */
 export async function sendCustom(client: Client, params: CustomParams): Promise<unknown> {
@@ -25,8 +26,9 @@ export async function sendCustom(client: Client, params: CustomParams): Promise<
   return answer.json ?? answer.text;
 }
 
-/** A path is below the base of the resources, unless it begins with that already. */
+/** A path is below the base of the resources, which it may begin with. A whole URL may lead elsewhere. */
 function resolveUrl(base: string, url: string): string {
-  const isWhole = /^([a-z][a-z\d+.-]*:)?\/\//i.test(url) || url === base || url.startsWith(`${base}/`);
-  return isWhole ? url : `${base}/${url.replace(/^\//, '')}`;
+  if (url === base) return url;
+  if (url.startsWith(`${base}/`)) return below(base, url.slice(base.length + 1));
+  return /^([a-z][a-z\d+.-]*:)?\/\//i.test(url) ? url : below(base, url.replace(/^\//, ''));
 }

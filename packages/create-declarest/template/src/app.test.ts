@@ -41,6 +41,7 @@ test('a session is refreshed, and ends with a logout', async () => {
 
 test('a browser at the origin of the front end may call the service', async () => {
   const { frontEndOrigin } = await import('./environment.js');
+  assert.ok(frontEndOrigin);
   const headers = { Origin: frontEndOrigin, 'Access-Control-Request-Method': 'POST' };
   const preflight = await as(app).request('OPTIONS', '/api/tasks', { headers });
   assert.equal(preflight.status, 204);

@@ -5,8 +5,10 @@ if (existsSync('.env')) process.loadEnvFile();
 
 const { env } = process;
 const isTest = env['NODE_ENV'] === 'test';
+export const isProduction = env['NODE_ENV'] === 'production';
 
 export const port = Number(env['PORT'] || 3000);
 export const jwtSecret = env['JWT_SECRET'] || undefined;
-export const frontEndOrigin = env['FRONT_END_ORIGIN'] || 'http://localhost:5173';
+/** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */
+export const frontEndOrigin = env['FRONT_END_ORIGIN'] || (isProduction ? undefined : 'http://localhost:5173');
 export const database = isTest ? ':memory:' : env['DATABASE_FILE'] || 'data/{{NAME}}.db'; // {{DATABASE}}

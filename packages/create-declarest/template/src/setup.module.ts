@@ -10,7 +10,7 @@ import { frontEndOrigin } from './environment.js';
 @Module({ imports: [TypeOrmModule.forRoot(databaseOptions)] })
 export class SetupModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(cors(frontEndOrigin)).forRoutes('/api/*path');
+    if (frontEndOrigin) consumer.apply(cors(frontEndOrigin)).forRoutes('/api/*path');
   }
 }
 
