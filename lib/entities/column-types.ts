@@ -4,7 +4,7 @@ import * as calendar from './calendar-types.js';
 import * as types from './value-types.js';
 import * as postgres from './postgres-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
-import type { ValueType } from './value-types.js';
+import type { Reading, ValueType } from './value-types.js';
 
 export type ColumnMetadata = EntityMetadata['columns'][number];
 
@@ -29,6 +29,8 @@ const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(c
 const decimal: TypeOf = (_column, dataSource) => (isSqlite(dataSource) ? types.decimalNumber : types.decimal);
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
+
+const opaque: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'opaque' });
 
 /** Type names separated by commas. Any other type is read as text, and not compared. */
 const rows: readonly [typeOf: TypeOf, types: string][] = [
@@ -55,9 +57,11 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.point : text(column, dataSource)), 'point'],
   [() => postgres.circle, 'circle'],
   [() => postgres.interval, 'interval'],
+  [opaque, 'inet, cidr, macaddr, macaddr8, inet4, inet6, citext, ltree, bit varying, varbit, tsvector, tsquery'],
+  [opaque, 'timetz, time with time zone, int4range, int8range, numrange, tsrange, tstzrange, daterange'],
   [() => postgres.cube, 'cube'],
-  [(column, dataSource) => (column.hstoreType === 'object' ? postgres.textsByKey : text(column, dataSource)), 'hstore'],
-  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : text(column, dataSource)), 'bit'],
+  [(column, source) => (column.hstoreType === 'object' ? postgres.textsByKey : opaque(column, source)), 'hstore'],
+  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : opaque(column, dataSource)), 'bit'],
 ];
 
 const typeByName = new Map<unknown, TypeOf>([
@@ -74,9 +78,34 @@ const typeByDesign = new Map<unknown, ValueType>([
   [Date, calendar.dateTime],
 ]);
 
+/** Refuses the values for which a function of the application throws, such as the transformer of a column. */
+function acceptedBy(convert: (value: unknown) => unknown, type: ValueType): ValueType {
+  const accept = (reading: Reading): Reading => {
+    try {
+      if ('value' in reading) convert(reading.value);
+      return reading;
+    } catch {
+      return { expected: 'a value that the column accepts' };
+    }
+  };
+  return { ...type, read: (value) => accept(type.read(value)), readText: (text) => accept(type.readText(text)) };
+}
+
+/** Numbers, moments and booleans keep their order. Of other values, the database has only the transformed ones. */
+function transformed(type: ValueType, { comparison: stored }: ValueType): ValueType {
+  const isKept = type.comparison === stored ? stored !== 'text' : type === types.float && stored === 'exact number';
+  const comparison = isKept ? type.comparison : type.comparison && stored && 'opaque';
+  return { ...type, comparison, stored };
+}
+
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): ValueType {
   if (column.relationMetadata && column.referencedColumn) return valueTypeOf(column.referencedColumn, dataSource);
   if (column.generationStrategy === 'uuid') return types.uuid;
+  const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
+  const element = typeOf(column, dataSource);
+  const stored = column.isArray || column.type === 'set' ? types.listOf(element) : element;
+  // Its value is an expression, which conditions do not write.
+  if (column.isVirtualProperty) return { ...stored, searchable: false, comparison: undefined };
   if (column.transformer) {
     const target = column.embeddedMetadata?.type ?? column.target;
     const design: unknown =
@@ -85,9 +114,7 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Val
         : undefined;
     const transformers = [column.transformer].flat();
     const toDatabase = (value: unknown): unknown => transformers.reduce<unknown>((held, each) => each.to(held), value);
-    return types.acceptedBy(toDatabase, typeByDesign.get(design) ?? types.json);
+    return acceptedBy(toDatabase, transformed(typeByDesign.get(design) ?? types.json, stored));
   }
-  const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
-  const element = typeOf(column, dataSource);
-  return column.isArray || column.type === 'set' ? types.listOf(element) : element;
+  return stored;
 }

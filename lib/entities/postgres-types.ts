@@ -1,17 +1,20 @@
 /** Value types that only PostgreSQL has, as its driver and TypeORM read them. */
 import { valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
 
+const OPAQUE = { comparison: 'opaque' } as const;
+
 /** PostgreSQL's driver reads these as objects. A client can send the object, or text in PostgreSQL's syntax. */
 function objectOrText<T>(
   expected: string,
   accepts: (value: unknown) => value is T,
   textOf: (value: T) => unknown = unchanged,
+  more: Partial<ValueType> = {},
 ): ValueType {
   const anyText = textWithoutNul();
   return readerType((value) => {
     if (accepts(value)) return { value: textOf(value) };
     return 'value' in anyText.read(value) ? { value } : { expected };
-  });
+  }, more);
 }
 
 const isObject = (value: unknown): value is object =>
@@ -40,6 +43,7 @@ export const interval = objectOrText(
     const parts = Object.entries(value).map(([unit, count]) => `${count} ${unit}`);
     return parts.length > 0 ? parts.join(' ') : '0';
   },
+  OPAQUE,
 );
 
 /** PostgreSQL returns it with a currency, and reads text without a digit as 0. */
@@ -47,6 +51,7 @@ export const money = valueType(
   'a number, or text such as "1.50"',
   (value: unknown) =>
     Number.isFinite(value) || (typeof value === 'string' && /\d/.test(value) && !value.includes('\0')),
+  OPAQUE,
 );
 
 /** 100 is PostgreSQL's `CUBE_MAX_DIM`. */
@@ -56,9 +61,13 @@ export const cube = valueType(
 );
 
 /** An `hstore` that is read as an object. TypeORM drops a key `__proto__`. */
-export const textsByKey = valueType('an object with values that are text or null', (value: unknown) => {
-  const isText = (each: unknown): boolean => 'value' in textWithoutNul().read(each);
-  const isEntry = ([key, each]: [string, unknown]): boolean =>
-    isText(key) && key !== '__proto__' && (each === null || isText(each));
-  return isObject(value) && Object.entries(value).every(isEntry);
-});
+export const textsByKey = valueType(
+  'an object with values that are text or null',
+  (value: unknown) => {
+    const isText = (each: unknown): boolean => 'value' in textWithoutNul().read(each);
+    const isEntry = ([key, each]: [string, unknown]): boolean =>
+      isText(key) && key !== '__proto__' && (each === null || isText(each));
+    return isObject(value) && Object.entries(value).every(isEntry);
+  },
+  { ...OPAQUE, readText: textWithoutNul().read },
+);

@@ -23,12 +23,20 @@ export interface ValueType {
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
   readonly comparison: Comparison | undefined;
+  /** That of the column in the database, where a transformer changes the values. */
+  readonly stored?: Comparison | undefined;
   /** For the document of the API. */
   readonly schemas: ValueSchemas;
 }
 
-/** `label`: a text that the database may hold in another form, such as the value of an enum. */
-export type Comparison = 'text' | 'label' | 'number' | 'exact number' | 'boolean' | 'moment' | 'calendar' | 'uuid';
+/**
+ * `label`: a text that the database may hold in another form, such as the value of an enum. `opaque`: a value of which
+ * only the database knows when it equals another one.
+ */
+export type Comparison =
+  'text' | 'label' | 'number' | 'exact number' | 'boolean' | 'moment' | 'calendar' | 'uuid' | 'opaque';
+/** Whether the column sorts. */
+export const isOrdered = ({ comparison }: ValueType): boolean => comparison !== undefined && comparison !== 'opaque';
 
 export const unchanged = (value: unknown): unknown => value;
 
@@ -45,20 +53,6 @@ export function valueType(
 ): ValueType {
   return readerType((value) => (accepts(value as never) ? { value } : { expected }), more);
 }
-
-/** Refuses the values for which a function of the application throws, such as the transformer of a column. */
-export const acceptedBy = (convert: (value: unknown) => unknown, type: ValueType): ValueType => ({
-  ...type,
-  read(value) {
-    const reading = type.read(value);
-    try {
-      if ('value' in reading) convert(reading.value);
-      return reading;
-    } catch {
-      return { expected: 'a value that the column accepts' };
-    }
-  },
-});
 
 export const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
 

@@ -1,6 +1,7 @@
 /** Checks the options that name fields for lists, and finds these fields. */
 import { describe } from '../../options/invalid-option.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { isOrdered } from '../../entities/value-types.js';
 import { fieldNames, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { isGroupName } from '../query/filter-parameter.js';
 import { parameterNames, parseSort, type ListParameters } from '../query/list-query.js';
@@ -18,13 +19,14 @@ export function compileListParameters(
 ): ListParameters {
   const choosesDeleted = options.deletedRoles.length > 0;
   const deletion = choosesDeleted ? undefined : deletionOf(schema);
-  const readable = schema.fields.filter((field) => field.readable && field !== deletion);
-  const compared = readable.filter(isCompared);
+  const { fields } = schema;
+  const readable = fields.filter((field) => field.readable && field !== deletion);
+  const ordered = readable.filter(({ type }) => isOrdered(type));
   const list = {
     paged: options.enablePagination,
     choosesDeleted,
-    filterable: filterableFields(options, compared, database),
-    sortable: namedFields(options, 'sortableFields', compared, 'readable columns that can be compared'),
+    filterable: filterableFields(options, readable.filter(isCompared), database),
+    sortable: namedFields(options, 'sortableFields', fields, ordered, 'readable columns that can be compared'),
     includable: compileIncludable(options, database),
     linkable: compileLinkable(options, schema, database),
   };
@@ -33,8 +35,9 @@ export function compileListParameters(
     const expected = `fields other than ${parameterNames(list).join(', ')}, which are parameters of the list`;
     refuseOption(options, 'searchableFields', expected, describe(shadowed), 'leave the field out');
   }
-  const searchable = searchableFields(options, readable);
-  return { ...list, searchable, id: schema.id, defaultSort: defaultSort(options, compared), readable };
+  const texts = readable.filter(({ type, column }) => type.searchable && !column.transformer);
+  const searchable = namedFields(options, 'searchableFields', fields, texts, 'readable text or number columns');
+  return { ...list, searchable, id: schema.id, defaultSort: defaultSort(options, ordered), readable };
 }
 
 /** For a caller who may not see when a record was deleted. */
@@ -45,30 +48,40 @@ export function withoutDeletion(list: ListParameters, schema: EntityDescription)
 
 const isCompared = ({ type }: Field): boolean => type.comparison !== undefined;
 
-function searchableFields(options: ResolvedCrudOptions, readable: readonly Field[]): ReadonlyMap<string, Field> {
-  const candidates = readable.filter(({ type, column }) => type.searchable && !column.transformer);
-  return namedFields(options, 'searchableFields', candidates, 'readable text or number columns of the entity');
-}
-
 export function aggregatableFields(options: ResolvedCrudOptions, { fields }: EntityDescription): readonly Field[] {
-  const candidates = fields.filter((field) => field.readable && isCompared(field) && !field.column.transformer);
+  const candidates = fields.filter((field) => field.readable && isOrdered(field.type) && !field.column.transformer);
   const described = 'readable columns without a transformer that can be compared';
-  return [...namedFields(options, 'aggregatableFields', candidates, described).values()];
+  return [...namedFields(options, 'aggregatableFields', fields, candidates, described).values()];
 }
 
 function namedFields(
   options: ResolvedCrudOptions,
   option: 'aggregatableFields' | 'searchableFields' | 'sortableFields',
+  fields: readonly Field[],
   candidates: readonly Field[],
   described: string,
 ): ReadonlyMap<string, Field> {
-  const fields = options[option].map((name): [string, Field] => {
-    const field = candidates.find((candidate) => candidate.name === name);
-    return field
-      ? [name, field]
-      : refuseOption(options, option, fieldNames(candidates), describe(name), `name ${described}`);
+  const named = options[option].map((name): [string, Field] => {
+    const field = fields.find((each) => each.name === name);
+    if (field && candidates.includes(field)) return [name, field];
+    return refuseOption(
+      options,
+      option,
+      fieldNames(candidates),
+      describeField(name, field, option),
+      `name ${described}`,
+    );
   });
-  return new Map(fields);
+  return new Map(named);
+}
+
+/** `"area", a geometry column, which is not sortable` */
+function describeField(name: string, field: Field | undefined, option: string): string {
+  if (!field?.readable) return describe(name);
+  const { type, isArray, isVirtualProperty, transformer } = field.column;
+  const typeName = `${typeof type === 'function' ? type.name : type}${isArray ? '[]' : ''}`;
+  const kind = `a ${isVirtualProperty ? 'virtual' : typeName} column${transformer ? ' with a transformer' : ''}`;
+  return `${describe(name)}, ${kind}, which is not ${option.replace('Fields', '')}`;
 }
 
 function filterableFields(
@@ -77,19 +90,17 @@ function filterableFields(
   database: Database,
 ): ReadonlyMap<string, FieldPath> {
   const { filterableFields: names, entity } = options;
-  if (names === true)
-    return new Map(
-      compared.flatMap((field) =>
-        isGroupName(field.name) ? [] : [[field.name, { name: field.name, relations: [], field }]],
-      ),
-    );
+  if (names === true) {
+    const own = compared.filter(({ name }) => !isGroupName(name));
+    return new Map(own.map((field) => [field.name, { name: field.name, relations: [], field }]));
+  }
   const metadata = database.dataSource.getMetadata(entity);
   const paths = names.map((name): [string, FieldPath] => {
     const path = findFieldPath(name, metadata, database.describe);
     if (path && path.field.readable && isCompared(path.field) && !isGroupName(name)) return [name, path];
-    const advice =
-      'name readable columns of the entity, or of a related one as in "author.name"; no JSON or binary columns';
-    return refuseOption(options, 'filterableFields', fieldNames(compared), describe(name), advice);
+    const advice = 'name readable columns that can be compared, of the entity or of a related one as in "author.name"';
+    const got = describeField(name, path?.field, 'filterableFields');
+    return refuseOption(options, 'filterableFields', fieldNames(compared), got, advice);
   });
   return new Map(paths);
 }
@@ -100,11 +111,6 @@ function defaultSort(options: ResolvedCrudOptions, compared: readonly Field[]): 
   const errors = new QueryErrors();
   const keys = parseSort(text, new Map(compared.map((field) => [field.name, field])), errors);
   if (errors.isEmpty) return keys;
-  return refuseOption(
-    options,
-    'defaultSort',
-    fieldNames(compared),
-    describe(text),
-    'name each once, "-" before a name descends',
-  );
+  const advice = 'name each once, "-" before a name descends';
+  return refuseOption(options, 'defaultSort', fieldNames(compared), describe(text), advice);
 }

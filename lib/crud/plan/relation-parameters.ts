@@ -47,15 +47,9 @@ export function compileLinkable(
       return refuseRelation(options, 'linkableRelations', 'many-to-many relations', path, database);
     assertRelatable(options, 'linkableRelations', path, relation, database);
     const name = `${path}Ids`;
-    if (fields.some((field) => field.path[0] === name))
-      return refuseOption(
-        options,
-        'linkableRelations',
-        `relations without a column \`${name}\``,
-        describe(path),
-        RENAME,
-      );
-    return { name, path, relation };
+    if (!fields.some((field) => field.path[0] === name)) return { name, path, relation };
+    const expected = `relations without a column \`${name}\``;
+    return refuseOption(options, 'linkableRelations', expected, describe(path), RENAME);
   });
 }
 

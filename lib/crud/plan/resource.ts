@@ -87,14 +87,10 @@ export function describeResource<T extends object>(
   const searchIndex = options.searchIndex
     ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
     : undefined;
-  if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment')
-    refuseOption(
-      options,
-      'searchIndex',
-      'used on SQLite with an id of @PrimaryGeneratedColumn()',
-      `one of another kind`,
-      'leave the option out',
-    );
+  if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment') {
+    const expected = 'used on SQLite with an id of @PrimaryGeneratedColumn()';
+    refuseOption(options, 'searchIndex', expected, 'one of another kind', 'leave the option out');
+  }
   const listWithDeleted = {
     ...parameters,
     ...(searchIndex?.table !== undefined && { searchTable: searchIndex.table }),
@@ -125,16 +121,10 @@ function userIdIn(database: Database): Field | undefined {
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
   const { entity, dataSource: name } = options;
   if (!dataSource) {
-    if (name === undefined)
-      return refuseOption(
-        options,
-        'entity',
-        'an entity of a data source',
-        'none',
-        'import TypeOrmModule.forRoot({ … })',
-      );
-    const advice = 'import TypeOrmModule.forRoot({ … }) with that `name`';
-    return refuseOption(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
+    const advice = 'import TypeOrmModule.forRoot({ … })';
+    if (name === undefined) return refuseOption(options, 'entity', 'an entity of a data source', 'none', advice);
+    const got = JSON.stringify(name);
+    return refuseOption(options, 'dataSource', 'the name of a data source', got, `${advice} with that \`name\``);
   }
   if (dataSource.hasMetadata(entity)) return dataSource;
   const advice =

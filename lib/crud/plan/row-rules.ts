@@ -21,14 +21,9 @@ export function compileScope<T extends object>(
   if (!(scope instanceof ScopeReference)) return scope as ScopeFunction<T> | undefined;
   const provider = findProvider(scope.provider) as ScopeProvider<T> | undefined;
   if (typeof provider?.scope === 'function') return (context) => provider.scope(context);
+  const expected = 'useScope(…) of a provider of the application';
   const advice = 'add the class to the `providers` of a module, without a request scope, and give it a method `scope`';
-  return refuseOption(
-    options,
-    'scope',
-    'useScope(…) of a provider of the application',
-    describe(scope.provider),
-    advice,
-  );
+  return refuseOption(options, 'scope', expected, describe(scope.provider), advice);
 }
 
 /** @param userId the id of the class of users, where the data source knows it */
@@ -39,12 +34,8 @@ export function compileOwner(
 ): Ownership | undefined {
   const { owner } = options;
   if (owner === undefined) return undefined;
-  const {
-    field: name,
-    reads = false,
-    except = [],
-    claim = 'id',
-  } = typeof owner === 'string' ? { field: owner } : owner;
+  const declared = typeof owner === 'string' ? { field: owner } : owner;
+  const { field: name, reads = false, except = [], claim = 'id' } = declared;
   const expected = claim === 'id' ? userId : undefined;
   const isOwnable = ({ insertable, type }: Field): boolean =>
     insertable &&
@@ -63,15 +54,9 @@ function kindOf({ comparison, readText }: ValueType): string | undefined {
 export function compileFieldPermissions(options: ResolvedCrudOptions, schema: EntityDescription): FieldPermissions {
   const entries = Object.entries(options.fieldPermissions).map(([name, permission]): [Field, FieldPermission] => {
     const field = schema.fields.find((each) => each.name === name);
-    return field
-      ? [field, permission]
-      : refuseOption(
-          options,
-          'fieldPermissions',
-          fieldNames(schema.fields),
-          describe(name),
-          'name fields of the entity',
-        );
+    if (field) return [field, permission];
+    const expected = fieldNames(schema.fields);
+    return refuseOption(options, 'fieldPermissions', expected, describe(name), 'name fields of the entity');
   });
   const permissions = new Map(entries);
   for (const name of guardOf(options.entity)?.reserved ?? []) {
@@ -98,13 +83,8 @@ export function compilePathParameters(
     }
     if (field) return [name, field];
     const expected = `a path whose parameters are ${fieldNames(schema.fields.filter(fits))}`;
-    return refuseOption(
-      options,
-      'endpoint',
-      expected,
-      `:${name}`,
-      'name each parameter as the field that it restricts',
-    );
+    const advice = 'name each parameter as the field that it restricts';
+    return refuseOption(options, 'endpoint', expected, `:${name}`, advice);
   });
   return new Map(fields);
 }

@@ -64,7 +64,9 @@ const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
 function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {
   const own = OPERATORS[operator].bind;
   if (own) return [own(value)];
-  const persist = (held: unknown): unknown => dataSource.driver.preparePersistentValue(held, field.column);
+  const persist = (held: unknown): unknown =>
+    // A transformer may have no value for it.
+    dataSource.driver.preparePersistentValue(held, field.column) ?? null;
   if (!isMoment(field)) return [persist(value)];
   return [value, new Date((value as Date).getTime() + 1)].map((moment) => {
     const prepared = persist(moment);

@@ -164,8 +164,9 @@ export const dialectOf = (dataSource: DataSource): Dialect =>
 
 function formOf(dialect: Dialect, { type, column, isNarrow }: Field): Form {
   if (dialect === mysql && column.type === 'float') return mysqlFloat;
-  if (isNarrow && type.comparison === 'text') return mysqlBytes;
-  return (type.comparison && dialect.forms[type.comparison]) ?? PLAIN;
+  const comparison = type.stored ?? type.comparison;
+  if (isNarrow && comparison === 'text') return mysqlBytes;
+  return (comparison && dialect.forms[comparison]) ?? PLAIN;
 }
 
 /** @param name the column in SQL */

@@ -14,6 +14,7 @@ export interface Operator {
 }
 
 const ANY: readonly Comparison[] = ['text', 'label', 'number', 'exact number', 'boolean', 'moment', 'calendar', 'uuid'];
+const EQUAL: readonly Comparison[] = [...ANY, 'opaque'];
 const ORDERED = ANY.filter((each) => each !== 'boolean');
 const TEXT: readonly Comparison[] = ['text', 'label'];
 const asIs = (value: unknown): unknown => value;
@@ -27,8 +28,8 @@ const OF_TEXT = { arity: 'one', takes: TEXT, bind: asIs } as const;
 const OF_CURSOR = { arity: 'one', takes: ANY, bind: asIs, internal: true } as const;
 
 const ROWS = {
-  eq: { arity: 'one', takes: ANY, sql: (column, value) => column.equal(value) },
-  ne: { arity: 'one', takes: ANY, sql: (column, value) => unless(column.equal(value)) },
+  eq: { arity: 'one', takes: EQUAL, sql: (column, value) => column.equal(value) },
+  ne: { arity: 'one', takes: EQUAL, sql: (column, value) => unless(column.equal(value)) },
   gt: { arity: 'one', takes: ORDERED, sql: (column, value) => column.above(value) },
   gte: { arity: 'one', takes: ORDERED, sql: (column, value) => column.from(value) },
   lt: { arity: 'one', takes: ORDERED, sql: (column, value) => column.below(value) },
@@ -38,15 +39,15 @@ const ROWS = {
     takes: ORDERED,
     sql: (column, low, high) => `(${column.from(low)} AND ${column.upTo(high)})`,
   },
-  in: { arity: 'list', takes: ANY, sql: (column, ...values) => column.oneOf(values) },
-  nin: { arity: 'list', takes: ANY, sql: (column, ...values) => unless(column.oneOf(values)) },
+  in: { arity: 'list', takes: EQUAL, sql: (column, ...values) => column.oneOf(values) },
+  nin: { arity: 'list', takes: EQUAL, sql: (column, ...values) => unless(column.oneOf(values)) },
   contains: { ...OF_TEXT, sql: (column, text) => column.matches('contains', text) },
   icontains: { ...OF_TEXT, bind: asPattern, sql: (column, text) => column.matches('containsAnyCase', text) },
   startsWith: { ...OF_TEXT, sql: (column, text) => column.matches('startsWith', text) },
   endsWith: { ...OF_TEXT, sql: (column, text) => column.matches('endsWith', text) },
   like: { ...OF_TEXT, internal: true, sql: (column, pattern) => column.matches('like', pattern) },
-  isNull: { arity: 'none', takes: ANY, sql: (column) => `${column.name} IS NULL` },
-  isNotNull: { arity: 'none', takes: ANY, internal: true, sql: (column) => `${column.name} IS NOT NULL` },
+  isNull: { arity: 'none', takes: EQUAL, sql: (column) => `${column.name} IS NULL` },
+  isNotNull: { arity: 'none', takes: EQUAL, internal: true, sql: (column) => `${column.name} IS NOT NULL` },
   isExactly: { ...OF_CURSOR, sql: (column, value) => column.exactly('=', value) },
   isAbove: { ...OF_CURSOR, sql: (column, value) => column.exactly('>', value) },
   isBelow: { ...OF_CURSOR, sql: (column, value) => column.exactly('<', value) },
