@@ -50,8 +50,11 @@ export class Logins {
   async login(body: JsonObject, request: HttpRequest): Promise<{ user: AuthUser; tokens: IssuedTokens }> {
     const { name, password } = this.readCredentials(body);
     const { address } = clientFactsOf(request);
-    const attempt = { action: 'password', account: name, address } as const;
-    const found = await this.attempts.run(attempt, () => this.find(name, password, address));
+    let lookUp: Promise<AuthUser | null> | undefined;
+    const find = (): Promise<AuthUser | null> => (lookUp ??= this.find(name));
+    const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
+    const attempt = { action: 'password', account: name, address, findUser } as const;
+    const found = await this.attempts.run(attempt, async () => this.compare(name, await find(), password, address));
     const hash = await this.passwords.renew(found, password);
     const userId = String(found.id);
     const session = await this.sessions?.start(found, clientFactsOf(request));
@@ -76,16 +79,19 @@ export class Logins {
   }
 
   /** @returns the user including its password hash */
-  private async find(name: string, password: string, address: string | undefined): Promise<AuthUser> {
-    const { loginField, requireVerified } = this.options;
+  private async find(name: string): Promise<AuthUser | null> {
+    const { loginField } = this.options;
     // A name that no user can have needs no query.
     const checked = USER_CHECKS[loginField](name);
-    const user = 'value' in checked ? await this.users.findByLogin(loginField, checked.value as string) : null;
+    return 'value' in checked ? this.users.findByLogin(loginField, checked.value as string) : null;
+  }
+
+  private async compare(name: string, user: AuthUser | null, password: string, address: string | undefined) {
     // Who cannot log in takes as long as an unknown user. bcrypt compares only the beginning of an over-long password.
     const hash = user?.active && fitsBcrypt(password) ? user.password : undefined;
     const matches = await this.passwords.verify(password, hash);
     if (!user || !matches) throw this.failed(name, address);
-    if (requireVerified && !(await this.tokens?.isVerified(user)))
+    if (this.options.requireVerified && !(await this.tokens?.isVerified(user)))
       throw new ForbiddenException('The e-mail address is not verified');
     return user;
   }
@@ -105,7 +111,7 @@ export class Logins {
     if (!user?.active) throw new AuthenticationRequired(true);
     const { address } = clientFactsOf(request);
     const account = user[this.options.loginField] ?? String(id);
-    return this.attempts.run({ action: 'password', account, address }, async () => {
+    return this.attempts.run({ action: 'password', account, address, findUser: async () => String(id) }, async () => {
       const found = await this.passwords.verifyUser(String(id), password);
       if (!found) throw new UnauthorizedException('Invalid credentials');
       return found;

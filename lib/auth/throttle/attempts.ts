@@ -1,6 +1,6 @@
 /**
- * Delays guessing. Failures are counted for an account from an address, for the account, and for the address. Strangers do
- * not lock a user out: an address that is new to an account has three tries, whatever happened to the account.
+ * Delays guessing. Failures are counted for an account from an address, for the account from all addresses that are new to
+ * it, and for the address. Each attempt is counted before it runs, and given back unless it fails.
  */
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
@@ -41,25 +41,30 @@ export interface Attempt {
   readonly account?: string;
   /** `undefined` where the platform does not know it, as on a socket of Unix. */
   readonly address: string | undefined;
+  /** The id of the user with this login. A success makes the address one that this user has logged in from. */
+  readonly findUser?: () => Promise<string | undefined>;
 }
 
-const NEW_ADDRESS_TRIES = 3;
 /** No account has a longer name. */
 const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
+/** So long an address stays one that a user has logged in from. */
+const KNOWN_MS = 30 * 24 * WINDOW_MS;
 const MAX_COUNTERS = 100_000;
-const STORAGE_TIMEOUT_MS = 1_000;
-const LOG_INTERVAL_MS = 60_000;
+const STORAGE_TIMEOUT_MS = 5_000;
+/** So long a storage that failed is not asked. */
+const STORAGE_PAUSE_MS = 10_000;
 
 export class Attempts {
   /** Those used last come last. */
   private readonly counters = new Map<string, Counter>();
   private readonly logger = new Logger('AuthModule');
-  private silentUntil = 0;
+  private pausedUntil = 0;
 
+  /** @param storage `undefined` for the memory of this process */
   constructor(
     private readonly settings: ThrottleSettings | undefined,
-    private readonly storage: ThrottleStorage,
+    private readonly storage: ThrottleStorage | undefined,
     private readonly events: AuthEvents,
   ) {}
 
@@ -70,67 +75,87 @@ export class Attempts {
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {
     if (!this.settings) return work();
-    const { held, counted, known } = await this.admit(attempt);
+    const { held, known } = await this.admit(attempt);
+    let hasFailed = false;
     try {
       const result = await work();
-      if (known) known.hasSucceeded = true;
+      if (known) await this.remember(known);
       return result;
     } catch (error) {
-      if (isFailure(error)) await Promise.all(counted.map((counter) => this.count(counter)));
+      hasFailed = isFailure(error);
       throw error;
     } finally {
-      held.forEach(release);
+      await Promise.all(held.map((each) => this.settle(each, hasFailed)));
     }
   }
 
   /** Counts an action that has no failure. @throws TooManyAttempts (429) */
   async take(attempt: Attempt): Promise<void> {
     if (!this.settings) return;
-    const { held, counted } = await this.admit(attempt);
-    try {
-      await Promise.all(counted.map((counter) => this.count(counter)));
-    } finally {
-      held.forEach(release);
-    }
+    const { held } = await this.admit(attempt);
+    await Promise.all(held.map((each) => this.settle(each, true)));
   }
 
-  /** Before a password is compared: parallel attempts are counted, too. */
+  /** Before a password is compared. */
   private async admit(attempt: Attempt): Promise<Admitted> {
-    const held: Counter[] = [];
-    const hold = async (counter: Counter | undefined): Promise<void> => {
-      if (!counter) return;
-      await enter(counter);
-      held.push(counter);
-    };
+    const held: Held[] = [];
     try {
       const keys = keysOf(attempt, this.settings as ThrottleSettings);
-      // Neither others behind an address nor strangers stop a user who has logged in from there.
-      const isKnown = keys.pair !== undefined && this.counters.get(keys.pair.key)?.hasSucceeded === true;
-      const address = this.counterOf(keys.address);
-      if (address && !isKnown) expectFree(address);
       // Counters of names come after: an address that is stopped cannot fill the memory with them.
-      const [pair, site, account] = [keys.pair, keys.site, keys.account].map((each) => this.counterOf(each));
-      await hold(pair);
-      // The account does not stop an address that is new to it, unless its network has used up the tries of one address.
-      const isNew = pair && pair.failures + pair.running <= NEW_ADDRESS_TRIES && (!site || site.failures < site.free);
-      if (!isKnown && !isNew) await hold(account);
-      if (!isKnown) await hold(address);
-      const counted = [pair, site, account, address].filter((each) => each !== undefined);
-      return { held, counted, known: address && pair };
+      const address = this.counterOf(keys.address);
+      if (address) expectFree(address);
+      const known = attempt.findUser && knownKey(attempt, await attempt.findUser());
+      const isKnown = known !== undefined && (await this.isKnown(known));
+      // Strangers do not stop a user who has logged in from the address.
+      const shared = isKnown ? [] : [keys.site, keys.account];
+      for (const counter of [...[keys.pair, ...shared].map((each) => this.counterOf(each)), address]) {
+        if (!counter) continue;
+        await enter(counter);
+        held.push({ counter, count: undefined });
+      }
+      const counts = await Promise.all(held.map(({ counter }) => this.add(counter.key, 1, WINDOW_MS)));
+      for (const [index, count] of counts.entries()) (held[index] as Held).count = count;
+      for (const { counter, count } of held) if (count !== undefined) this.expectCount(counter, count);
+      return { held, known: isKnown ? undefined : known };
     } catch (error) {
-      held.forEach(release);
+      await Promise.all(held.map((each) => this.settle(each, false)));
       if (error instanceof TooManyAttempts)
         this.events.emit('attempts.refused', { action: attempt.action, address: attempt.address });
       throw error;
     }
   }
 
+  /** @param count of all processes, with this attempt @throws TooManyAttempts where others have used up what is free */
+  private expectCount(counter: Counter, count: number): void {
+    const { free, failures, isFinal } = counter;
+    if (count <= free || (!isFinal && failures >= free && failures >= count - 1)) return;
+    // The count includes attempts that others are running.
+    this.raise(counter, failures < free ? free : count - 1);
+    expectFree(counter);
+  }
+
+  /** After an attempt. */
+  private async settle({ counter, count }: Held, hasFailed: boolean): Promise<void> {
+    if (hasFailed) this.raise(counter, Math.max(count ?? 0, counter.failures + (count === undefined ? 1 : 0)));
+    else if (count !== undefined) await this.add(counter.key, -1, WINDOW_MS);
+    release(counter);
+  }
+
+  private async isKnown(key: string): Promise<boolean> {
+    return this.counters.get(key)?.hasSucceeded === true || ((await this.add(key, 0, KNOWN_MS)) ?? 0) > 0;
+  }
+
+  private async remember(key: string): Promise<void> {
+    Object.assign(this.counterOf({ key, free: 0 }) as Counter, { hasSucceeded: true });
+    await this.add(key, 1, KNOWN_MS);
+  }
+
   private counterOf(named: Key | undefined): Counter | undefined {
     if (!named) return undefined;
-    const { key, free } = named;
+    const { key, free, isFinal = false } = named;
     const known = this.counters.get(key);
     const start = { failures: 0, until: 0, blockedUntil: 0, running: 0, hasSucceeded: false };
-    const counter = known ?? { key, free, ...start, waiting: [] };
+    const counter = known ?? { key, free, isFinal, ...start, waiting: [] };
     if (counter.until <= Date.now()) counter.failures = 0;
     this.counters.delete(key);
     this.counters.set(key, counter);
@@ -147,24 +172,21 @@ export class Attempts {
       }
   }
 
-  private async count(counter: Counter): Promise<void> {
-    // A storage that is slow or fails must not make guesses free.
-    this.raise(counter, counter.failures + 1);
-    const hits = await this.addHit(counter.key);
-    this.raise(counter, Math.max(counter.failures, hits));
-  }
-
-  /** @returns how often all processes have counted; 0 where the storage fails */
-  private async addHit(key: string): Promise<number> {
+  /** @returns how often all processes have counted; `undefined` where only this process counts */
+  private async add(key: string, amount: number, ttl: number): Promise<number | undefined> {
+    if (!this.storage || Date.now() < this.pausedUntil) return undefined;
     try {
-      const added = this.storage.increment(key, WINDOW_MS, Number.MAX_SAFE_INTEGER, 0, 'declarest');
-      // Other attempts wait for the result of this one.
-      const { totalHits } = await firstValueFrom(from(added).pipe(timeout(STORAGE_TIMEOUT_MS)));
-      if (!Number.isSafeInteger(totalHits)) throw new TypeError('totalHits must be an integer');
-      return totalHits;
+      const count = await firstValueFrom(from(this.storage.add(key, amount, ttl)).pipe(timeout(STORAGE_TIMEOUT_MS)));
+      if (!Number.isSafeInteger(count)) throw new TypeError('the count must be an integer');
+      return count;
     } catch (error) {
-      this.logFailure(error);
-      return 0;
+      const name = error instanceof Error ? error.name : 'not an Error';
+      if (Date.now() >= this.pausedUntil)
+        this.logger.error(
+          `The storage of the option \`throttle\` failed: ${name}. This process counts by itself for 10 s.`,
+        );
+      this.pausedUntil = Date.now() + STORAGE_PAUSE_MS;
+      return undefined;
     }
   }
 
@@ -174,29 +196,35 @@ export class Attempts {
     if (counter.until <= now) counter.until = now + WINDOW_MS;
     counter.failures = failures;
     const excess = failures - counter.free;
-    if (excess >= 0) counter.blockedUntil = now + Math.min(maxDelaySeconds, 2 ** Math.min(excess, 30)) * 1000;
-  }
-
-  private logFailure(error: unknown): void {
-    const now = Date.now();
-    if (now < this.silentUntil) return;
-    this.silentUntil = now + LOG_INTERVAL_MS;
-    const name = error instanceof Error ? error.name : 'not an Error';
-    this.logger.error(`The storage of the option \`throttle\` failed: ${name}. This process counts by itself.`);
+    if (excess < 0) return;
+    const delay = Math.min(maxDelaySeconds, 2 ** Math.min(excess, 30)) * 1000;
+    // A storage is asked again, because it knows when its count ends.
+    counter.blockedUntil = counter.isFinal && !this.storage ? counter.until : now + delay;
   }
 }
 
 interface Key {
   readonly key: string;
   readonly free: number;
+  /** Whether nothing more runs when what is free is used up, also not with delays. */
+  readonly isFinal?: boolean;
+}
+
+interface Held {
+  readonly counter: Counter;
+  /** Of all processes, with this attempt. */
+  count: number | undefined;
 }
 
 interface Admitted {
-  readonly held: readonly Counter[];
-  readonly counted: readonly Counter[];
-  /** That of a user at an address, which a success makes known. */
-  readonly known: Counter | undefined;
+  readonly held: readonly Held[];
+  /** What a success makes known. */
+  readonly known: string | undefined;
 }
+
+/** Names that look alike are those of several users: what one has done makes no address known to the other. */
+const knownKey = ({ account, address = 'unknown' }: Attempt, userId: string | undefined): string =>
+  hashOf(JSON.stringify(['known', userId ?? { account }, networkOf(address)]));
 
 function keysOf(
   { action, account, address = 'unknown' }: Attempt,
@@ -212,7 +240,7 @@ function keysOf(
   const kinds = Object.entries(limits).filter(([kind]) => kind !== 'site' || site !== undefined);
   const keys = kinds.map(([kind, free]) => {
     const key = hashOf(JSON.stringify([action, kind, ...parts[kind as Kind]]));
-    return [kind, { key, free }];
+    return [kind, { key, free, isFinal: action === 'password' && kind === 'account' }];
   });
   return Object.fromEntries(keys) as { readonly [K in Kind]?: Key };
 }

@@ -7,6 +7,8 @@ const MAX_WAITING = 1_000;
 export interface Counter {
   readonly key: string;
   readonly free: number;
+  /** Whether nothing more runs when what is free is used up. */
+  readonly isFinal: boolean;
   /** Whether an attempt has succeeded. */
   hasSucceeded: boolean;
   failures: number;

@@ -1,29 +1,21 @@
 /** The option `throttle`. */
 import { integer, isFunction, isOneOf, readNestedOptions, row, type OptionsOf } from '../../options/option-table.js';
 
-/**
- * Counts failures: the interface `ThrottlerStorage` of @nestjs/throttler 6, whose storages fit. It is called with a limit
- * that no count reaches, because the delays are computed here.
- */
+/** Counts attempts for several processes. Each call is one step: two at once must not return the same count. */
 export interface ThrottleStorage {
   /**
    * @param key a hash of the action, the account and the address
-   * @param ttl milliseconds until a count ends
-   * @returns how often the key was counted
+   * @param amount 1, -1, or 0 to read
+   * @param ttl milliseconds until a count ends, from the first amount
+   * @returns the count with the amount; 0 for a key without one
    */
-  increment(
-    key: string,
-    ttl: number,
-    limit: number,
-    blockDuration: number,
-    throttlerName: string,
-  ): Promise<{ readonly totalHits: number }>;
+  add(key: string, amount: number, ttl: number): Promise<number>;
 }
 
 export interface ThrottleOptions {
   /** Wrong passwords for one account from one address before delays begin. @default 20 */
   tries?: number;
-  /** Wrong passwords for one account from all addresses. @default 100 */
+  /** Wrong passwords for one account in an hour, from all addresses together that are new to it. @default 100 */
   accountTries?: number;
   /** Failures from one address (a /64 of IPv6), for all accounts. @default 300 */
   addressTries?: number;
@@ -33,7 +25,7 @@ export interface ThrottleOptions {
   maxDelaySeconds?: number;
   /**
    * Where failures are counted: `memory` of each process, the `database` (the table of `ThrottleCount`), or a storage of
-   * @nestjs/throttler, for example one for Redis. Counts end after an hour.
+   * your own, for example in Redis. Counts end after an hour.
    * @default 'memory'
    */
   storage?: 'memory' | 'database' | ThrottleStorage;
@@ -47,9 +39,9 @@ const OPTIONS = {
   maxDelaySeconds: integer(900),
   storage: row<'memory' | 'database' | ThrottleStorage>(
     'memory',
-    '"memory", "database", or a storage with a method `increment`',
-    (value) => isOneOf('memory', 'database')(value) || isFunction((value as ThrottleStorage | null)?.increment),
-    'give for example a storage of @nestjs/throttler',
+    '"memory", "database", or a storage with a method `add`',
+    (value) => isOneOf('memory', 'database')(value) || isFunction((value as ThrottleStorage | null)?.add),
+    'give for example one that counts in Redis',
   ),
 };
 

@@ -1,61 +1,16 @@
-/** Where failures are counted, besides the storages of @nestjs/throttler. */
-import { Column, Entity, Index, LessThanOrEqual, PrimaryColumn } from 'typeorm';
+/** Counts attempts in the database, for all processes that share it. */
+import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn, type EntityManager } from 'typeorm';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import { TIME } from '../../database/database-time.js';
 import type { AccountTables } from '../account-tables.js';
+import { TIME } from '../../database/database-time.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
-/** So many keys are kept at most. */
-const MAX_KEYS = 100_000;
-
-/** Where a setting says that failures are counted. */
-export function storageOf(settings: ThrottleSettings | undefined, tables: AccountTables | undefined): ThrottleStorage {
+/** @returns `undefined` for the memory of this process */
+export function storageOf(settings: ThrottleSettings | undefined, tables: AccountTables | undefined) {
   const { storage = 'memory' } = settings ?? {};
-  if (storage === 'memory' || (storage === 'database' && !tables)) return new MemoryStorage();
-  return storage === 'database' ? new DatabaseStorage(tables as AccountTables) : storage;
-}
-
-/** Of one process. */
-export class MemoryStorage implements ThrottleStorage {
-  /** Those that end first are in front. */
-  private readonly counts = new Map<string, { count: number; readonly until: number }>();
-
-  increment(key: string, ttl: number): Promise<{ totalHits: number }> {
-    const now = Date.now();
-    for (const [each, { until }] of this.counts) {
-      if (until > now && this.counts.size < MAX_KEYS) break;
-      this.counts.delete(each);
-    }
-    const known = this.counts.get(key);
-    const counted = known ?? { count: 0, until: now + ttl };
-    counted.count += 1;
-    if (!known) this.counts.set(key, counted);
-    return Promise.resolve({ totalHits: counted.count });
-  }
-}
-
-/** Of all processes that share a database. */
-export class DatabaseStorage implements ThrottleStorage {
-  constructor(private readonly tables: AccountTables) {}
-
-  increment(key: string, ttl: number): Promise<{ totalHits: number }> {
-    return this.tables.run(async (manager) => {
-      const now = Date.now();
-      await manager.delete(ThrottleCount, { id: key, expiresAt: LessThanOrEqual(now) });
-      const increase = () => manager.increment(ThrottleCount, { id: key }, 'count', 1);
-      const { affected } = await increase();
-      if (affected === 0)
-        await manager
-          .insert(ThrottleCount, { id: key, count: 1, expiresAt: now + ttl })
-          .catch(async (error: unknown) => {
-            // Another request has counted it first.
-            if (databaseFailureOf(error) !== 'conflict') throw error;
-            await increase();
-          });
-      const row = await manager.findOne(ThrottleCount, { where: { id: key }, cache: false });
-      return { totalHits: row?.count ?? 1 };
-    });
-  }
+  if (typeof storage === 'object') return storage;
+  return storage === 'database' && tables ? new DatabaseStorage(tables) : undefined;
 }
 
 /** How often something has failed, until the count ends. */
@@ -72,3 +27,54 @@ export class ThrottleCount {
   @Column(TIME)
   expiresAt!: number;
 }
+
+export class DatabaseStorage implements ThrottleStorage {
+  constructor(private readonly tables: AccountTables) {}
+
+  async add(key: string, amount: number, ttl: number): Promise<number> {
+    const now = Date.now();
+    const count = amount === 0 ? await this.tables.run(read(key, now)) : await this.change(key, amount, now);
+    if (count === 0) await this.tables.run((manager) => manager.delete(ThrottleCount, { id: key, count: 0 }));
+    if (count !== undefined || amount <= 0) return count ?? 0;
+    try {
+      const created = { id: key, count: amount, expiresAt: now + ttl };
+      await this.tables.run((manager) => manager.insert(ThrottleCount, created));
+      return amount;
+    } catch (error) {
+      if (databaseFailureOf(error) !== 'conflict') throw error;
+      // Another request has counted it first, or the row is one that has ended.
+      await this.tables.run((manager) => manager.delete(ThrottleCount, { id: key, expiresAt: LessThanOrEqual(now) }));
+      return this.add(key, amount, ttl);
+    }
+  }
+
+  /** Each call reads its own count. @returns `undefined` where there is none */
+  private change(key: string, amount: number, now: number): Promise<number | undefined> {
+    const { dataSource, connections } = this.tables;
+    const sum = `count + (${amount})`;
+    const update = async (manager: EntityManager): Promise<number | undefined> => {
+      // MySQL and MariaDB keep the value for the connection.
+      const set = { count: () => (isMysql(dataSource) ? `LAST_INSERT_ID(${sum})` : sum) };
+      const query = manager.createQueryBuilder().update(ThrottleCount).set(set);
+      query.where(`id = :key AND ${sum} >= 0`, { key }).andWhere({ expiresAt: MoreThan(now) });
+      const { affected, raw } = await (isPostgres(dataSource) ? query.returning('count') : query).execute();
+      if (affected === 0) return undefined;
+      if (isSqlite(dataSource)) return read(key, now)(manager);
+      const [row] = (isMysql(dataSource) ? await manager.query('SELECT LAST_INSERT_ID() AS count') : raw) as readonly [
+        { readonly count: unknown },
+      ];
+      return Number(row.count);
+    };
+    // On SQLite, a transaction is alone.
+    return isSqlite(dataSource)
+      ? connections.transaction(() => dataSource.transaction(update))
+      : this.tables.run(update);
+  }
+}
+
+const read =
+  (id: string, now: number) =>
+  async (manager: EntityManager): Promise<number | undefined> => {
+    const row = await manager.findOne(ThrottleCount, { where: { id, expiresAt: MoreThan(now) }, cache: false });
+    return row?.count;
+  };
