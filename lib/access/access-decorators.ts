@@ -28,7 +28,6 @@ class AuthModuleCheck implements CanActivate {
 /**
  * Opens a handler, or all handlers of a controller, that a broad `requireAuth` restricts. The application refuses to start
  * where it would open what requires a role, including `@Roles` of its class. On a class it never opens a method's `@Roles`.
- *
  * @example @Public() @Get('status') status() { return { up: true }; }
  */
 export const Public = (): Decorator => decorate('Public', { kind: 'public' });

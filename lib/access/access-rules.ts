@@ -122,7 +122,6 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
 
 /**
  * Who has access to which route, and why, as data. Inject it, and read it after the application has started.
- *
  * @example const open = app.get(AccessReport).rows.filter(({ access }) => access === 'public');
  */
 @Injectable()

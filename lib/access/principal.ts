@@ -107,7 +107,6 @@ function handshakeRequest({ handshake, request: opening }: Socket): HttpRequest 
 /**
  * The parameter of a handler that receives the user of the request: `{ id, email, roles }` of the token. It is `undefined`
  * where no valid token was sent, which only public routes accept.
- *
  * @example orders(@CurrentUser() user: Principal) { return this.ordersOf(user.id); }
  */
 export const CurrentUser = createParamDecorator(

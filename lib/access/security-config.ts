@@ -18,7 +18,6 @@ export const markApplied = (config: SecurityConfig): void => void (config[IS_APP
  * - Methods may come first: `GET /api/products/**`, `POST,PUT /api/x/*`. GET includes HEAD.
  *
  * Where patterns overlap, the narrower one applies later. The order of declaration never matters.
- *
  * @example
  * ```ts
  * @Injectable()
@@ -70,7 +69,6 @@ export abstract class SecurityConfig {
   /**
    * Requires a valid token with that role, or with any of several. Roles compare exactly; every token has `USER`. Several
    * rules add up.
-   *
    * @param role such as `ADMIN`, or `['ADMIN', 'EDITOR']`
    */
   protected requireRole(role: string | readonly string[], ...patterns: string[]): void {
@@ -90,7 +88,6 @@ export abstract class SecurityConfig {
 
   /**
    * Requires a valid token, and that `allows` returns the boolean `true`. It may be async; an exception refuses.
-   *
    * @param name for the refusal (`owner` → `{error: "Owner access required"}`) and the access report
    */
   protected requirePolicy(name: string, allows: PolicyFunction, ...patterns: string[]): void {

@@ -103,7 +103,6 @@ export class AccessDecision {
 
 /**
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
- *
  * @example builder.overrideProvider(SecurityRulesGuard).useValue({ canActivate: () => true });
  */
 @Injectable()

@@ -45,7 +45,6 @@ export class Accounts {
 
   /**
    * Ends the sessions of the user, and every token that was mailed.
-   *
    * @returns `null` for an unknown user @throws InvalidUserError for a password that is not accepted
    */
   async setPassword(id: string, password: string): Promise<AuthUser | null> {
@@ -70,7 +69,6 @@ export class Accounts {
 
   /**
    * Changes the password that a user has repeated. The session that is kept goes on.
-   *
    * @param user including its hash @returns `false` where the password has changed since @throws InvalidUserError
    */
   async replacePassword(user: AuthUser, password: string, kept: string | undefined): Promise<boolean> {
@@ -90,7 +88,6 @@ export class Accounts {
 
   /**
    * Changes to a verified address, and tells the old one.
-   *
    * @param before including its hash
    * @returns `false` where its address or password has changed since @throws DuplicateUserError
    */

@@ -43,7 +43,6 @@ export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => voi
 /**
  * Calls listeners of the application when something happens to an account. A listener runs after the fact and cannot
  * prevent it; its errors are logged.
- *
  * @example events.on('session.reused', ({ userId, address }) => log.write(`Stolen token of ${userId}`, address));
  */
 @Injectable()

@@ -6,7 +6,6 @@ export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, 
 
 /**
  * Abstract TypeORM entity of a user. The application extends it and may add columns.
- *
  * @example @Entity() export class User extends AuthUser {}
  */
 export abstract class AuthUser extends BaseEntity {
@@ -46,7 +45,6 @@ export abstract class AuthUser extends BaseEntity {
   /**
    * Sets two column types that depend on the database, which no decorator can express (TypeORM issue 541). TypeORM calls
    * it on every Active Record class between building the metadata and creating the tables.
-   *
    * @internal
    */
   static override useDataSource(dataSource: DataSource | null): void {

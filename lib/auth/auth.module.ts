@@ -64,7 +64,6 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
 /**
  * Users, tokens, and the global guard that applies the rules of every `SecurityConfig`. Import it once; its exports are
  * available in every module.
- *
  * @example AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
  */
 @Module({
@@ -123,7 +122,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   /**
    * Takes the options that decide about routes and providers here (`AuthStaticOptions`), and the others from a factory.
-   *
    * @example AuthModule.forRootAsync({ userClass: User, useFactory: () => ({ jwtSecret: readSecret() }) })
    * @throws InvalidOptionError
    */

@@ -46,7 +46,6 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
   requireVerified?: boolean;
   /**
    * Sends mails to users: a class, value or factory, as in a Nest provider.
-   *
    * @default none: in development, links are logged; production refuses to start with `passwordReset` or `requireVerified`
    * @example mailer: useClass(ShopMailer)
    */
@@ -84,7 +83,6 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
   /**
    * The page of the front end that mailed links lead to: `/verify` and `/reset` are added to it. It is never taken from the
    * request.
-   *
    * @default 'http://localhost:5173' in development; production needs it with `passwordReset` or `requireVerified`
    * @example accountLinks: 'https://shop.example/account'
    */
@@ -95,7 +93,6 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
    * Adds claims to each token, to `request.user`, and to the user of scopes. `me` does not show them. What it returns must
    * be JSON, and small: it is sent with each request. Where it fails, or returns a reserved name (`sub`, `email`, `roles`,
    * `sid`, `id`, or a registered one such as `exp`), the error is logged and the login is answered with 500.
-   *
    * @example claims: (user) => ({ tenantId: user.tenantId })
    */
   claims?: (user: U) => OwnClaims<C> | Promise<OwnClaims<C>>;

@@ -61,7 +61,6 @@ export function checkOwnClaims(claims: unknown): Readonly<Record<string, unknown
 
 /**
  * Checks the types of the claims. The library has checked `exp` and `nbf` against the clock, but accepts their absence.
- *
  * @param hasOwn whether further claims count
  */
 export function readClaims(payload: unknown, hasOwn = false): TokenClaims | undefined {

@@ -44,7 +44,6 @@ export class Logins {
 
   /**
    * Neither the response nor its time reveals which part of the credentials was wrong.
-   *
    * @throws 400, 401, 403, 429; Error where the option `claims` fails
    */
   async login(body: JsonObject, request: HttpRequest): Promise<{ user: AuthUser; tokens: IssuedTokens }> {
@@ -103,7 +102,6 @@ export class Logins {
 
   /**
    * The password that a user must repeat before a change that a stolen token alone must not allow.
-   *
    * @returns the user including its hash @throws 401 for a wrong password and an inactive user, 429
    */
   async repeatPassword({ id }: Principal, password: string, request: HttpRequest): Promise<AuthUser> {
@@ -132,7 +130,6 @@ export class Logins {
 
   /**
    * Spends a refresh token. Where `claims` fails, the token is not spent.
-   *
    * @returns `undefined` for a token that is not valid @throws Error where the option `claims` fails
    */
   async refresh(sent: SentToken, request: HttpRequest): Promise<IssuedTokens | undefined> {

@@ -30,7 +30,6 @@ export interface NewUser {
  * Creates and changes users from the application's own code, with the same validation and hashing as the endpoints.
  * It may also set `role` and `active`, which a client never can. At most 1,000 password hashes wait for their turn, each
  * for at most 30 s, so create many users one after another.
- *
  * @example await this.accounts.ensure({ email: 'admin@shop.example', password, role: 'ADMIN' });
  */
 @Injectable()
@@ -49,7 +48,6 @@ export class UserAccounts {
 
   /**
    * The e-mail address of the user counts as verified. Logs a warning for a role that no rule or option names.
-   *
    * @throws InvalidUserError naming every invalid field
    * @throws DuplicateUserError when a unique value is taken
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
@@ -64,7 +62,6 @@ export class UserAccounts {
   /**
    * Creates a user unless the login field is taken. A user that exists stays unchanged, password included.
    * Safe when several instances of the application start at the same time.
-   *
    * @returns the user that exists, or the one created
    * @throws InvalidUserError naming every invalid field of a new user
    * @throws DuplicateUserError when another unique value is taken
@@ -85,7 +82,6 @@ export class UserAccounts {
   /**
    * Whether a password is that of a user. It takes as long for an unknown user. Nothing is counted: an endpoint that calls
    * it should limit how often.
-   *
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async verifyPassword(id: string | number, password: string): Promise<boolean> {
@@ -94,7 +90,6 @@ export class UserAccounts {
 
   /**
    * Ends all sessions of the user, and tells them by mail where the application has a mailer.
-   *
    * @throws InvalidUserError for an unacceptable password and for an unknown id
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
@@ -105,7 +100,6 @@ export class UserAccounts {
   /**
    * The new role applies to tokens signed afterwards; with `revocation: 'immediate'`, older tokens are refused. Logs a
    * warning for a role that no rule or option names.
-   *
    * @throws InvalidUserError for a role that is empty or differs only in case from a known one, and for an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
@@ -117,7 +111,6 @@ export class UserAccounts {
   /**
    * Inactive users cannot log in, and their sessions end. Their access tokens stay valid until they expire, except at `me`
    * and with `revocation: 'immediate'`.
-   *
    * @throws InvalidUserError for a value that is not a boolean and for an unknown id
    */
   async setActive(id: string | number, active: boolean): Promise<AuthUser> {
@@ -131,7 +124,6 @@ export class UserAccounts {
 
   /**
    * Lists users in the order of their ids.
-   *
    * @example const { users, total } = await accounts.list({ role: 'ADMIN', active: true });
    */
   list(query: UserQuery = {}): Promise<UserList> {

@@ -56,7 +56,6 @@ const notImplemented = (repository: object, method: string): Error =>
 export abstract class UserRepository {
   /**
    * Columns of the TypeORM repositories that are properties of the instance. They are no fields of any resource.
-   *
    * @default `password`, or where there is none, columns that are called like `passwordHash`
    * @example static override readonly hiddenColumns = ['passwordHash', 'resetToken'];
    */
@@ -82,7 +81,6 @@ export abstract class UserRepository {
   /**
    * As `update`, unless one of the expected values has changed. A repository that several requests use at once should make
    * it one statement: as it is here, a change between its two statements is lost.
-   *
    * @param expected the password hash, and possibly the address @returns `null` where nothing was updated
    */
   async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
@@ -98,7 +96,6 @@ export abstract class UserRepository {
 
   /**
    * Lists users in the order of their ids. The options that list users need it.
-   *
    * @throws Error where the repository does not implement it
    */
   list(_query: UserQuery): Promise<UserList> {
@@ -107,7 +104,6 @@ export abstract class UserRepository {
 
   /**
    * Deletes a user. `DELETE {base}/me` needs it.
-   *
    * @returns whether there was one @throws ConflictException where other records refer to the user
    */
   remove(_id: string): Promise<boolean> {
@@ -143,7 +139,6 @@ export abstract class UserRepository {
 
 /**
  * Finds a user by what it logs in with.
- *
  * @param sent as a client sends it @returns without the hash; `null` for text that no user can have, too
  */
 export async function userByLogin(users: UserRepository, field: LoginField, sent: unknown): Promise<AuthUser | null> {

@@ -11,7 +11,6 @@ import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
 /**
  * Middleware that lets pages of another origin use a group of routes. It answers a preflight with 204, before guards and
  * handlers, wherever the application has a route. Every other response of the group, errors included, has the CORS headers.
- *
  * @param allowedOrigin one origin such as `https://shop.example`; without an argument every origin, `*`
  * @throws InvalidOptionError for anything that is not an origin, and for `undefined`
  * @example consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path');

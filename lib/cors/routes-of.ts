@@ -20,7 +20,6 @@ export const takeReturnedPaths = (): readonly string[] => returned.splice(0);
 /**
  * The paths of a controller, or of one of its operations, for every method. Nest binds `forRoutes(Controller)` only to the
  * methods of its handlers, so that a preflight would never arrive.
- *
  * @param operation the name of a method of the controller, such as `findAll`
  * @throws InvalidOptionError where there is no such route
  * @example consumer.apply(cors()).forRoutes(...routesOf(ProductsController, 'findAll'));

@@ -20,7 +20,6 @@ export interface CheckResult {
 /**
  * Finds the field of each value of a body. `checkNew`, `checkReplacement` and `checkPatch` check the values. In a patch,
  * `null` instead of an embedded object clears its fields.
- *
  * @param others names that a body may also have, which are no columns
  */
 export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {

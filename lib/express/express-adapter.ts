@@ -11,7 +11,6 @@ interface Application {
 /**
  * Nest's adapter for Express, with faster requests and responses. Express gives each message another prototype, and node's
  * own code then runs slower. This adapter has node create the messages with Express's prototypes.
- *
  * @example const app = await NestFactory.create(AppModule, new ExpressAdapter());
  */
 export class ExpressAdapter extends NestExpressAdapter {

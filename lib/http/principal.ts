@@ -10,7 +10,6 @@ interface TokenUser {
 
 /**
  * The user of a request, as its token says.
- *
  * @typeParam Claims what the option `claims` of `AuthModule` adds
  */
 export type Principal<Claims extends object = object> = TokenUser & Readonly<Claims>;

@@ -18,7 +18,6 @@ const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
 /**
  * Adds to every operation of the application, generated or not, what the access rules decide: `security`, the answers
  * 401 and 403, and `x-access` with the access and the deciding rule. A public operation has `security: []`.
- *
  * @param document of `SwaggerModule.createDocument`, with OpenAPI 3.1; it is not changed
  * @param app after its start: the rules are read then
  * @throws InvalidOptionError for another version of OpenAPI, before the start, and without AuthModule

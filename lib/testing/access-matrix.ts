@@ -37,7 +37,6 @@ export interface MatrixRow {
 /**
  * Sends a request for every row of the `AccessReport`, without a token and with each role that the rules name, and
  * compares the declared with the observed access. No handler runs: requests that pass the guards stop there.
- *
  * @example expect((await accessMatrix(app)).filter(({ agrees }) => !agrees)).toEqual([]);
  */
 export async function accessMatrix(app: INestApplication, { headers = {} }: MatrixOptions = {}): Promise<MatrixRow[]> {

@@ -37,7 +37,6 @@ export interface Client {
 /**
  * A client that sends a valid token of this user, signed with the application's secret, or no token without a user.
  * An application that does not listen yet starts to listen on a free port of 127.0.0.1.
- *
  * @example const { status } = await as(app, { roles: ['ADMIN'] }).delete('/api/products/7');
  */
 export function as(app: INestApplication, user?: TestUser): Client {

@@ -7,12 +7,10 @@ import { CrudModule, type CrudResource } from '../crud/crud.module.js';
 /**
  * Compiles and initialises generated controllers on an SQLite database in memory, which ends with `close()`. Needs
  * `@nestjs/testing` and `better-sqlite3`.
- *
  * @param controllers classes that extend `CrudController(options)`, or CRUD options
  * @param entities those of the controllers, and those that they refer to
  * @param providers what the controllers inject
  * @throws InvalidOptionError where a declaration is wrong
- *
  * @example const module = await createCrudTestingModule([ArticlesController], [Article]);
  */
 export async function createCrudTestingModule(

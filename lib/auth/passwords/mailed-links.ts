@@ -97,7 +97,6 @@ export class MailedLinks {
 
   /**
    * Mails a link to the new address, which counts when the link is used.
-   *
    * @param user including the hash that the password was compared with
    * @throws InvalidUserError, DuplicateUserError, TooManyAttempts
    */
@@ -143,7 +142,6 @@ export class MailedLinks {
   /**
    * A link ends with the address that its user had, and one that changes the account with the password, however these were
    * changed.
-   *
    * @returns the user including the hash
    */
   private async expectUser({ userId, userEmail, userHash, purpose }: AccountToken): Promise<AuthUser> {

@@ -34,7 +34,6 @@ export type MailerProvider =
 
 /**
  * Creates an injectable class where an option takes a provider.
- *
  * @example AuthModule.forRoot({ userClass: User, passwordReset: true, mailer: useClass(ShopMailer) })
  */
 export const useClass = <T extends object>(type: Type<T>): { readonly useClass: Type<T> } => ({ useClass: type });

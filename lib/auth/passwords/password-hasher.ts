@@ -2,7 +2,6 @@ import bcrypt from 'bcrypt';
 
 /**
  * Hashes passwords.
- *
  * @example { hash: (password) => argon2.hash(password), verify: (password, hash) => argon2.verify(hash, password) }
  */
 export interface PasswordHasher {

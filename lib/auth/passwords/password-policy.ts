@@ -19,7 +19,6 @@ export interface PasswordPolicyOptions {
   common?: boolean;
   /**
    * A check of the application. `user` holds the fields that are stored, without the password.
-   *
    * @returns what the password must be instead, as in "expected …"; `undefined` where it is accepted
    * @example check: (password, user) => (password.includes(String(user.username)) ? 'a password without the username' : undefined)
    */

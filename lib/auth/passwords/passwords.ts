@@ -40,7 +40,6 @@ export class Passwords {
 
   /**
    * Replaces a hash that was made at a lower cost, or by another hasher. A login does not fail by it.
-   *
    * @returns the hash that the user has then
    */
   async renew({ id, password: hash }: AuthUser, password: string): Promise<string> {
@@ -58,7 +57,6 @@ export class Passwords {
 
   /**
    * Reads the user again whose password was compared with a hash: both may have changed meanwhile.
-   *
    * @returns `undefined` where the user is not active, or has another password
    */
   async recheck(id: string, password: string, hash: string): Promise<AuthUser | undefined> {

@@ -35,7 +35,6 @@ export class SessionChecks {
 
   /**
    * One statement where the users have a table.
-   *
    * @returns the role of the session's user; `undefined` where the session has ended or the user is not active
    */
   private async readRole(id: string, userId: string): Promise<string | undefined> {

@@ -64,7 +64,6 @@ export class Sessions {
   /**
    * Spends the refresh token. A token that was spent before ends the session, except while its successor is unused and the
    * grace lasts.
-   *
    * @returns `undefined` where the session has ended
    */
   async rotate({ token, user: opened }: OpenSession, { address }: ClientFacts): Promise<RotatedSession | undefined> {

@@ -70,7 +70,6 @@ export class Attempts {
 
   /**
    * Runs an attempt, and counts it where it fails.
-   *
    * @throws TooManyAttempts (429) without running it, ServiceUnavailable (503) where too many wait
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {

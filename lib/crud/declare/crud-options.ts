@@ -31,7 +31,6 @@ export interface OwnerOptions<F extends string = string> {
 
 /**
  * The declaration of one resource. The examples of its options are parts of such a declaration.
- *
  * @example CrudController({ entity: Article, endpoint: '/api/articles', enableCount: true })
  */
 // The fields of an entity that is not known by its type have any names.
@@ -39,48 +38,41 @@ export interface OwnerOptions<F extends string = string> {
 export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * A TypeORM entity that the data source knows.
-   *
    * @example entity: Article
    */
   entity: Type<T>;
   /**
    * The path of the resource below the application's global prefix. A parameter names a field: it restricts every
    * operation, and sets the field of what is written.
-   *
    * @example endpoint: '/api/products/:productId/reviews'
    */
   endpoint: string;
   /**
    * `GET {endpoint}/exists/{id}`.
-   *
    * @default false
    * @example enableExists: true
    */
   enableExists?: boolean;
   /**
    * `POST {endpoint}/{id}/restore`; needs a `@DeleteDateColumn`.
-   *
    * @default false
    * @example enableRestore: true
    */
   enableRestore?: boolean;
   /**
    * `POST {endpoint}/batch`, `PATCH {endpoint}/batch` and `DELETE {endpoint}/batch?ids=1,2`: several records at once.
-   *
    * @default false
    * @example enableBatch: true
    */
   enableBatch?: boolean;
   /**
    * The maximum number of records in a batch.
-   *
    * @default 100
    * @example enableBatch: true, maxBatchSize: 500
    */
   maxBatchSize?: number;
   /**
    * The operations to generate. The others have no route, unless a subclass declares one.
-   *
    * @default every operation, as far as it is enabled
    * @example operations: ['findAll', 'findById']
    */
@@ -88,21 +80,18 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * Roles whose users may send `deleted=with` and `deleted=only` to lists, and `purge=true` to DELETE. Needs a
    * `@DeleteDateColumn`.
-   *
    * @default [] `deleted` and `purge` are unknown parameters
    * @example deletedRoles: ['ADMIN']
    */
   deletedRoles?: readonly string[];
   /**
    * PUT, PATCH and DELETE without `If-Match` are 428. Needs a `@VersionColumn`.
-   *
    * @default false
    * @example requireIfMatch: true
    */
   requireIfMatch?: boolean;
   /**
    * POST and batches take the primary key, as they do where nothing generates it. A key that is taken is 409.
-   *
    * @default false
    * @example clientId: true
    */
@@ -110,7 +99,6 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * A POST with an `Idempotency-Key` writes once: a repeated one gets the stored answer. Needs the entity `IdempotencyKey`
    * in the data source, which `autoLoadEntities` and `CrudModule.forFeature` add.
-   *
    * @default false
    * @example enableIdempotency: true
    */
@@ -118,21 +106,18 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * Standard Schemas, such as those of zod and valibot, beside the checks of columns: `create` for POST, `update` for PUT
    * and PATCH.
-   *
    * @default none
    * @example validationSchema: { create: article, update: article }
    */
   validationSchema?: RecordSchemas;
   /**
    * Many-to-many relations that records have as `<relation>Ids`, and that POST, PUT and PATCH write: `"tagsIds": [1, 3]`.
-   *
    * @default []
    * @example linkableRelations: ['tags']
    */
   linkableRelations?: readonly ManyRelationName<NoInfer<T>>[];
   /**
    * The name of a further data source.
-   *
    * @default the default data source
    * @example dataSource: 'statistics'
    */
@@ -140,7 +125,6 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * The records that a caller may see and write: TypeORM's `FindOptionsWhere`, `true` for all or `false` for none. It is
    * part of every statement. A record outside of it does not exist for the caller; writing one is 403.
-   *
    * @default all records
    * @example scope: ({ user }) => (user?.roles.includes('ADMIN') ? true : { customer: { id: Number(user?.id ?? 0) } })
    */
@@ -148,7 +132,6 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * The column with the id of the user who created a record. Clients cannot write it, and only the owner may change or
    * delete the record. Anonymous creation is 401.
-   *
    * @default none
    * @example owner: { field: 'ownerId', reads: true, except: ['ADMIN'] }
    */
@@ -156,7 +139,6 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * Who may read and write single fields. What a caller may not read is an unknown name to them, also in filters and
    * sorts. What they may not write is 400, unless it is unchanged.
-   *
    * @default everyone may read and write every column that is not generated
    * @example fieldPermissions: { notes: { read: ['EDITOR'], write: ['EDITOR'] }, slug: { write: 'once' } }
    */

@@ -15,7 +15,6 @@ import type { AggregateRow } from './record-types.js';
 export interface GeneratedController<T extends object> extends GeneratedHooks<T> {
   /**
    * `GET {endpoint}`: records in the order of the primary key.
-   *
    * @param query `page` and `size` with `enablePagination`, else none
    * @returns the records; `metadata.pagination` of a page, `metadata.truncated` with `maxListSize`
    * @example const { data } = await super.findAll({ page: '2' });
@@ -25,7 +24,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/{id}`: one record.
-   *
    * @param query `fields`, and `include` with `includableRelations`
    * @returns the record with every readable field, or with those that `fields` names
    * @example const { data } = await super.findById('7', { fields: 'id,name' });
@@ -35,7 +33,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `POST {endpoint}`: stores a new record and answers 201 with `Location`.
-   *
    * @param body the fields of the record; from code, values may have the types of the entity, such as `Date`
    * @throws BadRequestException naming every wrong field
    * @throws ConflictException for a taken unique value or a missing referenced record
@@ -46,7 +43,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `PUT {endpoint}/{id}`: replaces the fields of a record. It never creates one.
-   *
    * @param body all fields of the record: an absent one gets its default or `null`. What `findById` returned is accepted
    * @throws BadRequestException, ConflictException as `create`
    * @throws PreconditionFailedException where `If-Match` names another version
@@ -57,7 +53,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `PATCH {endpoint}/{id}`: changes the fields that are sent, as a JSON merge patch (RFC 7396). It never creates a record.
-   *
    * @param body the fields to change: `null` clears a field, an object is merged into the stored one
    * @throws BadRequestException, ConflictException, PreconditionFailedException as `update`
    * @example return super.patch(id, { ...body, editedAt: new Date() });
@@ -67,7 +62,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `DELETE {endpoint}/{id}`: removes a record, or marks it as deleted where the entity has a `@DeleteDateColumn`.
-   *
    * @param query `purge` for users with one of the `deletedRoles`, else none
    * @returns `data: null`
    * @throws ConflictException where other records refer to it
@@ -79,7 +73,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `POST {endpoint}/{id}/restore`, with `enableRestore`: makes a record visible again that DELETE has hidden.
-   *
    * @returns the record; unchanged where it is not hidden
    * @example const { data } = await super.restore(id);
    */
@@ -88,7 +81,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/search`, with `enableSearch`: records that contain every text.
-   *
    * @param query texts by the names of searchable fields; `q` searches in all of them
    * @throws BadRequestException also for an empty or too long text
    * @example const { data } = await this.search({ name: 'lamp' });
@@ -98,7 +90,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/exists/{id}`, with `enableExists`. An unknown `id` is no error.
-   *
    * @example const { data } = await this.exists('7');
    */
   exists<R = Envelope<{ exists: boolean }>>(id: string): Promise<NoInfer<R>>;
@@ -106,7 +97,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/count`, with `enableCount`.
-   *
    * @param query filters by `filterableFields`
    * @example const { data } = await this.count({ 'filter[status]': 'open' });
    */
@@ -115,7 +105,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/aggregate`, with `aggregatableFields`: sums, averages, least and greatest values.
-   *
    * @param query `sum`, `avg`, `min`, `max` and `groupBy` name fields, and filters by `filterableFields`
    * @returns a row for each group, in its order, or one row without `groupBy`
    * @throws BadRequestException also for more than 1,000 groups
@@ -126,7 +115,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `GET {endpoint}/export`, with `enableExport`: the list as a file, which is read and sent in batches.
-   *
    * @param query `format`, filters, `sort` and `fields`
    * @example return super.export({ ...query, fields: 'id,name' });
    */
@@ -135,7 +123,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `POST {endpoint}/batch`, with `enableBatch`: stores new records in one transaction, all or none.
-   *
    * @param body `items` has the bodies of the records
    * @param query `atomic=false` stores each record by itself: `data` is then an array of `BatchResult`
    * @throws BadRequestException naming every wrong field, such as `items[3].price`
@@ -146,7 +133,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `PATCH {endpoint}/batch`, with `enableBatch`: changes records in one transaction, all or none.
-   *
    * @param body `items` has an object for each record: its `id`, and the fields to change
    * @param query `atomic` as in `createMany`
    * @throws BadRequestException naming every wrong field, such as `items[3].price`
@@ -157,7 +143,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
 
   /**
    * `DELETE {endpoint}/batch?ids=1,2`, with `enableBatch`: removes or hides records in one transaction, all or none.
-   *
    * @param query `ids`, and `atomic` as in `createMany`
    * @returns `data: null`
    * @example await this.deleteMany({ ids: '1,2' });

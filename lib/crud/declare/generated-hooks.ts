@@ -37,7 +37,6 @@ type HookResult<V> = Changes<V> | void | Promise<Changes<V> | void>;
 export interface GeneratedHooks<T extends object> {
   /**
    * Runs before POST writes a record, in the transaction of the write.
-   *
    * @param values the checked values of the body, with those that the server sets
    * @returns values that are merged over these, and checked; `undefined` for one counts as not sent. It may set fields
    *   that clients cannot write
@@ -47,7 +46,6 @@ export interface GeneratedHooks<T extends object> {
 
   /**
    * Runs before PUT or PATCH changes a record, in the transaction of the write. The record is locked.
-   *
    * @param values the values that the write sets: all for PUT, those that the body has for PATCH
    * @returns values that are merged over these, and checked; `undefined` for one counts as not sent
    * @example override async beforeUpdate(id: number, values: HookValues<Article>) { await this.check(id, values.title); }
@@ -56,14 +54,12 @@ export interface GeneratedHooks<T extends object> {
 
   /**
    * Runs before DELETE removes or hides a record, in the transaction of the write. The record is locked.
-   *
    * @example override async beforeDelete(id: number) { if (await this.isOrdered(id)) throw new ConflictException(); }
    */
   beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 
   /**
    * Runs after the commit of a POST, before the response.
-   *
    * @param record as the response has it
    * @example override async afterCreate(record: CrudRecord<Article>) { await this.mailer.announce(record.title); }
    */
@@ -71,7 +67,6 @@ export interface GeneratedHooks<T extends object> {
 
   /**
    * Runs after the commit of a PUT or PATCH, before the response.
-   *
    * @param record as the response has it
    * @example override async afterUpdate(record: CrudRecord<Article>) { await this.cache.remove(record.id); }
    */
@@ -79,7 +74,6 @@ export interface GeneratedHooks<T extends object> {
 
   /**
    * Runs after the commit of a DELETE, before the response.
-   *
    * @example override async afterDelete(id: number) { await this.cache.remove(id); }
    */
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;

@@ -7,7 +7,6 @@ import type { CrudRecord } from './record-types.js';
 
 /**
  * What a scope decides by.
- *
  * @typeParam Claims what the option `claims` of `AuthModule` adds to the user
  */
 export interface ScopeContext<Claims extends object = object> {
@@ -49,7 +48,6 @@ export type Scope<T> = ScopeFunction<T> | ScopeReference<T>;
 
 /**
  * Takes the scope of a resource from a provider, which any module of the application provides.
- *
  * @example CrudController({ entity: Article, endpoint: '/api/articles', scope: useScope(ArticleScope) })
  */
 export const useScope = <T extends object>(provider: Type<ScopeProvider<NoInfer<T>>>): ScopeReference<T> =>

@@ -23,7 +23,6 @@ const RESERVED = [
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the
  * same names gets a level of its endpoint before them: `/api/admin/products` is `AdminProduct` and `AdminProducts`.
- *
  * @param others entities without a resource, whose records are in relations
  */
 export function nameResources(

@@ -31,7 +31,6 @@ export class IdempotencyKey extends BaseEntity {
 
   /**
    * `text` of MySQL ends at 64 kB. TypeORM calls it between building the metadata and creating the tables.
-   *
    * @internal
    */
   static override useDataSource(dataSource: DataSource | null): void {

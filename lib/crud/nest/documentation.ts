@@ -27,7 +27,6 @@ class Documentation {
 /**
  * `createDocument` may be called before `app.init()`, so that providers describe the controllers: the last one of those
  * that wait for the data sources of a `CrudModule.forFeature`.
- *
  * @param modules how many of them there are
  */
 export async function describeWhenConnected(moduleRef: ModuleRef, modules: number): Promise<void> {

@@ -15,7 +15,6 @@ export interface RunAsOptions {
 /**
  * Runs code of a job, an event handler or a test. The generated operations that it calls are those of the user: the
  * options `scope`, `owner` and `fieldPermissions` apply. Within a hook, they belong to its transaction.
- *
  * @param user `undefined` for an anonymous caller; without `roles` the user has none
  * @returns what `work` returns
  * @example

@@ -12,7 +12,6 @@ import { answerRecord } from './answer.js';
 
 /**
  * `update` and `patch` of one record.
- *
  * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
  */
 export async function update<T extends object>(

@@ -101,7 +101,6 @@ const PARTS: Readonly<Record<PartName, Part>> = {
 
 /**
  * Promises nothing where a resource declares no parts.
- *
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(

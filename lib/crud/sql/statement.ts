@@ -13,7 +13,6 @@ export interface StatementResult {
 
 /**
  * One SQL statement whose text is compiled once, run with the values of each request.
- *
  * @param runner that of the transaction which the statement belongs to
  */
 export type Statement = (values: readonly unknown[], runner: QueryRunner | undefined) => Promise<StatementResult>;
@@ -24,7 +23,6 @@ export type StatementEnd = (parameter: (place: number) => string) => string;
 /**
  * Compiles what a query builder wrote. Each run takes a query runner of the data source, so that TypeORM logs it, times
  * it and translates its errors.
- *
  * @param query its parameters are `namedParameters`
  */
 export function compileStatement<T extends ObjectLiteral>(

@@ -75,7 +75,6 @@ const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
 
 /**
  * Generated operations read through the query builder of a repository that a provider put in the place of TypeORM's.
- *
  * @throws InvalidOptionError where such a repository restricts what its other methods read
  */
 export function assertReadable(given: object, entity: Type): void {

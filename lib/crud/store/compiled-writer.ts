@@ -225,7 +225,6 @@ type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBui
 
 /**
  * SQL instead of values: the query builder writes it in the place of each value.
- *
  * @param first the number of the first parameter
  */
 const placeholders = (columns: readonly ColumnMetadata[], first = 0): Record<string, () => string> =>

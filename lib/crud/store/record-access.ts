@@ -51,7 +51,6 @@ export interface RecordReader<T> {
   find(call: Call, selection: Selection): Promise<T[]>;
   /**
    * The records behind a position of a sorted list, or its first ones. The cost does not depend on the position.
-   *
    * @param limit how many records at most
    */
   findAfter(
@@ -98,7 +97,6 @@ export interface RecordWriter<T> {
   ): Promise<readonly (Inserted<T> | undefined)[]>;
   /**
    * One statement, so that of two concurrent updates one stays whole.
-   *
    * @param key of the record; the condition restricts it further
    * @param fields read by the same statement, where it can
    * @returns `undefined` where no record matched

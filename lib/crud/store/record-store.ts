@@ -25,7 +25,6 @@ export interface RecordStore<T extends object = object> {
 
 /**
  * Decides how each operation reads and writes. Subscribers of the data source must be known by then.
- *
  * @throws InvalidOptionError for a repository that replaces methods which read
  */
 export function createStore<T extends object>(

@@ -72,7 +72,6 @@ export async function beforeDelete<T extends object>(
 
 /**
  * Calls a hook after the commit. The records are written already: an error of the hook is logged.
- *
  * @param written the records, or the keys of deleted ones
  */
 export async function runAfter<T extends object>(

@@ -42,7 +42,6 @@ export function readLinks(
 /**
  * Replaces the links to records that the caller sees; others stay. Runs in the transaction that writes the record, and
  * has locked it: of two requests that replace its links, the second one waits for the first.
- *
  * @throws 409 naming the ids of records that the caller does not see
  */
 export async function writeLinks(

@@ -39,7 +39,6 @@ export interface Update<T extends object> {
 /**
  * All records are changed, or none. Where the stored record takes part in the result, the body is checked before the
  * transaction, and again where the record has changed when the transaction has locked it.
- *
  * @returns the records after the update, in the order of the targets
  * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
  */

@@ -18,7 +18,6 @@ interface SchemaInput extends CheckResult {
 /**
  * Gives the schema of an option what some client may set, by their names. What it returns replaces what this one may
  * set; a field that it leaves out keeps its value. Of fields that this one does not know, it reports nothing.
- *
  * @param kept for a patch, the values of the stored record, which the schema sees where none is sent
  * @returns the values, and the errors with the issues of the schema
  */
@@ -66,7 +65,6 @@ function isForClients(
 
 /**
  * Adds what class-validator finds. It may change the values, as a constraint may change the entity.
- *
  * @param entity for the values, which class-validator checks
  * @throws 400 naming every wrong field
  */
