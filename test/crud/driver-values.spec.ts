@@ -1,4 +1,6 @@
 /** Values that a driver or TypeORM would round, move or garble are read back as they were written. */
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { types as pgTypes } from 'pg';
 import { AfterLoad, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
@@ -168,3 +170,53 @@ function withDays(): typeof Masked {
   Entity()(MaskedDays);
   return MaskedDays;
 }
+
+@Entity()
+class Setting {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+
+  @Column('simple-json', { name: 'raw_value', nullable: true })
+  value!: unknown;
+}
+
+describe.each(DATABASES)('malformed JSON on %s', (database) => {
+  it.each(PATHS)('[4.6] is null in its record, and does not fail others, %s', async (path) => {
+    const service = await startCrud('express', {
+      database,
+      path,
+      entities: [Setting],
+      resources: [{ entity: Setting, endpoint: '/settings', maxListSize: 5, enableExport: true }],
+    });
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    try {
+      for (const name of ['a', 'b', 'c']) await service.post('/settings', { name, value: { name } });
+      const { driver } = service.dataSource;
+      const names = ['setting', 'raw_value', 'id'].map((name) => driver.escape(name));
+      await service.dataSource.query(`UPDATE ${names[0]} SET ${names[1]} = '{"a":' WHERE ${names[2]} = 2`);
+      const records = ['a', 'b', 'c'].map((name, index) => ({
+        id: index + 1,
+        name,
+        value: name === 'b' ? null : { name },
+      }));
+      expect((await service.get('/settings')).json.data).toEqual(records);
+      expect(
+        (await service.get('/settings/export?format=ndjson')).text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toEqual(records);
+      const patched = await service.send('PATCH', '/settings/2', { json: { name: 'B' } });
+      expect([patched.status, patched.json.data]).toEqual([200, { id: 2, name: 'B', value: null }]);
+      warn.mockClear();
+      expect((await service.get('/settings?fields=value')).json.data[1]).toEqual({ value: null });
+      expect(warn.mock.calls).toEqual([['Malformed JSON is read as null: setting.raw_value of the record 2']]);
+    } finally {
+      warn.mockRestore();
+      await service.close();
+    }
+  });
+});

@@ -23,7 +23,9 @@ export function compileProjection<T extends ObjectLiteral>(
 ) {
   const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
-    readable.filter(({ reference, textRead }) => reference || textRead).map((field, index) => [field, `extra${index}`]),
+    readable
+      .filter((field) => field.reference || field.textRead || field === schema.id)
+      .map((field, index) => [field, `extra${index}`]),
   );
 
   const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
@@ -31,7 +33,7 @@ export function compileProjection<T extends ObjectLiteral>(
     const alias = aliases.get(field) ?? '';
     const held: unknown = reference ? undefined : columnValue(column, entity);
     const loaded = (): unknown => driver.prepareHydratedValue(raw[plain(alias)], column);
-    const isRead = alias in raw && (reference || isDeepStrictEqual(held, loaded()));
+    const isRead = alias in raw && (reference || (textRead && isDeepStrictEqual(held, loaded())));
     const value = isRead ? (textRead?.read ?? unchanged)(raw[alias]) : held;
     return value == null ? null : field.type.write(value);
   };
@@ -45,7 +47,7 @@ export function compileProjection<T extends ObjectLiteral>(
         if (!field.reference) query.addSelect(`(${query.alias}.${field.property})`, plain(alias));
       }
     },
-    /** The exact key of a row, where the entity's is rounded. */
+    /** The exact key of a row; the entity's may be rounded. */
     keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
     /** The prototype is the entity's, for an application's serializer. */
     recordOf(row: Row<T>, fields: readonly Field[]): T {

@@ -1,5 +1,6 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
 import type { Repository, SelectQueryBuilder } from 'typeorm';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compare, EVERYTHING, type Condition } from '../sql/condition.js';
 import { parametersOf, RECORD } from '../sql/condition-sql.js';
@@ -12,6 +13,7 @@ import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { selectPosition } from './positions.js';
 import { addLock, addSort } from './query-parts.js';
 import { Reader, type Read } from './reader.js';
+import { nullIfMalformed } from './row-projection.js';
 import type { Selection, StoredResource } from './record-access.js';
 
 export class RepositoryReader<T extends object> extends Reader<T> {
@@ -38,7 +40,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
     selectPosition(query, keys, this.dataSource);
     if (range) query.offset(range.offset).limit(range.limit);
-    const { entities, raw } = await query.getRawAndEntities<RawRow>();
+    const { entities, raw } = await this.load(query);
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
   }
 
@@ -46,7 +48,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
     addSort(query, [{ field: links.related, descending: false }], this.dataSource);
-    const { entities, raw } = await query.getRawAndEntities<RawRow>();
+    const { entities, raw } = await this.load(query);
     const { related } = linkedKeys(links, this.dataSource);
     // TypeORM makes one entity of the rows with one key.
     const distinct = new Map<string, RawRow>();
@@ -82,15 +84,41 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     raw: readonly RawRow[],
   ): Promise<readonly (T | undefined)[]> {
     if (entities.length === raw.length) return entities;
-    // TypeORM merged two keys beyond 53 bits into one: each entity is read again by its exact key.
+    // TypeORM merged two keys beyond 53 bits into one, or failed: each entity is read again by its exact key.
     const { id } = this.resource.schema;
-    const keys = raw.map((row) => this.projection.keyOf(row));
     return Promise.all(
-      keys.map((key) =>
-        this.select(call, compare(id, 'eq', key))
-          .getOne()
-          .then((one) => one ?? undefined),
-      ),
+      raw.map(async (row) => {
+        const key = this.projection.keyOf(row);
+        const query = this.select(call, compare(id, 'eq', key));
+        const readable = this.columns.filter((column) => this.isReadable(column, row, key));
+        if (readable.length < this.columns.length)
+          query.select(readable.map(({ propertyPath }) => `${RECORD}.${propertyPath}`));
+        return (await query.getOne()) ?? undefined;
+      }),
     );
+  }
+
+  /** Malformed JSON makes TypeORM fail for all rows: then only the rows are read, with each column by its property. */
+  private async load(query: SelectQueryBuilder<T>): Promise<{ entities: T[]; raw: RawRow[] }> {
+    try {
+      return await query.getRawAndEntities<RawRow>();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      for (const { propertyPath } of this.columns) query.addSelect(`(${RECORD}.${propertyPath})`, propertyPath);
+      return { entities: [], raw: await query.getRawMany<RawRow>() };
+    }
+  }
+
+  private isReadable(column: ColumnMetadata, row: RawRow, key: unknown): boolean {
+    try {
+      this.dataSource.driver.prepareHydratedValue(row[column.propertyPath], column);
+      return true;
+    } catch (error) {
+      return nullIfMalformed(error, column, key) !== null;
+    }
+  }
+
+  private get columns(): ColumnMetadata[] {
+    return this.resource.metadata.columns.filter((column) => column.isSelect && !column.isVirtualProperty);
   }
 }

@@ -1,18 +1,25 @@
+import { Logger } from '@nestjs/common';
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { StoredResource } from './record-access.js';
 import { unchanged } from '../../entities/value-types.js';
 import type { RawRow } from '../sql/statement.js';
 
+const logger = new Logger('CrudModule');
+
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
 export function compileRow<T extends object>(
-  { options }: StoredResource<T>,
+  { options, schema: { id } }: StoredResource<T>,
   fields: readonly Field[],
   dataSource: DataSource,
 ) {
-  const columns = fields.map((field, index) => {
+  // Malformed values are logged with the key.
+  const selected = (fields.includes(id) ? fields : [...fields, id]).map((field, index) => {
     return { field, alias: `c${index}`, name: field.path[0] ?? '', read: compileRead(field, dataSource) };
   });
+  const columns = selected.slice(0, fields.length);
+  const key = selected.find(({ field }) => field === id)?.alias ?? '';
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
@@ -20,20 +27,34 @@ export function compileRow<T extends object>(
     /** Selects each field by an alias of its own. */
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
-      for (const { field, alias } of columns) selectRaw(query, field, alias);
+      for (const { field, alias } of selected) selectRaw(query, field, alias);
       return query;
     },
     /** The same for `RETURNING`. */
-    returned: columns.map(({ field, alias }) => {
+    returned: selected.map(({ field, alias }) => {
       const column = asRead(field, dataSource.driver.escape(field.column.databaseName));
       return `${column} AS ${dataSource.driver.escape(alias)}`;
     }),
     recordOf(row: RawRow): T {
       const record = new Record();
-      for (const { alias, name, read } of columns) record[name] = read(row[alias]);
+      for (const { alias, name, read, field } of columns)
+        try {
+          record[name] = read(row[alias]);
+        } catch (error) {
+          record[name] = nullIfMalformed(error, field.column, row[key]);
+        }
       return record as T;
     },
   };
+}
+
+/** Of JSON that TypeORM cannot parse, so that one row does not fail a whole list. */
+export function nullIfMalformed(error: unknown, { entityMetadata, databaseName }: ColumnMetadata, key: unknown): null {
+  if (!(error instanceof SyntaxError)) throw error;
+  logger.warn(
+    `Malformed JSON is read as null: ${entityMetadata.tablePath}.${databaseName} of the record ${String(key)}`,
+  );
+  return null;
 }
 
 /** From a value of the driver to the one that clients see. */
