@@ -111,6 +111,15 @@ describe('the pages', () => {
     expect(files).toEqual(expect.arrayContaining(['docs', 'SECURITY.md', 'CHANGELOG.md']));
   });
 
+  it('begin with the commands of a clone, before anything that must be published', () => {
+    const screen = readme.text.split('\n').slice(0, 25).join('\n');
+    const published = screen.search(/npm (create|install declarest)|npx /);
+    for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
+      const position = screen.indexOf(command);
+      expect([command, position > 0 && (published < 0 || position < published)]).toEqual([command, true]);
+    }
+  });
+
   it('are all linked from the README', () => {
     const linked = linksOf(readme).map((target) => resolved(readme, target).file);
     expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([]);
