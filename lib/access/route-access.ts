@@ -72,7 +72,7 @@ export function compileRouteAccess(
       for (const { rule } of governing) used.add(rule);
       const targets = targetsOf(served, method, controllers).map((target) => {
         const inner = innerRules(target, method, path, governing);
-        const readsCaller = declaredRoute(target.handler)?.readsCaller === true;
+        const readsCaller = declaredRoute(target.handler)?.readsCaller?.() === true;
         const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, readsCaller });
         entries.push(...found);
         return { ...target, access };

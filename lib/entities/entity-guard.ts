@@ -32,8 +32,18 @@ export const guardOf = (target: unknown): EntityGuard | undefined =>
 /** Of each data source its own. */
 const HIDDEN = new WeakSet<ColumnMetadata>();
 
-/** The columns are no fields of any resource of their table. */
-export const hideColumns = (columns: readonly ColumnMetadata[]): void => columns.forEach((each) => HIDDEN.add(each));
+const HOLDERS = new WeakSet<EntityMetadata['target'] & object>();
+
+/** The columns are no fields of any resource of their table, which holds users. */
+export function hideColumns(columns: readonly ColumnMetadata[]): void {
+  for (const column of columns) {
+    HIDDEN.add(column);
+    if (typeof column.entityMetadata.target === 'function') HOLDERS.add(column.entityMetadata.target);
+  }
+}
+
+export const holdsUsers = (type: EntityMetadata['target'] & object): boolean =>
+  guardOf(type) !== undefined || HOLDERS.has(type);
 
 /** The names in the database: several classes may have one table. */
 export function hiddenColumns({ tablePath }: EntityMetadata, { entityMetadatas }: DataSource): ReadonlySet<string> {

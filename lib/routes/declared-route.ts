@@ -21,7 +21,7 @@ export interface DeclaredRoute {
   /** The access of this route where no rule of the application has the very same path. */
   readonly access?: 'public' | 'authenticated' | { readonly anyOf: readonly string[] };
   /** Whether it grants power: the user of a token is read again, who may have been dismissed since the token was signed. */
-  readonly readsCaller?: boolean;
+  readonly readsCaller?: () => boolean;
 }
 
 /** Must be called before Nest registers the routes, and behind the decorator of the verb. */

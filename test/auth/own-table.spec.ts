@@ -1,7 +1,15 @@
 /** Users in a table of the application's own: the columns with secrets are no fields of any resource of that table. */
 import { Injectable, type Type } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudModule, type CrudOptions, type LoginField, UserRepository } from 'declarest';
+import {
+  AuthModule,
+  AuthUser,
+  CrudModule,
+  type CrudOptions,
+  type LoginField,
+  UserAccounts,
+  UserRepository,
+} from 'declarest';
 import { Column, DataSource, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
@@ -160,6 +168,23 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       ]);
       await close();
     });
+  });
+
+  it.each(DATABASES)('who has another role writes as with that one, on %s', async (database) => {
+    const admins = { write: ['ADMIN'] } as const;
+    const resource = { ...ACCOUNTS, fieldPermissions: { role: admins, tokenCount: admins } };
+    const { root, onClose } = await start(database, Accounts, [resource]);
+    const { url, app, close } = await startApp(platform, root, { onClose });
+    const accounts = app.get(UserAccounts, { strict: false });
+    const email = 'ann@shop.example';
+    const { id } = await accounts.create({ email, password: PASSWORD, role: 'ADMIN' });
+    const { token } = (await request(url, 'POST', '/api/auth/login', { json: { email, password: PASSWORD } })).json
+      .data;
+    const patch = async (json: object) => (await request(url, 'PATCH', `/api/accounts/${id}`, { token, json })).status;
+    expect(await patch({ tokenCount: 1 })).toBe(200);
+    await accounts.setRole(id, 'USER');
+    expect(await patch({ role: 'ADMIN' })).toBe(400);
+    await close();
   });
 
   it('a filter through a relation does not reach it', async () => {

@@ -98,7 +98,7 @@ export function endpointController(basePath: string, endpoints: readonly Endpoin
     Req()(prototype, name, 0);
     const value = methods[name] as object;
     for (const decorate of decorators) decorate(prototype, name, { value });
-    const readsCaller = typeof access === 'object';
+    const readsCaller = (): boolean => typeof access === 'object';
     declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, readsCaller });
   }
   return AccountController;

@@ -2,7 +2,7 @@
 import { HttpCode, Param, RequestMapping, RequestMethod, UseInterceptors, type Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
-import { guardOf } from '../../entities/entity-guard.js';
+import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
 import { declareRoute } from '../../routes/declared-route.js';
@@ -69,8 +69,8 @@ export function prepareController(controller: CrudControllerClass): void {
     const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
     const needsUser = options.enableIdempotency && `enableIdempotency of ${options.entity.name}`;
     // What writes users may give them power.
-    const readsCaller =
-      guardOf(options.entity) !== undefined && Reflect.getMetadata('method', method) !== RequestMethod.GET;
+    const isWrite = Reflect.getMetadata('method', method) !== RequestMethod.GET;
+    const readsCaller = (): boolean => isWrite && holdsUsers(options.entity);
     declareRoute(method, {
       declaredBy,
       controllerPath: options.endpoint,
