@@ -38,7 +38,7 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   ['invalid', /^ER_(TOO_BIG_ROWSIZE|UNDO_RECORD_TOO_BIG|NET_PACKET_TOO_LARGE|STACK_OVERRUN)/],
   // MariaDB's CHECK, also of a JSON column. MySQL uses its error number for something else.
   ['invalid', /^CONSTRAINT `.+` failed for /],
-  ['unavailable', /^(ER_LOCK_|Query execution was interrupted)/],
+  ['unavailable', /^(ER_LOCK_|ER_CHECKREAD$|Query execution was interrupted)/],
   // A replica, and a full disk: error 28 of the operating system.
   ['unavailable', /^ER_(OPTION_PREVENTS_STATEMENT|CANT_EXECUTE_IN_READ_ONLY_TRANSACTION|READ_ONLY_MODE)$/],
   ['unavailable', /^(ER_DISK_FULL$|ER_RECORD_FILE_FULL$|Got error 28\b)|\(errno: 28\b/],
@@ -72,6 +72,13 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   if (CONNECTION_ERRORS.some(matches)) return 'unavailable';
   return isQuery ? rows.find(([, form]) => matches(form))?.[0] : undefined;
 }
+
+/** Whether another transaction made the database roll this one back, by a deadlock or by its isolation level. */
+export const isLostRace = (error: unknown): boolean =>
+  error instanceof QueryFailedError &&
+  /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT)$/.test(
+    String((error.driverError as DriverError).code),
+  );
 
 export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {

@@ -91,6 +91,14 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   requireIfMatch?: boolean;
   /**
+   * Whether `before` hooks, listeners and an own repository have no effect outside of the transaction: a write that a
+   * deadlock rolled back is repeated with them.
+   *
+   * @default false they are called once
+   * @example retryable: true
+   */
+  retryable?: boolean;
+  /**
    * POST and batches take the primary key, as they do where nothing generates it. A key that is taken is 409.
    * @default false
    * @example clientId: true

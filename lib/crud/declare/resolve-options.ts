@@ -102,6 +102,7 @@ const OPTIONS = {
   ),
   deletedRoles: namesOf('role names', 'ADMIN'),
   requireIfMatch: flag(),
+  retryable: flag(),
   clientId: flag(),
   enableIdempotency: flag(),
   validationSchema: row<RecordSchemas>(

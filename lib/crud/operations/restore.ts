@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { answerRecord } from './answer.js';
@@ -18,7 +18,7 @@ export async function restore<T extends object>(plan: Plan<T>, call: Call, id: s
   const { view } = task;
   const target = targetOf(task, { key, id });
   await evaluateScopes(task, [], 'update');
-  const write = { operation: 'update' } as const;
+  const write = writeOf(task, 'update', [], store.hooked.has('restore'));
   const all = everything(view.list);
   const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
   const apply = async (within: Task<T>): Promise<T> => {

@@ -1,25 +1,37 @@
-/** Runs the statements of an operation, and translates errors of the database into exceptions without inner details. */
+/** Runs the statements of an operation, repeats what a deadlock rolled back, and translates errors of the database into exceptions without inner details. */
+import { setTimeout } from 'node:timers/promises';
 import { BadRequestException, ConflictException } from '@nestjs/common';
 import { describeConflict, invalidField, type FailedWrite } from '../../entities/conflicts.js';
-import { databaseFailureOf } from '../../entities/database-errors.js';
+import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { inTransaction, runStatement, type Call, type TransactionSteps } from '../store/call.js';
+import { inTransaction, managerOf, runStatement, type Call, type TransactionSteps } from '../store/call.js';
 
-/** What a statement writes, for the message where it conflicts with another record. */
-export type Write = Pick<FailedWrite, 'operation' | 'rows' | 'permissions'>;
+/** What is written, for the message where it conflicts with another record. */
+interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
+  readonly isRepeatable: boolean;
+}
 
+const MAX_REPEATS = 3;
+
+/** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
-  { view: { permissions } }: Task,
-  operation: 'create' | 'update',
+  { plan: { options, store }, view: { permissions } }: Task,
+  operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
-): Write => ({ operation, rows: changes.map(({ values }) => values), permissions });
+  hook?: unknown,
+): Write => ({
+  operation,
+  rows: changes.map(({ values }) => values),
+  permissions,
+  isRepeatable: options.retryable || (!hook && !store.hooked.has(operation)),
+});
 
 /** Runs statements, in the transaction of the call where there is one. @throws 400, 403, 409, 503 */
 export const run = <R>(plan: Plan, call: Call, work: (call: Call) => Promise<R>, write?: Write): Promise<R> =>
-  translateErrors(plan, () => runStatement(call, plan.database, work), write);
+  translateErrors(plan, call, () => runStatement(call, plan.database, work), write);
 
 /** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 403, 409, 503 */
 export const transacted = <T extends object, R>(
@@ -31,15 +43,21 @@ export const transacted = <T extends object, R>(
   const { plan, call } = task;
   const run = (within: Call): Promise<R> => work({ ...task, call: within });
   // The commit checks deferred constraints.
-  return translateErrors(plan, () => inTransaction(call, plan.database, run, steps), write);
+  return translateErrors(plan, call, () => inTransaction(call, plan.database, run, steps), write);
 };
 
-async function translateErrors<R>(plan: Plan, work: () => Promise<R>, write?: Write): Promise<R> {
-  try {
-    return await work();
-  } catch (error) {
-    throw await translated(plan, error, write);
-  }
+async function translateErrors<R>(plan: Plan, call: Call, work: () => Promise<R>, write?: Write): Promise<R> {
+  for (let repeats = 0; ; repeats += 1)
+    try {
+      return await work();
+    } catch (error) {
+      const isLost = isLostRace(error);
+      // The whole transaction is rolled back, and repeated.
+      if (isLost && managerOf(call, plan.database)) throw error;
+      if (!isLost || !write?.isRepeatable || repeats === MAX_REPEATS) throw await translated(plan, error, write);
+      // Two that wait for each other must not begin again at the same time.
+      await setTimeout(Math.random() * 20 * 2 ** repeats);
+    }
 }
 
 async function translated({ schema, database }: Plan, error: unknown, write: Write | undefined): Promise<unknown> {

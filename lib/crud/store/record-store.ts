@@ -19,6 +19,8 @@ export type WriteOperation = Exclude<StoreOperation, 'read'>;
 export interface RecordStore<T extends object = object> {
   readonly reader: RecordReader<T>;
   readonly writers: Readonly<Record<WriteOperation, RecordWriter<T>>>;
+  /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
+  readonly hooked: ReadonlySet<StoreOperation>;
   /** The operations that may call listeners, which must not happen for a record that does not exist. */
   readonly listened: ReadonlySet<StoreOperation>;
 }
@@ -35,12 +37,11 @@ export function createStore<T extends object>(
   assertReadable(repository, resource.options.entity);
   const { metadata } = resource;
   const { dataSource } = database;
-  const isCompiled =
-    repository === dataSource.getRepository(resource.options.entity) &&
-    featureNotCompiled(metadata, dataSource) === undefined
-      ? (operation: StoreOperation): boolean => hookNotCompiled(operation, metadata, dataSource) === undefined
-      : (): boolean => false;
-  const listened = new Set(STORE_OPERATIONS.filter((operation) => !isCompiled(operation)));
+  const isOwn = repository !== dataSource.getRepository(resource.options.entity);
+  const isHooked = (operation: StoreOperation): boolean =>
+    isOwn || hookNotCompiled(operation, metadata, dataSource) !== undefined;
+  const hooked = new Set(STORE_OPERATIONS.filter(isHooked));
+  const listened = featureNotCompiled(metadata, dataSource) === undefined ? hooked : new Set(STORE_OPERATIONS);
   const reader = listened.has('read')
     ? new RepositoryReader(resource, repository, database)
     : new CompiledReader(resource, repository, database);
@@ -53,5 +54,5 @@ export function createStore<T extends object>(
     delete: writerOf('delete'),
     restore: writerOf('restore'),
   };
-  return Object.freeze({ reader, writers, listened });
+  return Object.freeze({ reader, writers, hooked, listened });
 }

@@ -47,7 +47,9 @@ export async function createRecords<T extends object, R>(
   const hasConditions = view.isScoped || view.fixed.size > 0 || mayReplaceKey;
   const isSingleStatement =
     changes.length === 1 && !hasConditions && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
-  return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
+  return isSingleStatement
+    ? create(task)
+    : transacted(task, writeOf(task, 'create', changes, hooks.beforeCreate), create, idempotency);
 }
 
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;

@@ -2,7 +2,7 @@
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/caller-view.js';
 import { changeable, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
-import { run, transacted } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
 
@@ -22,9 +22,10 @@ export async function deleteRecords<T extends object>(
 ): Promise<void> {
   const { store, schema } = task.plan;
   let refused: Target | undefined;
-  const write = { operation: 'delete' } as const;
+  const write = writeOf(task, 'delete', [], hooks.beforeDelete);
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
+    refused = undefined;
     const request = columnsOnly(plan, [schema.id]);
     if (isBatch) await readTargets(within, targets, { request, lock: 'for update' });
     for (const target of targets) {

@@ -72,7 +72,9 @@ export async function updateRecords<T extends object>(
         updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
       return { updated: await readUpdated(within, targets, isSingleStatement ? updated : undefined, hooks) };
     };
-    return isSingleStatement ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply);
+    return isSingleStatement
+      ? apply(task)
+      : transacted(task, writeOf(task, 'update', changes, hooks.beforeUpdate), apply);
   };
   try {
     let current = isCompared ? await read(task) : [];
