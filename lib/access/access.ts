@@ -31,7 +31,6 @@ export const restricts = (rule: Rule): boolean => rule.effect.kind !== 'public';
 
 export type Requirement = { readonly anyOf: readonly string[] } | { readonly policy: Policy };
 
-/** Access for routes that match no rule. */
 export type DefaultAccess = 'authenticated' | 'public' | 'denied';
 
 export interface Access {

@@ -16,7 +16,6 @@ import { decoratedEffects } from './access-decorators.js';
 export const opensConnection = (context: ExecutionContext, { headers }: HttpRequest): boolean =>
   context.getType<string>() === 'ws' || headers.upgrade !== undefined;
 
-/** By status. */
 const EXCEPTIONS: Readonly<Record<number, new (message: string) => HttpException>> = {
   401: UnauthorizedException,
   503: ServiceUnavailableException,

@@ -7,7 +7,6 @@ export interface Authentication {
   readonly principal?: Principal;
   /** Distinguishes an invalid token from no token. */
   readonly bearerWasSent: boolean;
-  /** The session that the token belongs to. */
   readonly session?: string;
   /** Set where it is not known whether the token is still valid: what a request that needs a token is answered with. */
   readonly failure?: ServiceUnavailable;

@@ -32,13 +32,11 @@ export interface RouteEntry {
   readonly path: string;
   readonly access: Access;
   readonly template: string;
-  /** The rule with the pattern. */
   readonly part?: Rule;
 }
 
 export interface RulePolicy {
   readonly rules: readonly Rule[];
-  /** The access of routes that match no rule. */
   readonly fallback: Access;
 }
 

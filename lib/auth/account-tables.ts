@@ -8,7 +8,6 @@ import { DatabaseUnavailable } from '../entities/database-errors.js';
 import { refuseAuthOption } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 
-/** An entity, and the option that needs it. */
 export interface NeededTable {
   readonly entity: Type;
   readonly option: string;

@@ -15,7 +15,6 @@ import { UserRepository, withoutHash, type UserFields } from './user.repository.
 
 @Injectable()
 export class Accounts {
-  /** Of all columns of the package. */
   readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
 
   constructor(

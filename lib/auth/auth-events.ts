@@ -14,7 +14,6 @@ interface OfSession extends OfUser {
 interface OfAttempt {
   /** The e-mail address or username as sent. No user need have it. */
   readonly login: string;
-  /** The address of the client. */
   readonly address: string | undefined;
 }
 

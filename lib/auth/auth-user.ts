@@ -62,7 +62,6 @@ export abstract class AuthUser extends BaseEntity {
   }
 }
 
-/** What an answer shows of a user. */
 export const profileOf = (
   { id, email, username, firstName, lastName, role, active }: AuthUser,
   { parseId }: { readonly parseId: (text: string) => string | number },

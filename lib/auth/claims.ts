@@ -25,9 +25,7 @@ export type OwnClaims<C extends object> = C & { readonly [K in ReservedClaim]?: 
 /** The claims of a token (RFC 7519), besides those that say how long it is valid. */
 export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
   readonly sub: string;
-  /** The id of the session. */
   readonly sid?: string;
-  /** Those of the option `claims`. */
   readonly own?: Readonly<Record<string, unknown>>;
 }
 

@@ -50,7 +50,6 @@ const FEATURES: readonly AuthFeature[] = [
   },
 ];
 
-/** What the declared features add. */
 export function declaredFeatures(options: ResolvedStaticOptions) {
   const declared = FEATURES.filter(({ isDeclared }) => isDeclared(options));
   return {

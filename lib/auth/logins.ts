@@ -21,7 +21,6 @@ import { UserRepository, withoutHash } from './user.repository.js';
 /** A login that is longer belongs to nobody. */
 const MAX_LOGGED = 254;
 
-/** What an answer with a token holds. */
 export interface IssuedTokens {
   readonly token: string;
   readonly refreshToken?: string;

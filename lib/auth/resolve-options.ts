@@ -68,7 +68,6 @@ const STATIC_OPTIONS = {
   mailer: optional('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
 };
 
-/** Of `userClass`, without a `repositoryClass`. */
 const ENTITY_CHECKS = [
   row(undefined, 'a TypeORM entity', (value) => isEntity(value as object), 'add @Entity(), or set a repositoryClass'),
   // TypeORM keeps the column of the parent class.
@@ -96,7 +95,6 @@ const SETTINGS = {
   accountLinks: row('http://localhost:5173', 'an absolute http or https URL without ? and #', isAddress, LINKS_ADVICE),
 };
 
-/** The names of all options, and of those of `forRootAsync`. */
 export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'roleHierarchy', 'passwordPolicy'];
 const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle'];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
@@ -148,7 +146,6 @@ function expectInProduction(needed: string, given: unknown, advice: string, opti
   refuseAuthOption(option, `used with ${needed} in production`, 'none', advice);
 }
 
-/** Methods of a `repositoryClass` that an option needs. */
 const NEEDED_METHODS = [
   ['administration', 'list'],
   ['administration', 'remove'],

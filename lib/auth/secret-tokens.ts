@@ -1,7 +1,6 @@
 /** Random tokens that a client sends back once, and the hashes by which the database knows them. */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** 256 bits. */
 const TOKEN_BYTES = 32;
 /** Base64url of 32 bytes. */
 const FORM = /^[\w-]{43}$/;

@@ -18,9 +18,7 @@ const COMPACT = /^e[\w-]+\.e[\w-]+\.[\w-]{43}$/;
 export class Tokens {
   /** One for each secret: the first one signs, each verifies. */
   private readonly services: readonly [JwtService, ...JwtService[]];
-  /** Whether the principal has claims of the application. */
   private readonly hasOwnClaims: boolean;
-  /** The lifetime of a token. */
   readonly seconds: number;
 
   constructor(@Inject(AUTH_OPTIONS) options: ResolvedAuthOptions) {

@@ -60,7 +60,6 @@ function checkPassword(value: unknown): Reading {
 }
 
 const SEEN = String.raw`[^\p{C}\p{Z}\p{DI}\u2800]+`;
-/** Of characters that are seen, with single spaces between them. */
 const ROLE = `^${SEEN}(?: ${SEEN})*$`;
 
 /** Compatibility forms, such as full-width letters, look like others. */

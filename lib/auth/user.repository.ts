@@ -28,7 +28,6 @@ export class DuplicateUserError extends BadRequestException {
   }
 }
 
-/** Which users a list has. */
 export interface UserQuery {
   readonly role?: string;
   readonly active?: boolean;

@@ -45,12 +45,10 @@ export class Connections {
     return this.watch(!this.statements || this.isInTransaction ? work() : this.statements.run(1, work));
   }
 
-  /** Runs the statements of a transaction. */
   transaction<R>(work: () => Promise<R>): Promise<R> {
     return this.watch(this.transactions.run(this.statements ? ALL : 1, work));
   }
 
-  /** The answer to a request that failed because of the database. */
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
     this.outages.refuse(error);
     return new DatabaseUnavailable(options);
@@ -67,7 +65,6 @@ export class Connections {
   }
 }
 
-/** The data sources of an application. */
 export class DataSources {
   private readonly known = new Map<DataSource, Connections>();
 

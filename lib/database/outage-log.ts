@@ -15,7 +15,6 @@ export class OutageLog {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** A request is answered with 503. */
   refuse(error: unknown): void {
     const now = this.now();
     const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
@@ -33,7 +32,6 @@ export class OutageLog {
     logger.error(`The database is still unavailable, ${this.describe(now)}: ${cause}`);
   }
 
-  /** The database has answered. */
   succeed(): void {
     const now = this.now();
     if (this.refused === 0 || now < this.calmAt) return;

@@ -39,7 +39,6 @@ export interface OperationDocument {
   readonly parameters: readonly ParameterDocument[];
   /** A JSON object. */
   readonly body?: { readonly schema: JsonSchema; readonly example: unknown; readonly types?: readonly string[] };
-  /** By status. */
   readonly responses: Readonly<Record<number, ResponseDocument>>;
 }
 

@@ -25,7 +25,6 @@ export interface ValueType {
   readonly comparison: Comparison | undefined;
   /** That of the column in the database, where a transformer changes the values. */
   readonly stored?: Comparison | undefined;
-  /** For the document of the API. */
   readonly schemas: ValueSchemas;
 }
 

@@ -14,7 +14,6 @@ interface Application {
  * @example const app = await NestFactory.create(AppModule, new ExpressAdapter());
  */
 export class ExpressAdapter extends NestExpressAdapter {
-  /** Whether `app.enableCors()` was called. */
   isCorsEnabled = false;
   /** With `forceCloseConnections`, as in Nest's adapter: those that `close()` ends. */
   private readonly sockets = new Set<Socket>();

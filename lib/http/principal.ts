@@ -32,7 +32,6 @@ export const ADMIN_ROLE = 'ADMIN';
 /** @param expand adds the roles that other roles include */
 export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void => void (request[EXPAND] = expand);
 
-/** The roles of an application. */
 export class CallerRoles {
   /** The role hierarchy, for callers that no guard has identified. */
   expand: Expand | undefined;

@@ -17,7 +17,6 @@ import type { ResolvedAuthOptions } from '../auth.options.js';
 import type { Registration } from '../registration.js';
 import { USER_SCHEMAS } from '../user-checks.js';
 
-/** What differs between the endpoints. */
 export interface EndpointDocument {
   /** Where it is not the name of the endpoint. */
   readonly operationId?: string;
@@ -34,7 +33,6 @@ export const TEXT = { type: 'string' };
 export const BOOLEAN = { type: 'boolean' };
 export const MESSAGE = { success: { const: true }, message: TEXT };
 const TOKENS = { token: { ...TEXT, description: 'For `Authorization: Bearer`.' } };
-/** With the option `sessions`. */
 const SESSION_TOKENS = {
   refreshToken: { ...TEXT, description: 'For `refresh`, once.' },
   expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] },
@@ -88,7 +86,6 @@ const SESSION = openObject({
   current: BOOLEAN,
 });
 
-/** What depends on the options of an application. */
 function partsOf({ schemas: fields, required }: Registration, options: ResolvedAuthOptions) {
   const { loginField, parseId, sessions, requireVerified } = options;
   const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : signed(64n).schemas.answer;

@@ -21,7 +21,6 @@ import { Attempts } from '../throttle/attempts.js';
 import { UserRepository } from '../user.repository.js';
 import type { DocumentParts, EndpointDocument } from './endpoint-document.js';
 
-/** What endpoints work with. */
 @Injectable()
 export class AccountServices {
   constructor(
@@ -45,9 +44,7 @@ export type With<K extends 'sessions' | 'links'> = AccountServices & {
 
 export interface EndpointCall {
   readonly request: HttpRequest;
-  /** The address of the client. */
   readonly address: string | undefined;
-  /** The JSON object that was sent. */
   readonly body: JsonObject;
   /** The parameter of the path. */
   readonly id: string;

@@ -9,7 +9,6 @@ const MAX_TEXT = 100;
 /** No query that is valid has so many parameters. */
 const MAX_PARAMETERS = 20;
 
-/** What each parameter adds to the query. */
 const PARAMETERS: Readonly<Record<string, (text: string) => UserQuery | undefined>> = {
   page: (text) => onlyInteger(text, MAX_PAGE, (page) => ({ page })),
   size: (text) => onlyInteger(text, Number.MAX_SAFE_INTEGER, (size) => ({ size: Math.min(size, MAX_SIZE) })),

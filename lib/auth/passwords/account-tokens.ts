@@ -13,7 +13,6 @@ const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
   email: 24 * HOUR_MS,
 };
 
-/** Whom a token is for. */
 export type Addressee = Pick<AuthUser, 'email' | 'password'> & { readonly id: string | number };
 
 @Injectable()
@@ -56,7 +55,6 @@ export class AccountTokens {
     return affected === 1;
   }
 
-  /** Of a token that was not mailed. */
   async remove(token: string): Promise<void> {
     await this.spend({ hash: hashOf(token) });
   }
@@ -80,7 +78,6 @@ export class AccountTokens {
     await this.tables.run((manager) => manager.upsert(VerifiedEmail, { userId, email }, ['userId']));
   }
 
-  /** Of a user who was deleted. */
   async forget(userId: string): Promise<void> {
     await this.removeAll(userId);
     await this.tables.run((manager) => manager.delete(VerifiedEmail, { userId }));

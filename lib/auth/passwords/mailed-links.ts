@@ -52,14 +52,12 @@ export class MailedLinks {
     });
   }
 
-  /** Mails a link to a new user, after the answer. */
   welcome(user: AuthUser, address: string | undefined): void {
     this.background.run(failed('verify'), async () => {
       if (await this.takes({ action: 'welcome', address })) await this.send('verify', user);
     });
   }
 
-  /** For an administrator. */
   startReset(user: AuthUser): void {
     this.background.run(failed('reset'), () => this.send('reset', user));
   }
@@ -122,7 +120,6 @@ export class MailedLinks {
     await this.mails.sendLink(kind, email, user, token);
   }
 
-  /** Whether a mail may be sent. */
   private async takes(attempt: Attempt): Promise<boolean> {
     try {
       await this.attempts.take(attempt);

@@ -9,7 +9,6 @@ import {
 } from '../../options/option-table.js';
 import { InvalidUserError, USER_CHECKS, type Check } from '../user-checks.js';
 
-/** What is known of the user whose password is set. */
 export type PolicyUser = Readonly<Record<string, unknown>>;
 
 export interface PasswordPolicyOptions {
@@ -53,7 +52,6 @@ export class PasswordPolicy {
     return new PasswordPolicy(options, options.common === false ? new Set() : await loadCommonPasswords());
   }
 
-  /** What needs no other service. */
   readonly read: Check = (value) => {
     const read = USER_CHECKS.password(value);
     if ('expected' in read) return read;

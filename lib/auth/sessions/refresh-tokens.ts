@@ -14,10 +14,8 @@ const TAG_BYTES = 16;
 const FORM = /^[\w-]{86}$/;
 
 export interface RefreshToken {
-  /** What the client gets. */
   readonly text: string;
   readonly sessionId: string;
-  /** What is stored. */
   readonly hash: string;
 }
 
@@ -43,7 +41,6 @@ export class RefreshTokens {
     }));
   }
 
-  /** The first token of a new session. */
   create(): RefreshToken {
     return this.make(randomBytes(ID_BYTES), randomBytes(SECRET_BYTES));
   }

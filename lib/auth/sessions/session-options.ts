@@ -15,7 +15,6 @@ export interface SessionOptions {
   revocation?: 'expiry' | 'immediate';
 }
 
-/** The option as it is used. */
 export interface SessionSettings {
   readonly accessTokenSeconds: number;
   readonly refreshTokenMs: number;

@@ -11,7 +11,6 @@ import { AuthSession } from './auth-session.js';
 /** What a list of sessions shows at most; the ones used last come first. */
 const MAX_LISTED = 100;
 
-/** What a new session does not get from the database. */
 export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address'>;
 
 type Where = FindOptionsWhere<AuthSession>;
@@ -68,7 +67,6 @@ export class SessionStore {
     return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
   }
 
-  /** SQL. */
   private get now(): string {
     return databaseTime(this.tables.dataSource);
   }

@@ -15,7 +15,6 @@ const GRACE_MS = 2 * 60_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
 
-/** A session whose refresh token was sent, and its active user. */
 export interface OpenSession {
   readonly token: SentToken;
   readonly user: AuthUser;

@@ -14,7 +14,6 @@ import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 /** What is counted: an account from an address (`pair`) or from a /48 of IPv6 (`site`), an account, an address. */
 type Kind = 'pair' | 'site' | 'account' | 'address';
-/** How many failures are free. */
 type Limits = (settings: ThrottleSettings) => { readonly [K in Kind]?: number };
 
 const LIMITS = {
@@ -56,7 +55,6 @@ const STORAGE_TIMEOUT_MS = 5_000;
 const STORAGE_PAUSE_MS = 10_000;
 
 export class Attempts {
-  /** Those used last come last. */
   private readonly counters = new Map<string, Counter>();
   private readonly logger = new Logger('AuthModule');
   private pausedUntil = 0;
@@ -95,7 +93,6 @@ export class Attempts {
     await Promise.all(held.map((each) => this.settle(each, true)));
   }
 
-  /** Before a password is compared. */
   private async admit(attempt: Attempt): Promise<Admitted> {
     const held: Held[] = [];
     try {
@@ -133,7 +130,6 @@ export class Attempts {
     expectFree(counter);
   }
 
-  /** After an attempt. */
   private async settle({ counter, count }: Held, hasFailed: boolean): Promise<void> {
     if (hasFailed) this.raise(counter, Math.max(count ?? 0, counter.failures + (count === undefined ? 1 : 0)));
     else if (count !== undefined) await this.add(counter.key, -1, WINDOW_MS);
@@ -211,13 +207,11 @@ interface Key {
 
 interface Held {
   readonly counter: Counter;
-  /** Of all processes, with this attempt. */
   count: number | undefined;
 }
 
 interface Admitted {
   readonly held: readonly Held[];
-  /** What a success makes known. */
   readonly known: string | undefined;
 }
 

@@ -9,10 +9,8 @@ export interface Counter {
   readonly free: number;
   /** Whether nothing more runs when what is free is used up. */
   readonly isFinal: boolean;
-  /** Whether an attempt has succeeded. */
   hasSucceeded: boolean;
   failures: number;
-  /** When the failures end. */
   until: number;
   blockedUntil: number;
   running: number;

@@ -12,7 +12,6 @@ export interface DescribedResource extends Resource<object> {
   readonly relations: ReadonlyMap<string, DescribedResource>;
   /** The relations that answers may include in its records: of its own requests, and of those of other resources. */
   readonly included: ReadonlyMap<string, IncludedRelation>;
-  /** Whether its records may be included in others. */
   readonly isIncluded: boolean;
 }
 

@@ -18,7 +18,6 @@ import {
 } from './record-schemas.js';
 import { PAGINATION } from './responses.js';
 
-/** A controller, and the operations that have a route in it. */
 export interface DocumentedController {
   readonly resource: DescribedResource;
   /** With the names of the parameters in their paths. */
@@ -27,7 +26,6 @@ export interface DocumentedController {
 
 const MAKE = { create: createSchema, replace: replaceSchema, patch: patchSchema, patchItem: patchItemSchema };
 
-/** One document for each controller, in their order. */
 export function describeControllers(controllers: readonly DocumentedController[]): Promise<ControllerDocument[]> {
   const resources = new Set(controllers.map(({ resource }) => resource));
   const names = nameResources(

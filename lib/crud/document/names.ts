@@ -9,7 +9,6 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-/** Schemas that every document has. */
 const RESERVED = [
   'FailureEnvelope',
   'AuthFailure',

@@ -200,7 +200,6 @@ export const ROWS: Readonly<Record<OperationName, Row>> = {
   },
 };
 
-/** The schemas of records that an operation refers to. */
 export const SCHEMAS_OF: Readonly<Partial<Record<OperationName, Exclude<keyof typeof schemaName, 'record'>>>> = {
   create: 'create',
   createMany: 'create',

@@ -196,7 +196,6 @@ export const idsParameter = ({ schema, options: { maxBatchSize } }: DescribedRes
     true,
   );
 
-/** The version of the record that is changed. */
 export const ifMatchParameter = (required: boolean): ParameterDocument => ({
   in: 'header',
   name: 'If-Match',

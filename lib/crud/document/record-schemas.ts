@@ -8,11 +8,9 @@ import { isInsertable } from '../rows/field-permissions.js';
 import type { DescribedResource } from './described-resource.js';
 import type { ResourceNames } from './names.js';
 
-/** What the schemas of a resource depend on. */
 export interface Described {
   readonly resource: DescribedResource;
   readonly names: ResourceNames;
-  /** Of the resource of a relation. */
   nameOf(resource: DescribedResource): string;
   readonly narrow: Narrow;
 }
@@ -52,7 +50,6 @@ export const patchSchema = (described: Described): NamedSchema => ({
   schema: objectOf(bodyProperties(described, 'patch'), clearableObject),
 });
 
-/** An item of a batch of patches. */
 export function patchItemSchema(described: Described): NamedSchema {
   const { id } = described.resource.schema;
   const properties = bodyProperties(described, 'patch').filter(({ path }) => path.join('.') !== id.name);

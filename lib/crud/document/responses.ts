@@ -6,7 +6,6 @@ import type { DescribedResource } from './described-resource.js';
 
 const COUNT = { type: 'integer', minimum: 0 };
 
-/** Of a paged list. */
 export const PAGINATION: NamedSchema = {
   name: 'Pagination',
   schema: {
@@ -55,7 +54,6 @@ export function listMetadata({ list, options }: DescribedResource): JsonSchema |
 export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefined =>
   list.includable.size > 0 ? openObject({ truncated }, []) : undefined;
 
-/** `data` of an aggregation. */
 export function aggregateRow({ aggregatable }: DescribedResource): JsonSchema {
   const of = (kind: 'value' | 'number'): JsonSchema => {
     const properties = aggregatable.map(({ name, type }) => [
@@ -83,13 +81,11 @@ export const batchResult = (data: JsonSchema): JsonSchema => ({
 export const exists = openObject({ exists: { type: 'boolean' } });
 export const counted = openObject({ count: COUNT });
 
-/** Whether answers have an `ETag`. */
 export const hasVersion = ({ schema, fieldPermissions }: DescribedResource): boolean =>
   schema.fields.some(
     (field) => field.column.isVersion && field.readable && fieldPermissions.get(field)?.read !== 'never',
   );
 
-/** What an answer with one whole record has. */
 export const recordHeaders = (resource: DescribedResource): Readonly<Record<string, string>> =>
   hasVersion(resource) ? { ETag: 'The version of the record.' } : {};
 

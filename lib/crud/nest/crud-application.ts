@@ -24,7 +24,6 @@ type Container = Pick<ModuleRef, 'get'>;
 export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
 
-/** Those that run in a transaction. */
 const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
 /** A resource, and the repository of its controller; `undefined` where it differs between requests. */

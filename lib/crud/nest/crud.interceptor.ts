@@ -28,7 +28,6 @@ const interceptor = (isCreation: boolean): NestInterceptor => ({
 });
 
 export const contextInterceptor = interceptor(false);
-/** For routes that create records. */
 export const locationInterceptor = interceptor(true);
 
 /** Sets status, `Location`, `ETag` and `X-Total-Count`, and answers `If-None-Match` with 304. @returns the body */

@@ -42,7 +42,6 @@ import { isCreation, serves } from './routes.js';
 
 const REPEATABLE = OPERATION_NAMES.filter((name) => 'isRepeatable' in OPERATIONS[name]);
 
-/** The interceptor of resources with `enableIdempotency`. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   /** In this process. A request in another process waits in the database for the transaction of the first one. */

@@ -145,7 +145,6 @@ const hasVersion = (entity: Type): boolean => {
   );
 };
 
-/** From the class itself up to the generated one, which is the last. */
 export function prototypesOf(controller: CrudControllerClass): object[] {
   const parent = Object.getPrototypeOf(controller) as CrudControllerClass;
   return [controller.prototype as object, ...(isGeneratedClass(controller) ? [] : prototypesOf(parent))];

@@ -2,7 +2,6 @@ import { envelope, type Envelope } from '../declare/envelope.js';
 import type { Task } from '../plan/caller-view.js';
 import { etagOf } from '../rows/record-version.js';
 
-/** The answer that is one whole record, with its `ETag`. */
 export function answerRecord<T extends object>({ call, view }: Task<T>, message: string, record: T): Envelope<unknown> {
   const { version } = view;
   if (version) call.state?.answers.set(record, { etag: etagOf(record, version) });

@@ -23,7 +23,6 @@ import type { Plan } from './plan.js';
 import type { PartName } from './resource.js';
 import type { CallerView, Variant } from './variant.js';
 
-/** An operation of a resource, in a call. */
 export interface Task<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
@@ -31,7 +30,6 @@ export interface Task<T extends object = object> {
   readonly view: CallerView;
 }
 
-/** What one part adds. */
 interface Addition {
   readonly conditions?: readonly Condition[];
   readonly isScoped?: boolean;

@@ -15,7 +15,6 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly store: RecordStore<T>;
   /** What varies with the caller beside roles. A resource without parts awaits its statements and nothing else. */
   readonly parts: readonly PartName[];
-  /** What depends on the caller's roles. */
   variantFor(request: HttpRequest | undefined): Variant;
   /** The resources of the relations that requests follow, by path such as `comments.author`. */
   readonly relations: ReadonlyMap<string, Plan>;

@@ -28,11 +28,8 @@ export interface Resource<T extends object> {
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   readonly database: Database;
-  /** The `@DeleteDateColumn`. */
   readonly deletion: Field | undefined;
-  /** What the query strings of lists may name. */
   readonly list: ListParameters;
-  /** The fields that the parameters of its endpoint name. */
   readonly pathParameters: ReadonlyMap<string, Field>;
   readonly scope: ScopeFunction<T> | undefined;
   readonly owner: Ownership | undefined;
@@ -41,7 +38,6 @@ export interface Resource<T extends object> {
   readonly listWithDeleted: ListParameters;
   /** What `aggregate` may name, where the caller may read it. */
   readonly aggregatable: readonly Field[];
-  /** Of `searchIndex`, where the database has such indexes. */
   readonly searchIndex: SearchIndex | undefined;
 }
 
@@ -173,7 +169,6 @@ function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSourc
 
 type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
 
-/** Options that work on a column of the entity. */
 function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, versionColumn }: EntityMetadata): void {
   const { enableRestore, deletedRoles, requireIfMatch } = options;
   const needs: readonly Need[] = [

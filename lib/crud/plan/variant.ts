@@ -16,9 +16,7 @@ import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 
 export interface Variant {
-  /** Whether `deleted` and `purge` may be sent. */
   readonly choosesDeleted: boolean;
-  /** Whether the option `owner` binds the caller. */
   readonly isOwnerBound: boolean;
   /** The caller's view, without the parts that vary, by the choice of deleted records. */
   readonly views: Readonly<Record<Deleted, CallerView>>;
@@ -26,7 +24,6 @@ export interface Variant {
 
 /** What the caller of one operation may see and change. */
 export interface CallerView {
-  /** What the caller may name in a query string. */
   readonly list: ListParameters;
   readonly permissions: Permissions;
   /** The version of a record, where the caller may read it. */

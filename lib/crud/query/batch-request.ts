@@ -10,9 +10,7 @@ import type { ListQuery } from '../declare/envelope.js';
 
 /** One record of a batch that changes or deletes records. */
 export interface BatchTarget {
-  /** As the entity holds it. */
   readonly key: unknown;
-  /** For messages. */
   readonly id: string;
 }
 

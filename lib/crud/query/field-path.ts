@@ -11,7 +11,6 @@ export interface FieldPath {
   readonly field: Field;
 }
 
-/** Describes an entity, once for each data source. */
 export type Describe = (metadata: EntityMetadata) => EntityDescription;
 
 /** `undefined` where the entity has no such field or relation. */
@@ -29,7 +28,6 @@ export function findFieldPath(name: string, metadata: EntityMetadata, describe: 
   return undefined;
 }
 
-/** The field of a `@DeleteDateColumn`. */
 export const deletionOf = ({ fields }: EntityDescription): Field | undefined =>
   fields.find(({ column }) => column.isDeleteDate);
 

@@ -19,7 +19,6 @@ const GROUPS: readonly string[] = ['and', 'or', 'not'];
 export const isGroupName = (name: string): boolean => GROUPS.includes(name);
 export const isFilter = (parameter: string): boolean => parameter === PREFIX || parameter.startsWith(`${PREFIX}[`);
 
-/** The conditions below one group, which all hold. */
 interface Group {
   readonly conditions: Condition[];
   readonly members: Map<string, Group>;
@@ -161,6 +160,5 @@ type Read = { readonly value: unknown } | { readonly expected: string };
 const readFilterText = (text: string): Read =>
   text.includes('\0') || !text.isWellFormed() ? { expected: 'text without the character NUL' } : { value: text };
 
-/** Of a related record, where the path leads to one. */
 const through = ({ relations }: FieldPath, condition: Condition): Condition =>
   relations.reduceRight<Condition>((part, relation) => ({ kind: 'related', relation, part }), condition);

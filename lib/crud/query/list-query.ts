@@ -21,7 +21,6 @@ export interface ListRequest extends RecordRequest, PageRequest {
   readonly sort: readonly SortKey[];
 }
 
-/** What the query strings of a resource may ask for. */
 export interface ListParameters extends RecordParameters {
   readonly id: Field;
   readonly paged: Paging;
@@ -30,7 +29,6 @@ export interface ListParameters extends RecordParameters {
   readonly filterable: ReadonlyMap<string, FieldPath>;
   readonly sortable: ReadonlyMap<string, Field>;
   readonly defaultSort: readonly SortKey[];
-  /** Whether `deleted` may be sent. */
   readonly choosesDeleted: boolean;
   /** SQLite's table of the search index. */
   readonly searchTable?: string;
@@ -45,13 +43,11 @@ const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 /** What decides which parameters a query string may have. */
 type Choices = Pick<ListParameters, 'paged' | 'sortable' | 'filterable' | 'choosesDeleted' | 'includable'>;
 
-/** The parameters that choose records. */
 export const conditionParameters = (list: Choices): string[] => [
   ...(list.filterable.size > 0 ? ['filter'] : []),
   ...(list.choosesDeleted ? ['deleted'] : []),
 ];
 
-/** Those of conditions, after `sort`. */
 const selectionParameters = (list: Choices): string[] => [
   ...(list.sortable.size > 0 ? ['sort'] : []),
   ...conditionParameters(list),

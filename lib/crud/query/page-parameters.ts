@@ -11,12 +11,10 @@ export interface Page {
 
 export interface CursorPage {
   readonly size: number;
-  /** As sent; `undefined` for the first page. */
   readonly after: string | undefined;
 }
 
 export const COUNTS = ['exact', 'estimated', 'none'] as const;
-/** How the total of numbered pages is found. */
 export type CountMode = (typeof COUNTS)[number];
 
 export interface PageRequest {

@@ -2,7 +2,6 @@ import { BadRequestException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import type { FieldError } from '../../http/failure.js';
 
-/** The wrong parameters of a query string. */
 export class QueryErrors {
   private readonly found: FieldError[] = [];
   private readonly listed = new Set<string>();

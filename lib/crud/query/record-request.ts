@@ -4,7 +4,6 @@ import type { Relation } from '../sql/condition.js';
 import { QueryParameters, relationOf } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
-/** A relation that clients may include. */
 export interface Includable {
   /** Such as `comments.author`. */
   readonly path: string;
@@ -23,7 +22,6 @@ export interface LinkedIds {
 }
 
 export interface RecordRequest {
-  /** In the order of the entity. */
   readonly fields: readonly Field[];
   readonly linked: readonly LinkedIds[];
   readonly includes: readonly IncludeRequest[];

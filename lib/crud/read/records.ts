@@ -14,7 +14,6 @@ import type { RowLock } from '../store/record-access.js';
 import { addRelations } from './related-records.js';
 import { run } from './statements.js';
 
-/** How a record is read. */
 export interface Reading {
   /** Everything that the caller may read, where it is absent. */
   readonly request?: RecordRequest;
@@ -59,7 +58,6 @@ export async function find<T extends object>(
   return record;
 }
 
-/** Without its relations. */
 export function findColumns<T extends object>(
   task: Task<T>,
   key: unknown,
@@ -97,10 +95,8 @@ export async function findAll<T extends object>(
   return keys.map((key) => byKey.get(identityOf(id.type.write(key))));
 }
 
-/** A record, as a request names it. */
 export interface Named {
   readonly key: unknown;
-  /** As sent, for messages. */
   readonly id: string;
 }
 
@@ -110,9 +106,7 @@ export const missing = ({ schema }: Plan, id: string): NotFoundException =>
 export const exists = ({ plan, call }: Task, condition: Condition): Promise<boolean> =>
   run(plan, call, (within) => plan.store.reader.exists(within, condition));
 
-/** The record that an operation changes. */
 export interface Target extends Named {
-  /** Checked in this order. */
   readonly preconditions: readonly WritePrecondition[];
 }
 
@@ -127,7 +121,6 @@ export function targetOf({ plan, call, operation, view }: Task, { key, id }: Nam
 export const changeable = (task: Task, { key, preconditions }: Target): Condition =>
   and(withId(task, key), ...preconditions.map(({ condition }) => condition));
 
-/** Why no record was changed. */
 export async function refusalOf(task: Task, { key, id, preconditions }: Target): Promise<Error> {
   const visible = withId(task, key);
   if (!(await exists(task, visible))) return missing(task.plan, id);

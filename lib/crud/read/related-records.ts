@@ -11,7 +11,6 @@ import { setAtPath, setOwn, valueAt } from '../store/entity-values.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
 import { run } from './statements.js';
 
-/** The resource of a relation. */
 export function relatedPlan(plan: Plan, path: string): Plan {
   const related = plan.relations.get(path);
   if (!related) throw new TypeError(`${plan.schema.name} has no relation ${path} for its clients`);
@@ -44,7 +43,6 @@ export async function restrict(plan: Plan, call: Call, condition: Condition, pre
 /** How many related records an answer includes, counted with repeats. */
 const MAX_INCLUDED = 5_000;
 
-/** What the includes of an answer have in common. */
 class Inclusion {
   /** The paths of relations of which some records were left out. */
   readonly truncated = new Set<string>();
@@ -120,7 +118,6 @@ async function addIncluded(records: readonly object[], include: IncludeRequest, 
 
 interface Followed {
   readonly records: readonly object[];
-  /** The key of the records. */
   readonly id: Field;
   readonly path: string;
   readonly relation: Relation;

@@ -9,9 +9,7 @@ export interface Ownership {
   readonly field: Field;
   /** The claim that the column holds; `id` is that of the user. */
   readonly claim: string;
-  /** Whether others do not see the record either. */
   readonly reads: boolean;
-  /** Roles that it does not bind. */
   readonly except: readonly string[];
 }
 

@@ -22,7 +22,6 @@ interface Versioned {
   readonly version: Field | undefined;
 }
 
-/** Parses `If-Match` into preconditions. */
 export function versionPreconditions(
   request: HttpRequest | undefined,
   { name, requireIfMatch, version }: Versioned,

@@ -39,7 +39,6 @@ function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadat
   return and(...parts);
 }
 
-/** A related record, its key, or a condition on it. */
 function conditionOfRelation(
   relation: Relation,
   value: unknown,

@@ -11,7 +11,6 @@ import { comparable, dialectOf, type Bound, escapePath } from './dialect.js';
 import { inverseKey, isIndexed } from './foreign-keys.js';
 import { OPERATORS } from './operators.js';
 
-/** The alias of the resource's table in every SELECT. */
 export const RECORD = 'record';
 
 /** The prefix of every parameter's name. It is random, because the query builder replaces it in any name that contains it. */

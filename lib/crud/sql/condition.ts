@@ -13,7 +13,6 @@ export type Condition =
   | Comparison
   /** True unless its part is true: also where the part is NULL. */
   | { readonly kind: 'unless'; readonly part: Condition }
-  /** At least one related record matches. */
   | { readonly kind: 'related'; readonly relation: Relation; readonly part: Condition }
   | RawCondition
   /** Only on SQLite: some column of the search index contains the text, in letters of any case. */
@@ -29,7 +28,6 @@ export interface Comparison {
   readonly kind: 'compare';
   readonly field: Field;
   readonly operator: OperatorName;
-  /** As the entity holds them. */
   readonly values: readonly unknown[];
 }
 

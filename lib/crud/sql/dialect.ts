@@ -16,11 +16,8 @@ export interface Bound {
   readonly to: string;
 }
 
-/** A column in SQL. */
 interface ColumnSql {
-  /** As the database holds it. */
   readonly name: string;
-  /** As it sorts and compares. */
   readonly ordered: string;
 }
 
@@ -68,7 +65,6 @@ interface Dialect extends TextTests {
   asText(ordered: string): string;
   /** A UUID that groups and sorts. */
   uuid(column: string): string;
-  /** Of booleans, which are all equal in a group. */
   sameBoolean(column: string): string;
   /** Digits that `readSum` reads. */
   sum(column: string, field: Field): string;

@@ -7,7 +7,6 @@ import { and, compare, EVERYTHING, type Condition, type SortKey } from './condit
 /** The exact values of a record's sort keys, in their order. */
 export type Position = readonly (string | number | null)[];
 
-/** Some adjacent records of the list. */
 export interface Block {
   readonly condition: Condition;
   /** Without the keys that are equal in the whole block. */

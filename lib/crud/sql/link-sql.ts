@@ -5,15 +5,11 @@ import { compare, type Condition, type Relation } from './condition.js';
 import { boundValues, columnSql, conditionSql, joinsOf } from './condition-sql.js';
 import { escapePath, comparable, dialectOf } from './dialect.js';
 
-/** The related records of given owners. */
 export interface LinkSelection {
   readonly relation: Relation;
-  /** The key of the owners. */
   readonly owner: Field;
   readonly keys: readonly unknown[];
-  /** The key of the related records. */
   readonly related: Field;
-  /** On the related records. */
   readonly condition: Condition;
   /** At most so many for each owner. */
   readonly limit?: number | undefined;

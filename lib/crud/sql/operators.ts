@@ -3,7 +3,6 @@ import type { Comparison } from '../../entities/value-types.js';
 import type { Bound, Comparable } from './dialect.js';
 
 export interface Operator {
-  /** How many values it takes. */
   readonly arity: 'one' | 'two' | 'list' | 'none';
   readonly takes: readonly Comparison[];
   /** Not for clients: `isNull` of a filter, or a scope, stands for it. */

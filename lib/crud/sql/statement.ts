@@ -5,7 +5,6 @@ export type RawRow = Readonly<Record<string, unknown>>;
 
 export interface StatementResult {
   readonly rows: readonly RawRow[];
-  /** Rows that were changed. */
   readonly affected: number;
   /** The key of a new row, on databases without `RETURNING`. */
   readonly insertedKey: unknown;

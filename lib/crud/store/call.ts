@@ -8,10 +8,8 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
 
-/** A request that is being handled. */
 export interface RequestState {
   readonly request: HttpRequest;
-  /** The method that serves it. */
   readonly handler: object;
   /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
   readonly answers: Map<unknown, AnswerFacts>;
@@ -34,16 +32,13 @@ export const factsOf = ({ answers }: Pick<RequestState, 'answers'>, answer: unkn
 /** @param options of the resource that is written @returns `undefined` for other writes than that of the request */
 export type IdempotencyOf = (options: object) => TransactionSteps | undefined;
 
-/** What else belongs to a transaction. */
 export interface TransactionSteps {
-  /** Before the work. */
   begin(manager: EntityManager): Promise<void>;
   /** @param result of the work */
   beforeCommit(manager: EntityManager, result: unknown): Promise<void>;
   afterCommit(): void;
 }
 
-/** The transaction of generated operations. */
 interface OperationTransaction extends Transaction {
   /** Run after the commit, in this order. */
   readonly afterCommit: (() => Promise<void>)[];
@@ -63,7 +58,6 @@ export interface Call {
 /** Runs code of the application: what it calls belongs to the call. */
 export const runWithin = <R>(call: Call, work: () => R): R => contexts.run(call, work);
 
-/** Begins a call for a request. */
 export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,

@@ -86,7 +86,6 @@ export function assertReadable(given: object, entity: Type): void {
   throw new InvalidOptionError(`The repository of ${entity.name}`, 'one that reads by its query builder', got, advice);
 }
 
-/** The listener or subscriber that an operation must call. */
 export function hookNotCompiled(
   access: StoreOperation,
   metadata: EntityMetadata,
@@ -101,7 +100,6 @@ export function hookNotCompiled(
   return subscriber && `the subscriber ${subscriber.constructor.name}`;
 }
 
-/** What keeps every access from being compiled. */
 export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
   const { type } = dataSource.options;
   if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
@@ -125,7 +123,6 @@ const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
 const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-/** As TypeORM's broadcaster decides. */
 function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
   const listened = subscriber.listenTo?.();
   if (listened === undefined || listened === null || listened === Object || listened === target) return true;

@@ -90,7 +90,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return inserted;
   }
 
-  /** By one statement. */
   private async insertTogether(
     call: Call,
     rows: readonly NewRow<T>[],

@@ -38,7 +38,6 @@ export function compileProjection<T extends ObjectLiteral>(
     return value == null ? null : field.type.write(value);
   };
   return {
-    /** As clients see it. */
     valueOf,
     /** Adds what an entity does not hold: references, and values that the driver would change. */
     select(query: SelectQueryBuilder<T>): void {

@@ -29,7 +29,6 @@ export function selectKeys<T extends ObjectLiteral>(
   return query.addSelect(asRead(owner, column('owner')), OWNER).addSelect(asRead(related, column('related')), RELATED);
 }
 
-/** The keys of a row as clients see them. */
 export const linkedKeys = ({ owner, related }: LinkSelection, dataSource: DataSource) => ({
   owner: (row: RawRow): unknown => keyIn(row[OWNER], owner, dataSource),
   related: (row: RawRow): unknown => keyIn(row[RELATED], related, dataSource),

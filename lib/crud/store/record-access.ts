@@ -9,17 +9,14 @@ import type { Position } from '../sql/keyset.js';
 import type { LinkSelection } from '../sql/link-sql.js';
 import type { Call } from './call.js';
 
-/** What reading and writing needs to know of a resource. */
 export interface StoredResource<T extends object = object> {
   readonly options: { readonly entity: Type<T> };
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
 }
 
-/** Which records a statement reads, and what of them. */
 export interface Selection {
   readonly condition: Condition;
-  /** In the order of the entity. */
   readonly fields: readonly Field[];
   readonly sort: readonly SortKey[];
   readonly lock?: RowLock | undefined;
@@ -28,7 +25,6 @@ export interface Selection {
 
 /** Locks the rows until the end of the transaction, where one runs and the database has such locks. */
 export type RowLock = 'for update';
-/** A record of a sorted list, and its place there. */
 export interface PositionedRecord<T> {
   readonly record: T;
   readonly position: Position;
@@ -36,7 +32,6 @@ export interface PositionedRecord<T> {
 
 /** A related record of an owner. One that several owners have comes once for each. */
 export interface LinkedRecord<T> {
-  /** The owner's key as clients see it. */
   readonly owner: unknown;
   readonly record: T;
 }
@@ -61,7 +56,6 @@ export interface RecordReader<T> {
   ): Promise<PositionedRecord<T>[]>;
   /** For a condition that at most one record matches. */
   findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined>;
-  /** In the order of the related records' key. */
   findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
   count(call: Call, condition: Condition): Promise<number>;
   /** The planner's figure; `undefined` where the database gives none. */

@@ -77,7 +77,6 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return { records: loaded.map(record), rows };
   }
 
-  /** The entity of each row. */
   private async entitiesOf(
     call: Call,
     entities: readonly T[],

@@ -30,7 +30,6 @@ export function compileRow<T extends object>(
       for (const { field, alias } of selected) selectRaw(query, field, alias);
       return query;
     },
-    /** The same for `RETURNING`. */
     returned: selected.map(({ field, alias }) => {
       const column = asRead(field, dataSource.driver.escape(field.column.databaseName));
       return `${column} AS ${dataSource.driver.escape(alias)}`;
@@ -57,7 +56,6 @@ export function nullIfMalformed(error: unknown, { entityMetadata, databaseName }
   return null;
 }
 
-/** From a value of the driver to the one that clients see. */
 export function compileRead({ column, type, reference, textRead }: Field, { driver }: DataSource) {
   // Values that no entity holds are not hydrated by the repository either.
   const hydrate = reference ? unchanged : (raw: unknown): unknown => driver.prepareHydratedValue(raw, column);

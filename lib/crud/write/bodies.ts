@@ -40,12 +40,9 @@ export interface Sent extends CheckResult {
   readonly idErrors: readonly FieldError[];
 }
 
-/** What a write sets. */
 export interface Change<T> {
   readonly kind: BodyKind;
-  /** What a client has sent of the values. */
   readonly sent: Values;
-  /** For the values. */
   readonly entity: T;
   readonly values: Values;
   readonly ids: SentIds;

@@ -18,7 +18,6 @@ const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
-/** As clients see it. */
 const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.id.type.write(key) as IdOf<T>;
 
 /** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */

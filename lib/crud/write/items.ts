@@ -5,12 +5,10 @@ import type { BatchResult } from '../declare/envelope.js';
 import type { Plan } from '../plan/plan.js';
 import { managerOf, type Call } from '../store/call.js';
 
-/** The name of an item in errors. */
 export type NameItem = (index: number) => string;
 
 export const inBatch: NameItem = (index) => `items[${index}]`;
 
-/** For the only item of a write. */
 export const unnamed: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */

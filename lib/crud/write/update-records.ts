@@ -26,9 +26,7 @@ import { assertVisible, evaluateScopes } from './references.js';
 const MAX_ATTEMPTS = 100;
 
 export interface Update<T extends object> {
-  /** Of one view. */
   readonly targets: readonly Target[];
-  /** The body for each target. */
   readonly sent: readonly Sent[];
   readonly nameOf: NameItem;
   readonly hooks: GeneratedHooks<T>;
