@@ -41,7 +41,8 @@ export interface EntityDescription {
   readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
 
-const TREE = ['isTreeLevel', 'isMaterializedPath', 'isNestedSetLeft', 'isNestedSetRight'] as const;
+// TypeORM leaves the `@TreeLevelColumn` to the application.
+const TREE = ['isMaterializedPath', 'isNestedSetLeft', 'isNestedSetRight'] as const;
 const isInternal = (column: ColumnMetadata): boolean =>
   TREE.some((flag) => column[flag]) || (column.isVirtual && !column.relationMetadata);
 

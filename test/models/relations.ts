@@ -15,7 +15,6 @@ import {
   RelationId,
   Tree,
   TreeChildren,
-  TreeLevelColumn,
   TreeParent,
   Unique,
   ViewColumn,
@@ -146,7 +145,6 @@ class MenuItem {
 class Region {
   @PrimaryGeneratedColumn('uuid') id!: string;
   @Column() name!: string;
-  @TreeLevelColumn() level!: number;
   @TreeParent({ onDelete: 'CASCADE' }) parent!: Relation<Region> | null;
   @TreeChildren({ cascade: true }) children!: Relation<Region>[];
 }

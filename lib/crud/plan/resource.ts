@@ -4,8 +4,8 @@ import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
-import { isGenerated } from '../declare/operations.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import { isGenerated, type OperationName } from '../declare/operations.js';
 import { EXPECTED_KEY, KEY_ADVICE, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -13,6 +13,7 @@ import type { Ownership } from '../rows/owner.js';
 import type { ScopeFunction } from '../declare/scope.js';
 import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
 import type { Database } from '../store/database.js';
+import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
 import {
@@ -64,9 +65,9 @@ export function compileResource<T extends object>(
   const { dataSource } = database;
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
-  assertCreatable(options);
   assertColumns(options, metadata);
   assertKeysAreStored(options, dataSource);
+  assertOperations(options, metadata, parentFieldOf(database.describe(metadata)));
   return describeResource(options, database, findProvider);
 }
 
@@ -149,14 +150,33 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
   }
 }
 
-/** Records of some classes, such as users, are not created by generated operations. */
-function assertCreatable(options: ResolvedCrudOptions): void {
+type Refused = readonly [isRefused: boolean, operations: readonly OperationName[], instead: string, reason: string];
+
+/** Records of some classes, such as users, are not created by generated operations, and TypeORM cannot keep every tree. */
+function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata, parent: Field | undefined): void {
   const guard = guardOf(options.entity);
-  const created = (['create', 'createMany'] as const).find((name) => isGenerated(name, options));
-  if (!guard || !created) return;
-  const got = options.operations ? `an array with ${created}` : 'none, which means every operation';
-  const advice = `set for example ["findAll", "findById", "patch"]: ${guard.creation}`;
-  refuseOption(options, 'operations', 'an array without create and createMany', got, advice);
+  const { name = '', column } = parent ?? {};
+  const { write } = options.fieldPermissions[name as never] ?? {};
+  const moves = ['update', 'patch', 'patchMany'] as const;
+  const isLevelled = metadata.treeType === 'closure-table' && metadata.treeLevelColumn !== undefined;
+  const isMoving = metadata.treeType === 'nested-set' && write !== 'once' && write !== 'never';
+  const isRemoving = metadata.deleteDateColumn === undefined || options.deletedRoles.length > 0;
+  const isLosing = isRemoving && (column?.relationMetadata?.onDelete?.startsWith('SET ') ?? false);
+  const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
+  const refused: readonly Refused[] = [
+    [guard !== undefined, ['create', 'createMany'], 'patch', guard?.creation ?? ''],
+    [isLevelled, ['create', 'createMany', ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
+    [isMoving, moves, 'create', `TypeORM cannot move nodes of a nested set; ${once}`],
+    [isLosing, ['delete', 'deleteMany'], 'patch', 'TypeORM loses nodes below deleted ones; or change `onDelete`'],
+  ];
+  for (const [isRefused, operations, instead, reason] of refused) {
+    const found = operations.filter((each) => isRefused && isGenerated(each, options));
+    if (found.length === 0) continue;
+    const expected = `an array without ${operations.slice(0, -1).join(', ')} and ${operations.at(-1)}`;
+    const got = options.operations ? `an array with ${found.join(', ')}` : 'none, which means every operation';
+    const advice = `set for example ["findAll", "findById", "${instead}"]: ${reason}`;
+    refuseOption(options, 'operations', expected, got, advice);
+  }
 }
 
 function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSource): void {

@@ -14,9 +14,8 @@ import {
 } from '../sql/statement.js';
 import { managerOf, type Call } from './call.js';
 import { joinLinks } from './linked-rows.js';
-import { selectPosition } from './positions.js';
 import { addCondition, addLock, addSort } from './query-parts.js';
-import { Reader, type Read } from './reader.js';
+import { Reader, selectPosition, type Read } from './reader.js';
 import type { Selection } from './record-access.js';
 import { compileRow } from './row-projection.js';
 
@@ -93,22 +92,13 @@ export class CompiledReader<T extends object> extends Reader<T> {
   }
 }
 
-const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection, fields: readonly Field[]): string =>
-  [
-    `${relation.entityMetadata.tablePath}.${relation.propertyPath}`,
-    keys.length,
-    limit ?? 'all',
-    most ?? 'all',
-    fields.map(({ name }) => name).join(),
-    shapeOf(condition),
-  ].join(' ');
+const namesOf = (fields: readonly Field[]): string => fields.map(({ name }) => name).join();
 
-const shapeOfSelection = ({ condition, fields, sort, range, lock }: Selection, keys: readonly Field[]): string =>
-  [
-    fields.map(({ name }) => name).join(),
-    sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join(),
-    keys.map(({ name }) => name).join(),
-    range ? 'range' : 'all',
-    lock ?? '',
-    shapeOf(condition),
-  ].join(' ');
+const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection, fields: readonly Field[]): string =>
+  `${relation.entityMetadata.tablePath}.${relation.propertyPath} ${keys.length} ${limit} ${most} ${namesOf(fields)} ${shapeOf(condition)}`;
+
+const shapeOfSelection = (selection: Selection, keys: readonly Field[]): string => {
+  const { condition, fields, sort, range, lock } = selection;
+  const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
+  return `${namesOf(fields)} ${order} ${namesOf(keys)} ${!!range} ${lock} ${shapeOf(condition)}`;
+};

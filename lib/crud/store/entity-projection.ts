@@ -21,9 +21,8 @@ export function compileProjection<T extends ObjectLiteral>(
   prototype: object,
   { driver }: DataSource,
 ) {
-  const readable = schema.fields.filter((field) => field.readable);
   const aliases = new Map(
-    readable
+    schema.fields
       .filter((field) => field.reference || field.textRead || field === schema.id)
       .map((field, index) => [field, `extra${index}`]),
   );

@@ -17,16 +17,10 @@ export function joinLinks<T extends ObjectLiteral>(
   dataSource: DataSource,
 ): SelectQueryBuilder<T> {
   const on = linkCondition(links, query.escape(RECORD), dataSource);
-  query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters).limit(links.most);
-  return selectKeys(query, links);
-}
-
-export function selectKeys<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
-  { owner, related }: LinkSelection,
-): SelectQueryBuilder<T> {
   const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
-  return query.addSelect(asRead(owner, column('owner')), OWNER).addSelect(asRead(related, column('related')), RELATED);
+  query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters).limit(links.most);
+  query.addSelect(asRead(links.owner, column('owner')), OWNER);
+  return query.addSelect(asRead(links.related, column('related')), RELATED);
 }
 
 export const linkedKeys = ({ owner, related }: LinkSelection, dataSource: DataSource) => ({

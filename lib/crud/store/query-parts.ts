@@ -8,7 +8,6 @@ import {
   type ObjectLiteral,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { isSqlite } from '../../entities/database-family.js';
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
@@ -28,10 +27,6 @@ export function addCondition<T extends ObjectLiteral>(
   if (isEverything(condition)) return query;
   return query.andWhere(conditionSql(condition, query.escape(RECORD), dataSource), parameters);
 }
-
-/** The lock that a statement can ask for now. SQLite has none: there a transaction has the connection for itself. */
-export const activeLock = (call: Call, database: Database): RowLock | undefined =>
-  !isSqlite(database.dataSource) && managerOf(call, database) ? 'for update' : undefined;
 
 /** The same repository, in the transaction of the call. */
 export function inCurrentTransaction<T extends ObjectLiteral>(

@@ -1,19 +1,20 @@
 /** What both ways to read a resource have in common. */
-import type { DataSource, Repository, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import type { Condition } from '../sql/condition.js';
+import { and, type Condition } from '../sql/condition.js';
 import { boundValues, parametersOf, RECORD } from '../sql/condition-sql.js';
 import type { LinkSelection } from '../sql/link-sql.js';
+import { dialectOf } from '../sql/dialect.js';
+import { blocksAfter, type Position } from '../sql/keyset.js';
 import type { RawRow } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { estimateRows } from './estimate.js';
 import { linkedKeys } from './linked-rows.js';
-import { findInBlocks, positionOf } from './positions.js';
-import { activeLock, addCondition, inCurrentTransaction } from './query-parts.js';
+import { addCondition, inCurrentTransaction } from './query-parts.js';
 import type {
   LinkedRecord,
   PositionedRecord,
@@ -46,20 +47,30 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
   protected abstract read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<Read<T>>;
   protected abstract readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>>;
 
-  find(call: Call, selection: Selection): Promise<T[]> {
-    const lock = selection.lock && activeLock(call, this.database);
-    return this.read(call, { ...selection, lock }).then(({ records }) => records);
+  async find(call: Call, selection: Selection): Promise<T[]> {
+    // SQLite has no locks: there a transaction has the connection for itself.
+    const isLocking = !isSqlite(this.dataSource) && managerOf(call, this.database) !== undefined;
+    return (await this.read(call, { ...selection, lock: isLocking ? selection.lock : undefined })).records;
   }
 
   findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
     return this.find(call, { condition, fields, sort: [], lock }).then(([record]) => record);
   }
 
-  findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>): Promise<PositionedRecord<T>[]> {
-    return findInBlocks(list, limit, after, async (selection, keys) => {
-      const { records, rows } = await this.read(call, selection, keys);
-      return records.map((record, index) => ({ record, position: positionOf(rows[index] ?? {}, keys) }));
-    });
+  /** One statement for each block of the sort, until there are enough records. */
+  async findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>) {
+    const keys = list.sort.map(({ field }) => field);
+    const found: PositionedRecord<T>[] = [];
+    for (const { condition, sort } of blocksAfter(list.sort, after)) {
+      const range = { limit: limit - found.length, offset: 0 };
+      const block = { ...list, condition: and(list.condition, condition), sort, range };
+      const { records, rows } = await this.read(call, block, keys);
+      const positionOf = (row: RawRow = {}): Position =>
+        keys.map((_, place) => (row[positionAlias(place)] ?? null) as Position[number]);
+      found.push(...records.map((record, index) => ({ record, position: positionOf(rows[index]) })));
+      if (found.length >= limit) break;
+    }
+    return found;
   }
 
   async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
@@ -68,9 +79,21 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
   }
 
-  estimate(call: Call, condition: Condition): Promise<number | undefined> {
+  async estimate(call: Call, condition: Condition): Promise<number | undefined> {
+    const { dataSource } = this;
+    const [sql, parameters] = this.matching(call, condition).select('1', 'found').getQueryAndParameters();
     const runner = managerOf(call, this.database)?.queryRunner;
-    return estimateRows(this.matching(call, condition), this.dataSource, runner);
+    const explain = (prefix: string): Promise<unknown> => dataSource.query(`${prefix} ${sql}`, parameters, runner);
+    if (isPostgres(dataSource)) {
+      const [row] = (await explain('EXPLAIN (FORMAT JSON)')) as {
+        'QUERY PLAN': { Plan: { 'Plan Rows': unknown } }[];
+      }[];
+      return figureOf(row?.['QUERY PLAN'][0]?.Plan['Plan Rows']);
+    }
+    if (!isMysql(dataSource)) return undefined;
+    const [row] = (await explain('EXPLAIN')) as { readonly rows: unknown; readonly filtered?: unknown }[];
+    const share = Number(row?.filtered ?? 100) / 100;
+    return figureOf(Math.round(Number(row?.rows ?? Number.NaN) * share));
   }
 
   aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
@@ -85,5 +108,25 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
   protected matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
     const query = inCurrentTransaction(call, this.repository, this.database).createQueryBuilder(RECORD).cache(false);
     return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
+  }
+}
+
+function figureOf(rows: unknown): number | undefined {
+  const figure = Number(rows ?? Number.NaN);
+  return Number.isSafeInteger(figure) && figure >= 0 ? figure : undefined;
+}
+
+const positionAlias = (place: number): string => `key${place}`;
+
+/** Selects the values of the sort, which make the position of a row. */
+export function selectPosition<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  keys: readonly Field[],
+  dataSource: DataSource,
+): void {
+  const dialect = dialectOf(dataSource);
+  for (const [place, field] of keys.entries()) {
+    const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
+    query.addSelect(dialect.exactText(name, field), positionAlias(place));
   }
 }

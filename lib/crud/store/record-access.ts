@@ -20,7 +20,7 @@ export interface Selection {
   readonly fields: readonly Field[];
   readonly sort: readonly SortKey[];
   readonly lock?: RowLock | undefined;
-  readonly range?: Range;
+  readonly range?: { readonly limit: number; readonly offset: number };
 }
 
 /** Locks the rows until the end of the transaction, where one runs and the database has such locks. */
@@ -34,11 +34,6 @@ export interface PositionedRecord<T> {
 export interface LinkedRecord<T> {
   readonly owner: unknown;
   readonly record: T;
-}
-
-export interface Range {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Records have the selected fields and nothing else; their prototype is the entity's. */

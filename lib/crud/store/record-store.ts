@@ -13,6 +13,7 @@ import type { Database } from './database.js';
 import type { RecordReader, RecordWriter, StoredResource } from './record-access.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
+import { parentFieldOf, TreeWriter } from './tree-writer.js';
 
 export type WriteOperation = Exclude<StoreOperation, 'read'>;
 
@@ -35,24 +36,19 @@ export function createStore<T extends object>(
   database: Database,
 ): RecordStore<T> {
   assertReadable(repository, resource.options.entity);
-  const { metadata } = resource;
   const { dataSource } = database;
   const isOwn = repository !== dataSource.getRepository(resource.options.entity);
   const isHooked = (operation: StoreOperation): boolean =>
-    isOwn || hookNotCompiled(operation, metadata, dataSource) !== undefined;
+    isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
   const hooked = new Set(STORE_OPERATIONS.filter(isHooked));
-  const listened = featureNotCompiled(metadata, dataSource) === undefined ? hooked : new Set(STORE_OPERATIONS);
+  const listened = featureNotCompiled(resource.metadata, dataSource) === undefined ? hooked : new Set(STORE_OPERATIONS);
   const reader = listened.has('read')
     ? new RepositoryReader(resource, repository, database)
     : new CompiledReader(resource, repository, database);
   const compiled = new CompiledWriter(resource, database);
-  const through = new RepositoryWriter(resource, reader, repository, database);
-  const writerOf = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);
-  const writers = {
-    create: writerOf('create'),
-    update: writerOf('update'),
-    delete: writerOf('delete'),
-    restore: writerOf('restore'),
-  };
+  const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
+  const through = new Through(resource, reader, repository, database);
+  const pick = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);
+  const writers = { create: pick('create'), update: pick('update'), delete: pick('delete'), restore: pick('restore') };
   return Object.freeze({ reader, writers, hooked, listened });
 }

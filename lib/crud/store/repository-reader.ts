@@ -10,9 +10,8 @@ import type { Call } from './call.js';
 import type { Database } from './database.js';
 import { compileProjection } from './entity-projection.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
-import { selectPosition } from './positions.js';
 import { addLock, addSort } from './query-parts.js';
-import { Reader, type Read } from './reader.js';
+import { Reader, selectPosition, type Read } from './reader.js';
 import { nullIfMalformed } from './row-projection.js';
 import type { Selection, StoredResource } from './record-access.js';
 

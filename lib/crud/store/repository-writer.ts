@@ -16,13 +16,13 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
 
   constructor(
-    private readonly resource: StoredResource<T>,
-    private readonly reader: RecordReader<T>,
+    protected readonly resource: StoredResource<T>,
+    protected readonly reader: RecordReader<T>,
     private readonly repository: Repository<T>,
-    private readonly database: Database,
+    protected readonly database: Database,
   ) {}
 
-  private methods(call: Call): Repository<T> {
+  protected methods(call: Call): Repository<T> {
     return inCurrentTransaction(call, this.repository, this.database);
   }
 
@@ -32,10 +32,16 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       const { id } = this.resource.schema;
       // A constant that the class gives every new entity is no key.
       if (id.insertable && !values.has(id)) setOwn(entity, id.property, undefined);
-      const { identifiers } = await this.methods(call).insert(fill(entity, this.storable(values)) as never);
-      inserted.push({ key: await this.exactKey(call, id.column.getEntityValue(identifiers[0] ?? {})) });
+      const stored = await this.insertEntity(call, fill(entity, this.storable(values)), values);
+      inserted.push({ key: await this.exactKey(call, id.column.getEntityValue(stored)) });
     }
     return inserted;
+  }
+
+  /** @returns an object with the key */
+  protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
+    const { identifiers } = await this.methods(call).insert(entity as never);
+    return identifiers[0] ?? {};
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
@@ -48,7 +54,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
+    // TypeORM closes the gap that a node leaves in a nested set.
+    const isInSet = !isSoft && this.resource.metadata.treeType === 'nested-set';
+    if (isInSet || this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
       const entity = await this.entityOf(call, key, condition);
       const options = { transaction: false };
       if (!entity) return false;

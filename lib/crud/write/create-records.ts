@@ -44,9 +44,10 @@ export async function createRecords<T extends object, R>(
   };
   const idempotency = call.state?.idempotency?.(plan.options);
   const mayReplaceKey = plan.store.listened.has('create') && changes.some(({ values }) => values.has(plan.schema.id));
-  const hasConditions = view.isScoped || view.fixed.size > 0 || mayReplaceKey;
+  const isTree = plan.metadata.treeType !== undefined;
+  const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
   const isSingleStatement =
-    changes.length === 1 && !hasConditions && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
+    changes.length === 1 && !isConditional && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
   return isSingleStatement
     ? create(task)
     : transacted(task, writeOf(task, 'create', changes, hooks.beforeCreate), create, idempotency);
