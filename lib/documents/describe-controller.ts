@@ -55,7 +55,6 @@ export function describeController(
   }
 }
 
-/** A class with the name and the schema. */
 function modelOf({ ApiSchema }: Swagger, { name, schema }: NamedSchema): Type {
   class Model {
     readonly document = name;
@@ -65,7 +64,6 @@ function modelOf({ ApiSchema }: Swagger, { name, schema }: NamedSchema): Type {
   return Model;
 }
 
-/** A function with the decorators of an operation. */
 function decorated(swagger: Swagger, operation: OperationDocument): object {
   const { operationId, summary, description, parameters, body, responses } = operation;
   const method = (): void => undefined;

@@ -8,7 +8,6 @@ export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123']
 
 const fieldError = openObject({ field: TEXT, message: TEXT });
 
-/** The failure of a generated operation. */
 export const FAILURE: NamedSchema = {
   name: 'FailureEnvelope',
   schema: openObject(
@@ -23,7 +22,6 @@ export const FAILURE: NamedSchema = {
   ),
 };
 
-/** The failure of an endpoint of authentication. */
 export const AUTH_FAILURE: NamedSchema = {
   name: 'AuthFailure',
   schema: openObject({ success: FAILED, message: TEXT }),

@@ -1,7 +1,6 @@
 /** How the package describes one operation for an OpenAPI 3.1 document, without a library for such documents. */
 import type { JsonSchema } from '../entities/json-schema.js';
 
-/** A schema that others refer to by its name. */
 export interface NamedSchema {
   readonly name: string;
   readonly schema: JsonSchema;
@@ -26,7 +25,6 @@ export interface ContentDocument {
 
 export interface ResponseDocument {
   readonly description: string;
-  /** One for each media type. */
   readonly content?: readonly ContentDocument[];
   /** Their schemas are texts. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,16 +35,13 @@ export interface OperationDocument {
   readonly summary: string;
   readonly description?: string;
   readonly parameters: readonly ParameterDocument[];
-  /** A JSON object. */
   readonly body?: { readonly schema: JsonSchema; readonly example: unknown; readonly types?: readonly string[] };
   readonly responses: Readonly<Record<number, ResponseDocument>>;
 }
 
 export interface ControllerDocument {
   readonly tag: string;
-  /** By the name of the method. */
   readonly operations: ReadonlyMap<string, OperationDocument>;
-  /** Those that the operations refer to. */
   readonly schemas: readonly NamedSchema[];
 }
 

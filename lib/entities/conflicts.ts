@@ -15,11 +15,9 @@ export interface FailedWrite {
   readonly permissions?: Permissions;
 }
 
-/** The body of a 409. */
 export interface Conflict {
   /** One sentence, without names of tables and constraints. */
   readonly message: string;
-  /** What is wrong with each field that takes part. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
@@ -57,7 +55,6 @@ export function invalidField(error: unknown, { schema, permissions, rows }: Fail
   return field === undefined ? undefined : { field, message: missing ? 'is required' : 'is too long for an index' };
 }
 
-/** The column without the value that it requires. */
 function missingColumn(
   { code, message = '', table, column }: DriverFields,
   { tableName, columns }: EntityMetadata,

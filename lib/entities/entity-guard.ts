@@ -29,7 +29,6 @@ export const guardEntity = (type: object, guard: EntityGuard): void => Reflect.d
 export const guardOf = (target: unknown): EntityGuard | undefined =>
   typeof target === 'function' ? (Reflect.getMetadata(GUARD, target) as EntityGuard | undefined) : undefined;
 
-/** Of each data source its own. */
 const HIDDEN = new WeakSet<ColumnMetadata>();
 
 const HOLDERS = new WeakSet<EntityMetadata['target'] & object>();

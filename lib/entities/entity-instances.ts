@@ -44,7 +44,6 @@ export function hasAccessor({ propertyName, relationMetadata, embeddedMetadata, 
   return !relationMetadata && typeof type === 'function' && propertyName in (type.prototype as object);
 }
 
-/** A property of an object or its prototypes. */
 export function findProperty(target: unknown, name: string): PropertyDescriptor | undefined {
   if (typeof target !== 'object' || target === null) return undefined;
   return Object.getOwnPropertyDescriptor(target, name) ?? findProperty(Object.getPrototypeOf(target), name);

@@ -4,9 +4,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** How the document of the API describes the values of a type, which are not `null`. */
 export interface ValueSchemas {
-  /** What a body may have. */
   readonly body: JsonSchema;
-  /** What answers have. */
   readonly answer: JsonSchema;
   /** What a URL may have: an id, or the value of a filter. */
   readonly text: JsonSchema;
@@ -29,7 +27,6 @@ export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema):
   return type === undefined ? Object.keys(rest).length === 0 : [type].flat().includes('null');
 }
 
-/** Of a value that may be `null` too. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values } = schema;
   if (Object.keys(schema).length === 0) return schema;
@@ -79,5 +76,4 @@ export function integerSchemas(min: bigint, max: bigint): ValueSchemas {
   return sameSchemas({ anyOf: [number, beyond] }, { answer: { type: ['integer', 'string'] }, pattern });
 }
 
-/** For a text that stands for itself in a regular expression. */
 export const literally = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);

@@ -10,7 +10,6 @@ export const isMerged = (patch: unknown): patch is JsonRecord =>
   !(patch instanceof Date) &&
   !(patch instanceof Uint8Array);
 
-/** The value after the patch. Neither of the two is changed. */
 export function mergePatch(current: unknown, patch: unknown): unknown {
   if (!isMerged(patch)) return patch;
   const members = new Map(isMerged(current) ? Object.entries(current) : []);

@@ -1,6 +1,5 @@
 import type { Field } from './entity-schema.js';
 
-/** What the sender of a request may do with each field. */
 export interface Permissions {
   canRead(field: Field): boolean;
   canInsert(field: Field): boolean;

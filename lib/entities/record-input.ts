@@ -24,7 +24,6 @@ export interface CheckResult {
  */
 export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {
   const fieldByName = new Map(fields.map((field) => [field.name, field]));
-  /** The fields of each embedded object, by its name. */
   const embedded = new Map<string, Field[]>();
   for (const field of fields)
     for (let depth = 1; depth < field.path.length; depth += 1) {
@@ -72,7 +71,6 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
 }
 
 export interface ReplacementContext {
-  /** As GET returns it now. */
   current(field: Field): unknown;
   /** Of a field that has a default; may be `DATABASE_DEFAULT`. */
   default(field: Field): unknown;

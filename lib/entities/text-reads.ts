@@ -6,7 +6,6 @@ import { isMysql, isPostgres, isSqlite } from './database-family.js';
 export interface TextRead {
   /** SQL that selects a column or an expression. */
   select(sql: string): string;
-  /** From what that selects to the value of the entity. */
   read(selected: unknown): unknown;
 }
 
@@ -44,7 +43,6 @@ export function textReadOf(column: ColumnMetadata, dataSource: DataSource): Text
   };
 }
 
-/** The column of an array, as one of its values. */
 const elementOf = (column: ColumnMetadata): ColumnMetadata =>
   Object.create(column, { isArray: { value: false } }) as ColumnMetadata;
 

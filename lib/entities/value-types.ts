@@ -14,7 +14,6 @@ import {
 export type Reading = { readonly value: unknown } | { readonly expected: string };
 
 export interface ValueType {
-  /** Reads a value that is not `null`. */
   read(value: unknown): Reading;
   /** Reads a string of the URL, such as the id in a path. */
   readText(text: string): Reading;
@@ -34,7 +33,6 @@ export interface ValueType {
  */
 export type Comparison =
   'text' | 'label' | 'number' | 'exact number' | 'boolean' | 'moment' | 'calendar' | 'uuid' | 'opaque';
-/** Whether the column sorts. */
 export const isOrdered = ({ comparison }: ValueType): boolean => comparison !== undefined && comparison !== 'opaque';
 
 export const unchanged = (value: unknown): unknown => value;

@@ -50,7 +50,6 @@ export function isObjectOf(properties: Readonly<Record<string, Accepts>>): Accep
 export const row = <V>(fallback: V, expected: string, accepts: Accepts, advice: string): OptionRow<V> =>
   Object.freeze({ fallback, expected, accepts, advice });
 
-/** An option without a default. */
 export const optional = <V>(expected: string, accepts: Accepts, advice: string): OptionRow<V | undefined> =>
   row<V | undefined>(undefined, expected, isUndefinedOr(accepts), advice);
 

@@ -14,7 +14,6 @@ const GUARDS = '__guards__';
 export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
-  /** The path of its controller, below prefixes. */
   readonly controllerPath?: string;
   /** The option that has an effect only for authenticated users. */
   readonly needsUser?: string;

@@ -18,7 +18,6 @@ export class IdempotencyKey extends BaseEntity {
   @Column({ type: 'int', nullable: true })
   status!: number | null;
 
-  /** The body of the response as JSON. */
   @Column({ type: 'text', nullable: true })
   body!: string | null;
 

@@ -11,7 +11,6 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A request may delete more rows than it adds, so that the table shrinks, and only so many, so that it stays fast. */
 const MAX_DELETED = 10;
 
-/** A request with an `Idempotency-Key`. */
 export interface KeyedRequest extends Pick<RequestState, 'answers'> {
   readonly id: string;
   readonly fingerprint: string;

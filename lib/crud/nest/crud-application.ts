@@ -206,7 +206,6 @@ export class CrudApplication {
     return { through, candidates };
   }
 
-  /** `undefined` where no resource serves the related entity. */
   private relatedResource(
     resource: Resource<object>,
     path: string,

@@ -140,7 +140,6 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   return Generated as unknown as GeneratedControllerClass<T>;
 }
 
-/** What the guard does for the caller of a request. */
 function expandRoles(request: HttpRequest, moduleRef: ModuleRef): void {
   const { expand } = applicationOf(moduleRef).stateOf(CallerRoles);
   if (expand) setRoleHierarchy(request, expand);

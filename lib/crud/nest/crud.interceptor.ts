@@ -13,7 +13,6 @@ export interface Response extends HeaderWriter {
   status(code: number): unknown;
 }
 
-/** Calls the handler within the call of its request. */
 export const handleWithin = (state: RequestState, next: CallHandler): Observable<unknown> =>
   new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
 

@@ -55,7 +55,6 @@ export function findDeclarationWarnings(
   ];
 }
 
-/** Where an override takes the route of its operation away. */
 function routeWarnings({ path: overriding, name, method }: Override): string[] {
   const { verb, path } = OPERATIONS[name];
   const decorator = decoratorOf(verb, [path]);

@@ -17,9 +17,7 @@ import { isRouted, pathsOf, prepareController } from './routes.js';
 
 const logger = new Logger('CrudModule');
 
-/** What is known of one application, and when. */
 class Documentation {
-  /** Modules whose data sources are connected. */
   connected = 0;
   isDone = false;
 }

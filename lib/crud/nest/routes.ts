@@ -49,7 +49,6 @@ export function addRoutes(prototype: object, options: ResolvedCrudOptions): void
   }
 }
 
-/** As Nest's decorators write them. */
 const HTTP_CODE = '__httpCode__';
 const ROUTE_ARGUMENTS = '__routeArguments__';
 const PREPARED = Symbol('declarest.prepared');

@@ -4,7 +4,6 @@ import type { Principal } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { runWithin, type Call } from '../store/call.js';
 
-/** A user as whom code of the application runs operations. */
 export type ActingUser = Pick<Principal, 'id'> & Partial<Principal> & Readonly<Record<string, unknown>>;
 
 export interface RunAsOptions {

@@ -49,7 +49,6 @@ export interface RecordReader<T> {
     limit: number,
     position: Position | undefined,
   ): Promise<PositionedRecord<T>[]>;
-  /** For a condition that at most one record matches. */
   findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined>;
   findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]>;
   count(call: Call, condition: Condition): Promise<number>;
@@ -60,12 +59,10 @@ export interface RecordReader<T> {
 }
 
 export interface NewRow<T> {
-  /** A new one, which the values are put into. */
   readonly entity: T;
   readonly values: Values;
 }
 
-/** A new record. */
 export interface Inserted<T> {
   readonly key: unknown;
   /** Where it was asked for, and the database has `RETURNING`. */
