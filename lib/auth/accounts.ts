@@ -85,11 +85,7 @@ export class Accounts {
     this.mails.tellOfChange('password', user.email, user);
   }
 
-  /**
-   * Changes to a verified address, and tells the old one.
-   * @param before including its hash
-   * @returns `false` where its address or password has changed since @throws DuplicateUserError
-   */
+  /** Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */
   async setEmail({ id, email: from, password }: AuthUser, email: string): Promise<boolean> {
     const userId = String(id);
     const user = await this.users.updateIf(userId, { email: from, password }, { email });

@@ -36,25 +36,27 @@ const MAX_BYTES = 4_096;
 
 /** @returns the claims as the token will hold them @throws Error for what is no object of JSON, too large, or reserved */
 export function checkOwnClaims(claims: unknown): Readonly<Record<string, unknown>> {
-  const hasToJson = typeof (claims as { toJSON?: unknown } | null | undefined)?.toJSON === 'function';
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims) || hasToJson)
-    throw new Error(`AuthModule option \`claims\` must return an object${hasToJson ? ' without `toJSON`' : ''}.`);
-  let text: string;
-  try {
-    text = JSON.stringify(claims);
-  } catch (cause) {
-    const [reason = ''] = String(cause).split('\n');
-    throw new Error(`AuthModule option \`claims\` must return values that JSON can hold, got ${reason}.`, { cause });
-  }
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims) || 'toJSON' in claims)
+    return refuse('return an object without `toJSON`');
+  const text = toJson(claims);
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES)
-    throw new Error(`AuthModule option \`claims\` must return at most ${MAX_BYTES} bytes of JSON, got ${bytes}.`);
+  if (bytes > MAX_BYTES) return refuse(`return at most ${MAX_BYTES} bytes of JSON, got ${bytes}`);
   const own = JSON.parse(text) as Readonly<Record<string, unknown>>;
   const reserved = Object.keys(own).filter(isReserved);
   if (reserved.length === 0) return own;
-  throw new Error(
-    `AuthModule option \`claims\` must not return the reserved names ${RESERVED_CLAIMS.join(', ')}, got ${reserved.join(', ')}.`,
-  );
+  return refuse(`not return the reserved names ${RESERVED_CLAIMS.join(', ')}, got ${reserved.join(', ')}`);
+}
+
+function toJson(claims: object): string {
+  try {
+    return JSON.stringify(claims);
+  } catch (cause) {
+    return refuse(`return values that JSON can hold, got ${String(cause).split('\n')[0]}`);
+  }
+}
+
+function refuse(what: string): never {
+  throw new Error(`AuthModule option \`claims\` must ${what}.`);
 }
 
 /**

@@ -1,5 +1,7 @@
 /** What TypeORM's decorators declare of a class, known before there is a data source. */
+import type { Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
+import { isClass } from '../options/invalid-option.js';
 
 export const isEntity = (target: object): boolean =>
   getMetadataArgsStorage().tables.some((table) => table.target === target);
@@ -20,6 +22,21 @@ export function declaredNames(entity: unknown): ReadonlySet<string> {
   const classes = classesOf(entity);
   const declared = [...columns, ...relations, ...embeddeds].filter(({ target }) => classes.includes(target));
   return new Set(declared.map(({ propertyName }) => propertyName));
+}
+
+/** What the relations of the class and of its embedded objects are called and need, where that is no name. */
+export function relatedClasses(entity: unknown): (readonly [relation: string, related: Type])[] {
+  const { relations, embeddeds } = getMetadataArgsStorage();
+  const isOwn = ({ target }: { readonly target: unknown }): boolean => classesOf(entity).includes(target);
+  const typeOf = ({ type }: { readonly type: unknown }): unknown =>
+    typeof type === 'function' && (type as () => Type)();
+  return [
+    ...relations.filter(isOwn).flatMap((each) => {
+      const related = typeOf(each);
+      return isClass(related) ? [[`${(entity as Type).name}.${each.propertyName}`, related as Type] as const] : [];
+    }),
+    ...embeddeds.filter(isOwn).flatMap((each) => relatedClasses(typeOf(each))),
+  ];
 }
 
 const classesOf = (type: unknown): unknown[] =>

@@ -1,5 +1,5 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
-import type { FieldError } from '../http/failure.js';
+import { fieldError, type FieldError } from '../http/failure.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
 import type { ValueType } from './value-types.js';
@@ -61,11 +61,9 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
     const mayWrite = (field: Field): boolean =>
       operation === 'create' ? permissions.canInsert(field) : permissions.canUpdate(field);
     const accepted = (): string => [...fields.filter(mayWrite).map(({ name }) => name), ...others].join(', ');
-    const unknown = unknownNames.map((field, index) => ({
-      field,
-      // Repeating the list for each unknown field would make the response far larger than the request.
-      message: index === 0 ? `unknown field, expected one of ${accepted()}` : 'unknown field',
-    }));
+    // Repeating the list for each unknown field would make the response far larger than the request.
+    const hint = unknownNames.length > 0 ? `, expected one of ${accepted()}` : '';
+    const unknown = unknownNames.map((field, index) => fieldError(field, 'unknown field', index === 0 ? hint : ''));
     return { values, errors: [...unknown, ...errors] };
   };
 }

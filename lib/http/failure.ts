@@ -5,15 +5,25 @@ import { HttpException, Logger, ServiceUnavailableException } from '@nestjs/comm
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
 import { pathOf, templateOf, type HttpRequest } from './request-facts.js';
 
+/** The end of a message that lists allowed names. One answer says it once, and JSON leaves the symbol out. */
+const HINT = Symbol('hint');
+
 export interface FieldError {
   readonly field: string;
   readonly message: string;
+  readonly [HINT]?: string;
 }
+
+export const fieldError = (field: string, message: string, hint = ''): FieldError => ({
+  field,
+  message: message + hint,
+  ...(hint && { [HINT]: hint }),
+});
 
 export interface WrongFields {
   /** Every wrong field of a request, at most 20. */
   readonly errors?: readonly FieldError[];
-  /** What is wrong with each field: the messages of `errors`, or what a 409 says. */
+  /** What is wrong with each field: the messages of `errors` without lists of allowed names, or what a 409 says. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
@@ -69,15 +79,20 @@ export class UnreadableBody extends HttpException {
 /** Tells the application of an unexpected error. */
 export type ObserveError = (error: unknown, request: HttpRequest | undefined) => void;
 
-/** @param observe is called for every failure of status 500 */
-export function failureOf(exception: unknown, request: HttpRequest | undefined, observe?: ObserveError): Failure {
+/** @param observe is called for every failure of status 500 @param said the hints that the answer has said */
+export function failureOf(
+  exception: unknown,
+  request: HttpRequest | undefined,
+  observe?: ObserveError,
+  said = new Set<string>(),
+): Failure {
   const isHttp = exception instanceof HttpException;
   if (!isHttp) {
     const cause = exception instanceof Error ? exception.stack : inspect(exception);
     logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
   }
   const failure = isHttp
-    ? { status: exception.getStatus(), ...wordsOf(exception) }
+    ? { status: exception.getStatus(), ...wordsOf(exception, said) }
     : { status: 500, message: 'Internal server error' };
   if (failure.status === 500) observe?.(exception, request);
   return failure;
@@ -110,7 +125,7 @@ export function failureAnswer(
   return { status: failure.status, body: bodyOf(failure), headers };
 }
 
-function wordsOf(exception: HttpException): Omit<Failure, 'status'> {
+function wordsOf(exception: HttpException, said: Set<string>): Omit<Failure, 'status'> {
   if (exception instanceof UnreadableBody)
     return { message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read' };
   const body = exception.getResponse();
@@ -124,17 +139,23 @@ function wordsOf(exception: HttpException): Omit<Failure, 'status'> {
     : undefined;
   return {
     message: typeof words === 'string' ? words : exception.message,
-    ...(limited && { errors: limited, ...fieldsOf(limited) }),
+    ...(limited && wrongFields(limited, said)),
     ...(Object.keys(own).length > 0 && { members: own }),
   };
 }
 
-/** Forms show a message beside each field. Nothing where no error has a field. */
-function fieldsOf(errors: readonly FieldError[]): Pick<WrongFields, 'fields'> {
+/** Forms show a message beside each field, without allowed names. Nothing where no error has a field. @param said the hints */
+function wrongFields(errors: readonly FieldError[], said: Set<string>): WrongFields {
   const messages = new Map<string, string>();
-  for (const { field, message } of errors)
-    if (field !== '') messages.set(field, messages.has(field) ? `${messages.get(field)}; ${message}` : message);
-  return messages.size > 0 ? { fields: Object.fromEntries(messages) } : {};
+  const shown = errors.map((error) => {
+    const { field, message, [HINT]: hint = '' } = error;
+    const short = message.slice(0, message.length - hint.length);
+    if (field !== '') messages.set(field, messages.has(field) ? `${messages.get(field)}; ${short}` : short);
+    const isSaid = said.has(hint);
+    said.add(hint);
+    return isSaid ? { ...error, message: short } : error;
+  });
+  return { errors: shown, ...(messages.size > 0 && { fields: Object.fromEntries(messages) }) };
 }
 
 /** Express's body parser (http-errors) and Fastify mark what the client did wrong with a status of 4xx. */

@@ -211,6 +211,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
             query,
             expect.any(String),
           ]);
+        const unknown = expectFailure(await send(boss, 'GET', '/users?a=1&b=2'));
+        expect(unknown).toBe(
+          'a: unknown parameter, expected only page, size, q, filter[role], filter[active]; b: unknown parameter',
+        );
       });
 
       it('changes role, activity and names', async () => {

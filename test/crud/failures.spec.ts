@@ -380,6 +380,54 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 });
 
+describe.each(PLATFORMS)('allowed names on %s', (platform) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    const entity = Product;
+    const lists = {
+      enableSearch: true,
+      filterableFields: ['name', 'size'],
+      sortableFields: ['name', 'price'],
+    } as const;
+    const options = {
+      ...lists,
+      searchableFields: ['name'],
+      includableRelations: ['category'],
+      enableBatch: true,
+    } as const;
+    const product = { entity, endpoint: '/products', ...options };
+    service = await startCrud(platform, {
+      entities: [Product, Category],
+      resources: () => [product as never, { entity: Category, endpoint: '/categories' }],
+    });
+  });
+  afterAll(() => service.close());
+
+  const fields = 'name, size, price, extra, description, categoryId, secondId, mainId';
+  const batch = { items: [{ a: 1, b: 2 }, { c: 3 }] };
+  it.each<[string, string, unknown, string]>([
+    ['GET', '?filter[a]=1&filter[b]=2', undefined, 'name, size'],
+    ['GET', '?filter[or][0][a]=1&filter[not][b]=2', undefined, 'name, size'],
+    ['GET', '?filter[size][a]=1&filter[size][b]=2', undefined, 'eq, ne, gt, gte, lt, lte, between, in, nin, isNull'],
+    ['GET', '?sort=a,-b', undefined, 'name, price'],
+    ['GET', '?fields=a,b', undefined, `id, ${fields}`],
+    ['GET', '?include=a,b', undefined, 'known ones are category'],
+    ['GET', '?include=category&fields[category]=a,b', undefined, 'id, name'],
+    ['GET', '?a=1&b=2', undefined, 'sort, filter, fields, include'],
+    ['GET', '/search?a=1&b=2', undefined, 'name, q, sort, filter, fields, include'],
+    ['POST', '', { a: 1, b: 2 }, fields],
+    ['PATCH', '/1', { a: 1, b: 2 }, fields],
+    ['POST', '/batch', batch, fields],
+    ['POST', '/batch?atomic=false', batch, fields],
+    ['POST', '/batch', { a: 1, b: 2 }, 'expected items'],
+  ])('[7.9] %s %s %j says them once in the whole response', async (method, path, json, allowed) => {
+    await service.post('/products', { ...pen, name: path });
+    const answer = await service.send(method, `/products${path}`, json === undefined ? {} : { json });
+    expect([answer.status, answer.text]).toEqual([path.includes('atomic') ? 207 : 400, naming('unknown ')]);
+    expect([answer.text, answer.text.split(allowed).length - 1]).toEqual([answer.text, 1]);
+  });
+});
+
 describe.each(PLATFORMS)('an internal failure on %s', (platform) => {
   const SECRET = 'password=hunter2 at /srv/app';
   const thrown: Record<string, unknown> = {

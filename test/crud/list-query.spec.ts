@@ -48,7 +48,8 @@ function errorsOf(parse: () => unknown): FieldError[] {
   try {
     parse();
   } catch (error) {
-    return ((error as BadRequestException).getResponse() as { errors: FieldError[] }).errors;
+    const { errors } = (error as BadRequestException).getResponse() as { errors: FieldError[] };
+    return errors.map(({ field, message }) => ({ field, message }));
   }
   throw new Error('The query was expected to be refused.');
 }

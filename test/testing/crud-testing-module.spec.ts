@@ -1,10 +1,10 @@
 /** Unit tests of generated controllers, as applications write them. */
-import { Get, Inject, Injectable, Optional, Post } from '@nestjs/common';
+import { Get, Inject, Injectable, Optional, Post, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { CrudController, type ListQuery, runAs } from 'declarest';
 import { as, createCrudTestingModule } from 'declarest/testing';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { adapterFor, PLATFORMS } from '../harness/platforms.js';
 
 @Entity()
@@ -73,6 +73,53 @@ describe('createCrudTestingModule', () => {
     await expect(createCrudTestingModule([wrong], [Article])).rejects.toThrow(
       '`enableRestore` needs a @DeleteDateColumn() on Article',
     );
+  });
+});
+
+describe('an entity that a relation needs', () => {
+  @Entity('testing_city')
+  class City {
+    @PrimaryGeneratedColumn() id!: number;
+  }
+  class Address {
+    @ManyToOne(() => City) city!: City;
+  }
+  @Entity('testing_shop')
+  class Shop {
+    @PrimaryGeneratedColumn() id!: number;
+    @Column(() => Address) address!: Address;
+  }
+  abstract class Sold {
+    @ManyToOne(() => Shop) shop!: Shop;
+  }
+  @Entity('testing_thing')
+  class Thing extends Sold {
+    @PrimaryGeneratedColumn() id!: number;
+  }
+  class Things extends CrudController({ entity: Thing, endpoint: '/things' }) {}
+
+  it.each<[string, Type[], string]>([
+    ['of a base class', [Thing], 'got none for Thing.shop (Shop). Add Shop to the second argument.'],
+    ['of an embedded object', [Thing, Shop], 'got none for Address.city (City). Add City to the second argument.'],
+  ])('%s is named at once', async (_, entities, sentence) => {
+    await expect(createCrudTestingModule([Things], entities)).rejects.toThrow(
+      `createCrudTestingModule must be called with every entity that a relation needs, ${sentence}`,
+    );
+  });
+
+  it('is enough where it is given', async () => {
+    const module = await createCrudTestingModule([Things], [Shop, City]);
+    expect((await module.get(Things).findAll({})).data).toEqual([]);
+    await module.close();
+  });
+
+  it('an entity that the database refuses is refused at once', async () => {
+    @Entity('testing_odd')
+    class Odd {
+      @PrimaryGeneratedColumn() id!: number;
+      @Column('tsvector') text!: string;
+    }
+    await expect(createCrudTestingModule([{ entity: Odd, endpoint: '/odd' }], [])).rejects.toThrow('tsvector');
   });
 });
 

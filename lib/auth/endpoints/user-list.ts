@@ -23,14 +23,17 @@ const NAMES = Object.keys(PARAMETERS);
 export function readUserQuery(request: HttpRequest): Required<Pick<UserQuery, 'page' | 'size'>> & UserQuery {
   const problems: string[] = [];
   let query: UserQuery = {};
+  let hint = `, expected only ${NAMES.join(', ')}`;
   const sent = new URLSearchParams(queryOf(request));
   // Looking for the values of a name takes time for each parameter that was sent.
   for (const name of [...new Set(sent.keys())].slice(0, MAX_PARAMETERS)) {
     const values = sent.getAll(name);
     const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
     const part = values.length === 1 ? read?.(values[0] ?? '') : undefined;
-    if (!read) problems.push(`${name}: unknown parameter, expected only ${NAMES.join(', ')}`);
-    else if (!part) problems.push(`${name}: not valid`);
+    if (!read) {
+      problems.push(`${name}: unknown parameter${hint}`);
+      hint = '';
+    } else if (!part) problems.push(`${name}: not valid`);
     else query = { ...query, ...part };
   }
   if (problems.length > 0) throw new BadRequestException(problems.join('; '));

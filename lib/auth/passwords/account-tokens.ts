@@ -13,31 +13,20 @@ const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
   email: 24 * HOUR_MS,
 };
 
+/** Whom a token is for, including the password hash. */
 export type Addressee = Pick<AuthUser, 'email' | 'password'> & { readonly id: string | number };
 
 @Injectable()
 export class AccountTokens {
   constructor(private readonly tables: AccountTables) {}
 
-  /**
-   * @param addressee including the password hash
-   * @param email the address to verify, or to mail the token to
-   * @returns the token, which is stored nowhere
-   */
-  async create(purpose: TokenPurpose, addressee: Addressee, email: string): Promise<string> {
-    const { id, email: userEmail, password } = addressee;
+  /** @param email the address to verify, or to mail the token to @returns the token, which is stored nowhere */
+  async create(purpose: TokenPurpose, { id, email: userEmail, password }: Addressee, email: string): Promise<string> {
     const token = newToken();
     // That of nobody has expired already.
     const expiresAt = Date.now() + (id === '' ? 0 : LIFETIME_MS[purpose]);
-    const row = {
-      hash: hashOf(token),
-      userId: String(id),
-      purpose,
-      email,
-      userEmail,
-      userHash: hashOf(password),
-      expiresAt,
-    };
+    const of = { userId: String(id), userEmail, userHash: hashOf(password) };
+    const row = { ...of, hash: hashOf(token), purpose, email, expiresAt };
     await this.tables.run((manager) => manager.insert(AccountToken, row));
     return token;
   }
@@ -53,10 +42,6 @@ export class AccountTokens {
   async spend({ hash }: Pick<AccountToken, 'hash'>): Promise<boolean> {
     const { affected } = await this.tables.run((manager) => manager.delete(AccountToken, { hash }));
     return affected === 1;
-  }
-
-  async remove(token: string): Promise<void> {
-    await this.spend({ hash: hashOf(token) });
   }
 
   /** Puts a token back, where the change that it was spent for failed. */

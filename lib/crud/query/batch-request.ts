@@ -2,7 +2,7 @@
 import { BadRequestException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
-import type { FieldError } from '../../http/failure.js';
+import { fieldError, type FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { splitList } from './filter-parameter.js';
 import { QueryParameters } from './parameters.js';
@@ -27,7 +27,7 @@ export function readBatch(
   const isAtomic = parameters.flag('atomic', true);
   parameters.throwIfAny();
   const { items, ...others } = expectJsonObject(body);
-  const errors = Object.keys(others).map((field) => ({ field, message: 'unknown field, expected items' }));
+  const errors = Object.keys(others).map((field) => fieldError(field, 'unknown field', ', expected items'));
   const expected = `must be an array of 1 to ${maxBatchSize} objects`;
   if (!Array.isArray(items)) errors.push({ field: 'items', message: `${expected}, got ${describeJson(items)}` });
   else if (items.length === 0 || items.length > maxBatchSize)

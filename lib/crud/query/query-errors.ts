@@ -1,6 +1,6 @@
 import { BadRequestException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
-import type { FieldError } from '../../http/failure.js';
+import { fieldError, type FieldError } from '../../http/failure.js';
 
 export class QueryErrors {
   private readonly found: FieldError[] = [];
@@ -10,8 +10,8 @@ export class QueryErrors {
     return this.found.length === 0;
   }
 
-  add(field: string, message: string): undefined {
-    this.found.push({ field, message });
+  add(field: string, message: string, hint = ''): undefined {
+    this.found.push(fieldError(field, message, hint));
   }
 
   /** The allowed names are listed once: with each error, the answer would be many times the request. */
@@ -19,7 +19,7 @@ export class QueryErrors {
     const list = allowed.length === 0 ? 'none is known' : `known ones are ${allowed.join(', ')}`;
     const hint = this.listed.has(`${noun} ${list}`) ? '' : `; ${list}`;
     this.listed.add(`${noun} ${list}`);
-    this.add(field, `unknown ${noun}${name === undefined ? '' : ` ${JSON.stringify(name)}`}${hint}`);
+    this.add(field, `unknown ${noun}${name === undefined ? '' : ` ${JSON.stringify(name)}`}`, hint);
   }
 
   /** The names in a list such as `price,name`. */

@@ -23,11 +23,12 @@ export async function writeSeparately<I, D>(
   if (managerOf(call, database) || call.state?.idempotency?.(options))
     throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
+  const said = new Set<string>();
   for (const item of items)
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      const { members, ...failure } = failureOf(error, call.request, observeError);
+      const { members, ...failure } = failureOf(error, call.request, observeError, said);
       results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });

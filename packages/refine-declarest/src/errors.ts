@@ -9,6 +9,7 @@ interface FailureBody {
   readonly message?: unknown;
   readonly error?: unknown;
   readonly statusCode?: unknown;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
   readonly fields?: Readonly<Record<string, string>>;
 }
 
@@ -68,9 +69,11 @@ function describeFailure(answer: Answer, resource: string): HttpError & Error {
     );
   const errors = fieldsOf(answer);
   const isOfForm = method === 'POST' || method === 'PATCH';
+  // Only `errors` names what is allowed. A 409 has none.
+  const named = failureBody(answer).errors?.map(({ field, message }) => [field, message]) ?? Object.entries(errors);
   // Forms show the messages of their fields. Messages of parameters have no other place than the message.
-  const shown = Object.entries(errors).filter(([name]) => !isOfForm || name === 'items');
-  const reasons = shown.map(([name, text]) => `${name} ${text}`).join('. ');
+  const shown = named.filter(([name]) => !isOfForm || name === 'items');
+  const reasons = shown.map(([name, text]) => `${name} ${text}`.trim()).join('. ');
   return httpError(
     reasons === '' ? messageOf(answer) : `${messageOf(answer)}: ${reasons}`,
     status,
