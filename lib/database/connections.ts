@@ -24,16 +24,16 @@ export class Connections {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
   readonly isPoolOfOne: boolean;
   private readonly statements: Semaphore | undefined;
-  private readonly transactions: Semaphore;
+  private readonly writes: Semaphore;
   private readonly outages = new OutageLog();
   private limits: Promise<void> | undefined;
 
   constructor(private readonly dataSource: DataSource) {
-    const poolSize = poolSizeOf(dataSource);
+    const { poolSize, patience } = poolOf(dataSource);
     this.isPoolOfOne = poolSize === 1;
     this.statements = isSqlite(dataSource) ? new Semaphore(ALL) : undefined;
-    // One connection is left for code of hooks that reads outside of their transaction.
-    this.transactions = this.statements ?? new Semaphore(Math.max(1, (poolSize ?? ALL) - 1));
+    // Writes may wait for locks. The other connections are left for reads, also for those of hooks.
+    this.writes = this.statements ?? new Semaphore(Math.max(1, Math.floor((poolSize ?? ALL) / 2)), patience);
   }
 
   checkLimits(isStrict: boolean): Promise<void> {
@@ -46,7 +46,12 @@ export class Connections {
   }
 
   transaction<R>(work: () => Promise<R>): Promise<R> {
-    return this.watch(this.transactions.run(this.statements ? ALL : 1, work));
+    return this.watch(this.writes.run(this.statements ? ALL : 1, work));
+  }
+
+  /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
+  write<R>(work: () => Promise<R>): Promise<R> {
+    return this.statements || this.isInTransaction ? work() : this.writes.run(1, work);
   }
 
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
@@ -80,26 +85,33 @@ export class DataSources {
   }
 }
 
-/** `undefined` where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
-function poolSizeOf(dataSource: DataSource): number | undefined {
-  if (!isPostgres(dataSource) && !isMysql(dataSource)) return undefined;
-  const { poolSize, extra } = dataSource.options as Readonly<Record<'poolSize' | 'extra', unknown>>;
+/** Nothing where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
+function poolOf(dataSource: DataSource): { readonly poolSize?: number; readonly patience?: number } {
+  if (!isPostgres(dataSource) && !isMysql(dataSource)) return {};
+  type Options = Readonly<Record<string, number | undefined>>;
+  const { extra = {}, ...options } = dataSource.options as object as Options & { readonly extra?: Options };
   // Of pg and of mysql2.
-  const { max, connectionLimit = max } = (extra ?? {}) as Readonly<Record<'max' | 'connectionLimit', unknown>>;
-  return Number(connectionLimit ?? poolSize ?? DEFAULT_POOL_SIZE);
+  const poolSize = Number(extra['connectionLimit'] ?? extra['max'] ?? options['poolSize'] ?? DEFAULT_POOL_SIZE);
+  const patience = extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'];
+  return { poolSize, ...(patience && { patience }) };
 }
 
 /** Lets work with a limited total weight run at a time. First in, first out. */
 class Semaphore {
   private readonly waiting: { readonly weight: number; readonly start: () => void }[] = [];
 
-  /** @param free the weight that may run at a time */
-  constructor(private free: number) {}
+  /**
+   * @param free the weight that may run at a time
+   * @param patience how many milliseconds work waits at most
+   */
+  constructor(
+    private free: number,
+    private readonly patience?: number,
+  ) {}
 
   /** @param weight at most what may run at a time */
   async run<R>(weight: number, work: () => Promise<R>): Promise<R> {
-    if (this.waiting.length > 0 || weight > this.free)
-      await new Promise<void>((start) => this.waiting.push({ weight, start }));
+    if (this.waiting.length > 0 || weight > this.free) await this.turn(weight);
     else this.free -= weight;
     try {
       return await work();
@@ -111,6 +123,19 @@ class Semaphore {
         next.start();
       }
     }
+  }
+
+  /** @throws what pg throws where no connection is free in time */
+  private turn(weight: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = { weight, start: () => (clearTimeout(timer), resolve()) };
+      const giveUp = (): void => {
+        this.waiting.splice(this.waiting.indexOf(next), 1);
+        reject(new Error('timeout exceeded when trying to connect'));
+      };
+      const timer = this.patience ? setTimeout(giveUp, this.patience) : undefined;
+      this.waiting.push(next);
+    });
   }
 }
 

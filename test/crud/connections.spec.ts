@@ -3,6 +3,7 @@ import { ConflictException, Injectable } from '@nestjs/common';
 import { AuthModule, AuthUser, CrudController, type CrudResource, UserAccounts, useScope } from 'declarest';
 import { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { Connections } from '../../lib/database/connections.js';
+import { besides, untilBlocked } from '../harness/busy-databases.js';
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { TEST_SECRET } from '../harness/tokens.js';
@@ -99,17 +100,16 @@ describe.each(DATABASES)('on %s', (database) => {
 const POOLS = DATABASES.filter((database) => database !== 'sqlite');
 const PARALLEL = 60;
 
-it.each(['postgres', 'mysql'])('runs one transaction less than a pool of %s has connections', async (type) => {
-  const connections = new Connections(new DataSource({ type, poolSize: 3 } as DataSourceOptions));
+it.each(['postgres', 'mysql'])('runs writes on half of the connections of a pool of %s', async (type) => {
+  const connections = new Connections(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
   let open = 0;
   let most = 0;
-  const transaction = () =>
-    connections.transaction(async () => {
-      most = Math.max(most, (open += 1));
-      await wait(2);
-      open -= 1;
-    });
-  await Promise.all(Array.from({ length: 10 }, transaction));
+  const work = async (): Promise<void> => {
+    most = Math.max(most, (open += 1));
+    await wait(2);
+    open -= 1;
+  };
+  await Promise.all([1, 2, 3, 4, 5].flatMap(() => [connections.transaction(work), connections.write(work)]));
   expect(most).toBe(2);
 });
 
@@ -204,6 +204,56 @@ if (POOLS.length > 0)
       const service = await start([Labels, Tasks]);
       await allAnswered(service, (index) => service.put(`/tasks/${1 + (index % 5)}`, { title: `t${index}` }));
     });
+
+    it.each([
+      ['single statements', false],
+      ['transactions', true],
+    ])('[11.33] writes that wait for a lock take half of it: %s', async (_, isBatch) => {
+      const service = await start([{ entity: Task, endpoint: '/tasks', enableBatch: true }]);
+      const other = await besides(service.dataSource);
+      const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
+      await client.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
+      await client.query('SELECT * FROM task WHERE id = 1 FOR UPDATE');
+      const patch = () =>
+        isBatch
+          ? service.send('PATCH', '/tasks/batch', { json: { items: [{ id: 1, title: 'b' }] } })
+          : service.send('PATCH', '/tasks/1', { json: { title: 'b' } });
+      const patches = Promise.all(Array.from({ length: 15 }, patch));
+      await untilBlocked(watcher, 2);
+      // The lock is held until all of these are answered.
+      const reads = await Promise.all(Array.from({ length: 18 }, () => service.get('/tasks/2')));
+      expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 200));
+      await client.query('COMMIT');
+      expect((await patches).map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => 200));
+      for (const runner of [client, watcher]) await runner.release();
+      await other.destroy();
+    });
+
+    (database === 'postgres' ? it : it.skip)(
+      '[11.33] a write waits for its turn as long as for a connection',
+      async () => {
+        const extra = { max: 4, connectionTimeoutMillis: 200 };
+        const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };
+        const service = await startCrud('fastify', { ...parts, dataSource: { extra } as never });
+        running.push(service);
+        const { id } = (await service.post('/tasks', { title: 'a' })).json.data as { id: number };
+        const other = await besides(service.dataSource);
+        const client = other.createQueryRunner();
+        await client.query('BEGIN');
+        await client.query('SELECT * FROM task FOR UPDATE');
+        const statuses: number[] = [];
+        const patches = Array.from({ length: 6 }, async () => {
+          const { status } = await service.send('PATCH', `/tasks/${id}`, { json: { title: 'b' } });
+          statuses.push(status);
+          // Two of them have a connection.
+          if (statuses.length === 4) await client.query('COMMIT');
+        });
+        await Promise.all(patches);
+        expect(statuses).toEqual([503, 503, 503, 503, 200, 200]);
+        await client.release();
+        await other.destroy();
+      },
+    );
 
     it('[8.9] serves requests whose hook reads outside of its transaction', async () => {
       class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {

@@ -31,7 +31,15 @@ export const writeOf = (
 
 /** Runs statements, in the transaction of the call where there is one. @throws 400, 403, 409, 503 */
 export const run = <R>(plan: Plan, call: Call, work: (call: Call) => Promise<R>, write?: Write): Promise<R> =>
-  translateErrors(plan, call, () => runStatement(call, plan.database, work), write);
+  translateErrors(
+    plan,
+    call,
+    () => {
+      const statement = (): Promise<R> => runStatement(call, plan.database, work);
+      return write ? plan.database.connections.write(statement) : statement();
+    },
+    write,
+  );
 
 /** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 403, 409, 503 */
 export const transacted = <T extends object, R>(
