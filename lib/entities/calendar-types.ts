@@ -1,6 +1,6 @@
 /** How dates, times and moments are read and written. */
-import { DAY, formedText, MOMENT, timeOfDay } from './json-schema.js';
-import { isText, readerType, valueType } from './value-types.js';
+import { DAY, formedText, momentOf, timeOfDay } from './json-schema.js';
+import { isText, readerType, valueType, type ValueType } from './value-types.js';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
@@ -33,15 +33,35 @@ export const dateTime = readerType(
     const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
     const moment =
       value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? standard(String(value)) : '');
-    return Number.isNaN(moment.getTime())
-      ? { expected: 'a date-time such as "2026-01-31T09:30:00Z"' }
-      : { value: moment };
+    // An offset may lead out of the years that databases store.
+    return /^(?!0000)\d{4}-/.test(String(moment.toJSON()))
+      ? { value: moment }
+      : { expected: 'a date-time such as "2026-01-31T09:30:00Z"' };
   },
   {
     comparison: 'moment',
+    // PostgreSQL has `infinity`, MySQL `0000-00-00`: texts that no body may have, so that PUT does not store NULL.
+    write: (value) =>
+      Math.abs(value as number) === Infinity || (value instanceof Date && Number.isNaN(value.getTime()))
+        ? String(value).toLowerCase()
+        : value,
     schemas: {
-      ...formedText(MOMENT, { examples: ['2026-01-31T09:30:00Z'] }),
+      ...formedText(momentOf(9), { examples: ['2026-01-31T09:30:00Z'] }),
       answer: { type: 'string', format: 'date-time' },
     },
   },
 );
+
+/** Of a column that holds so many digits of a second. A longer fraction in a filter matches nothing. */
+function withDigits(digits: number, type: ValueType, pattern: string): ValueType {
+  if (digits >= 6) return type;
+  const read: ValueType['read'] = (value) => {
+    const fraction = (typeof value === 'string' && /\.(\d*[1-9])/.exec(value)?.[1]) || '';
+    return fraction.length > digits
+      ? { expected: `a time with at most ${digits} digits behind the second` }
+      : type.read(value);
+  };
+  return { ...type, read, schemas: { ...type.schemas, body: { ...type.schemas.body, pattern: `^(?:${pattern})$` } } };
+}
+export const timeOf = (digits: number): ValueType => withDigits(digits, time, timeOfDay(digits));
+export const dateTimeOf = (digits: number): ValueType => withDigits(digits, dateTime, momentOf(digits));

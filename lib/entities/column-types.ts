@@ -30,12 +30,32 @@ const decimal: TypeOf = (_column, dataSource) => (isSqlite(dataSource) ? types.d
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
+/** Servers fill such a column up with spaces, or cut them off. */
+const padded: TypeOf = (column, dataSource) => {
+  const type = comparedText(column, dataSource);
+  if (isSqlite(dataSource)) return type;
+  const read = (value: unknown): Reading => type.read(withoutPadding(value));
+  return { ...type, read, readText: read, write: withoutPadding, bound: withoutPadding };
+};
+
+function withoutPadding(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  let end = value.length;
+  while (value[end - 1] === ' ') end -= 1;
+  return value.slice(0, end);
+}
+
+/** Of the fraction of a second. SQLite stores the text. */
+const digitsOf = ({ precision }: ColumnMetadata, dataSource: DataSource): number =>
+  isSqlite(dataSource) ? 6 : (precision ?? (isMysql(dataSource) ? 0 : 6));
+
 const opaque: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'opaque' });
 
 /** Type names separated by commas. Any other type is read as text, and not compared. */
 const rows: readonly [typeOf: TypeOf, types: string][] = [
   [() => types.boolean, 'boolean, bool'],
-  [comparedText, 'varchar, character varying, varying character, char, character, nchar, native character, nvarchar'],
+  [padded, 'char, character, nchar, bpchar'],
+  [comparedText, 'varchar, character varying, varying character, native character, nvarchar'],
   [comparedText, 'text, tinytext, mediumtext, longtext, clob'],
   [integer(8n), 'tinyint'],
   [integer(16n), 'smallint, int2, year'],
@@ -47,8 +67,11 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.money : decimal(column, dataSource)), 'money'],
   [() => types.uuid, 'uuid'],
   [() => calendar.date, 'date'],
-  [() => calendar.time, 'time, time without time zone'],
-  [() => calendar.dateTime, 'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone'],
+  [(column, source) => calendar.timeOf(digitsOf(column, source)), 'time, time without time zone'],
+  [
+    (column, source) => calendar.dateTimeOf(digitsOf(column, source)),
+    'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone',
+  ],
   [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, bytes'],
   [(_column, dataSource) => (isMysql(dataSource) ? types.jsonReadTwice : types.json), 'json'],
   [() => types.json, 'jsonb, simple-json'],

@@ -29,7 +29,7 @@ export interface Field {
   readonly reference: EntityMetadata['relations'][number] | undefined;
   /** Where the driver or TypeORM would change the values. */
   readonly textRead: TextRead | undefined;
-  /** MySQL and MariaDB: whether the column cannot hold every text, so that comparing it with one may fail. */
+  /** Whether the column cannot hold every text, or takes different ones for equal: conditions convert it. */
   readonly isNarrow: boolean;
 }
 

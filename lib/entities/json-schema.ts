@@ -55,8 +55,9 @@ export const NO_NUL = '^[^\\u0000]*$';
 export const DAY = '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
 
 const HOUR = '(?:[01]\\d|2[0-3])';
-export const timeOfDay = (digits: number): string => `${HOUR}:[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,${digits}})?)?`;
-export const MOMENT = `${DAY}(?:[T ]${timeOfDay(9)}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
+const fractionOf = (digits: number): string => (digits > 0 ? `(?:\\.\\d{1,${digits}})?` : '');
+export const timeOfDay = (digits: number): string => `${HOUR}:[0-5]\\d(?::[0-5]\\d${fractionOf(digits)})?`;
+export const momentOf = (digits: number): string => `${DAY}(?:[T ]${timeOfDay(digits)}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 

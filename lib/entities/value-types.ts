@@ -19,6 +19,8 @@ export interface ValueType {
   readText(text: string): Reading;
   /** Makes a JSON value of the entity's value, which is not `null`. */
   write(value: unknown): unknown;
+  /** From a value of a condition to one that equals what the column holds, where that differs. */
+  bound?(value: unknown): unknown;
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
   readonly comparison: Comparison | undefined;

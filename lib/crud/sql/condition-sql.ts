@@ -65,7 +65,7 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
   if (own) return [own(value)];
   const persist = (held: unknown): unknown =>
     // A transformer may have no value for it.
-    dataSource.driver.preparePersistentValue(held, field.column) ?? null;
+    dataSource.driver.preparePersistentValue(field.type.bound?.(held) ?? held, field.column) ?? null;
   if (!isMoment(field)) return [persist(value)];
   return [value, new Date((value as Date).getTime() + 1)].map((moment) => {
     const prepared = persist(moment);

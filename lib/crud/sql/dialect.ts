@@ -50,7 +50,9 @@ interface Form {
   ordered(column: string): string;
   bound(parameter: string): string;
   /** For an index, which cannot find converted columns. */
-  equal?(column: string, parameter: string): string;
+  equal?: ((column: string, parameter: string) => string) | undefined;
+  /** For tests of a part of the text. */
+  name?(column: string): string;
   /** Of a text that `exactText` selected, where it differs from `bound`. */
   exact?(parameter: string): string;
 }
@@ -103,6 +105,8 @@ const postgresText: Form = {
   bound: same,
   equal: (column, parameter) => `CAST(${column} AS text) = ${parameter}`,
 };
+/** Without the index of a nondeterministic collation, which takes different texts for equal. */
+const postgresBytes: Form = { ...postgresText, name: (column) => `(${column} COLLATE "default")`, equal: undefined };
 const postgres: Dialect = {
   forms: { text: postgresText, label: postgresText },
   containsAnyCase: ({ name }, pattern) => `CAST(${name} AS text) ILIKE ${pattern} ESCAPE '!'`,
@@ -161,7 +165,7 @@ export const dialectOf = (dataSource: DataSource): Dialect =>
 function formOf(dialect: Dialect, { type, column, isNarrow }: Field): Form {
   if (dialect === mysql && column.type === 'float') return mysqlFloat;
   const comparison = type.stored ?? type.comparison;
-  if (isNarrow && comparison === 'text') return mysqlBytes;
+  if (isNarrow && comparison === 'text') return dialect === mysql ? mysqlBytes : postgresBytes;
   return (comparison && dialect.forms[comparison]) ?? PLAIN;
 }
 
@@ -187,7 +191,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
     from: ({ from }) => test('>=', from),
     below: ({ from }) => test('<', from),
     upTo: ({ from, to }) => (isRange ? test('<', to) : test('<=', from)),
-    matches: (operation, { from }) => dialect[operation]({ name, ordered }, from),
+    matches: (operation, { from }) => dialect[operation]({ name: form.name?.(name) ?? name, ordered }, from),
     exactly: (operator, { from }) =>
       operator === '=' && form.equal
         ? form.equal(name, from)

@@ -2,8 +2,13 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { CallerRoles } from '../../http/principal.js';
 import type { Connections } from '../../database/connections.js';
-import { isMysql } from '../../entities/database-family.js';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
+
+const NONDETERMINISTIC =
+  `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
+  'JOIN pg_collation c ON c.oid = a.attcollation WHERE NOT c.collisdeterministic';
 
 export class Database {
   private readonly descriptions = new Map<EntityMetadata, EntityDescription>();
@@ -15,14 +20,29 @@ export class Database {
     private readonly roles?: CallerRoles,
   ) {}
 
-  /** MySQL and MariaDB do not compare a column with a text that its character set cannot hold. Must run before `describe`. */
+  /**
+   * MySQL and MariaDB do not compare a column with a text that its character set cannot hold. A nondeterministic collation
+   * of PostgreSQL takes different texts for equal, and has no ILIKE. Must run before `describe`.
+   *
+   * @throws InvalidOptionError for a `DateStyle` in which dates are not read as they were written
+   */
   async readCharacterSets(): Promise<void> {
-    if (this.narrow || !isMysql(this.dataSource)) return;
+    if (this.narrow || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
+    if (isPostgres(this.dataSource)) await this.assertIsoDates();
     const rows = (await this.dataSource.query(
-      `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
-        `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
+      isPostgres(this.dataSource)
+        ? NONDETERMINISTIC
+        : `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
+            `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
     )) as readonly { readonly path: string }[];
     this.narrow = new Set(rows.map(({ path }) => path));
+  }
+
+  private async assertIsoDates(): Promise<void> {
+    const [row] = (await this.dataSource.query('SHOW DateStyle')) as readonly { readonly DateStyle: string }[];
+    if (!row || row.DateStyle.startsWith('ISO')) return;
+    const advice = 'remove the setting of the database or role, or set `extra: { options: "-c DateStyle=ISO" }`';
+    throw new InvalidOptionError('The PostgreSQL setting DateStyle', 'ISO', row.DateStyle, advice);
   }
 
   /** Described once: several resources may be related to one entity. */
