@@ -182,6 +182,9 @@ describe.each(DATABASES)('on %s', (database) => {
       idOf.set(name, json.data.id);
     }
     expect(await treeOf(entity)).toBe('a(b(c) d)');
+    // Its path, or its left and right: `findTrees()` reads one tree without them too.
+    const node = { id: idOf.get('b') };
+    expect(await service.dataSource.getTreeRepository(entity).countDescendants(node)).toBe(2);
   };
   const clear = async (entity: Type): Promise<void> => {
     const ids = service.dataSource.getRepository(entity).find({ order: { id: 'DESC' }, withDeleted: true } as object);
