@@ -134,8 +134,11 @@ export async function endOtherConnections(admin: QueryRunner): Promise<void> {
   }
   const others = (): Promise<{ id: number }[]> =>
     admin.query('SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()');
-  for (const { id } of await others()) await admin.query(`KILL ${id}`);
-  while ((await others()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  const ended = new Set((await others()).map(({ id }) => String(id)));
+  for (const id of ended) await admin.query(`KILL ${id}`);
+  // An application may have opened others by then.
+  while ((await others()).some(({ id }) => ended.has(String(id))))
+    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Waits until so many statements of other connections to the database wait for a lock. */

@@ -129,9 +129,13 @@ export async function refusalOf(task: Task, { key, id, preconditions }: Target):
   return new ConflictException(`${task.plan.schema.name} was not changed: the database ignored the statement`);
 }
 
+/** Why a read that asks for the preconditions finds nothing. */
+const notFound = async (task: Task, target: Target): Promise<Error> =>
+  target.preconditions.length === 0 ? missing(task.plan, target.id) : refusalOf(task, target);
+
 /** @throws 404, or what the first precondition that fails says */
 export async function assertChangeable(task: Task, target: Target): Promise<void> {
-  if (!(await exists(task, changeable(task, target)))) throw await refusalOf(task, target);
+  if (!(await exists(task, changeable(task, target)))) throw await notFound(task, target);
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */
@@ -146,7 +150,7 @@ export async function readTargets<T extends object>(
   const visible = and(view.visible, ...preconditions.map(({ condition }) => condition));
   const keys = targets.map(({ key }) => key);
   const found = await findAll({ ...task, view: { ...view, visible } }, keys, reading);
-  for (const [index, target] of targets.entries()) if (!found[index]) throw await refusalOf(task, target);
+  for (const [index, target] of targets.entries()) if (!found[index]) throw await notFound(task, target);
   return found as T[];
 }
 
