@@ -115,7 +115,8 @@ describe('open endpoints', () => {
       expect((await service.get(`/api/books/${id}`)).json.data.title).toBe('First');
       expect(await count('/api/books')).toBe(before);
       await service.post('/api/pages', { text: 'home' });
-      expect(wrongFields(await service.post('/api/pages', { id: 'home', text: 'taken over' }))).toEqual(['id']);
+      // Its key may be sent, because only a listener makes it.
+      expect((await service.post('/api/pages', { id: 'home', text: 'taken over' })).status).toBe(409);
       expect((await service.get('/api/pages/home')).json.data.text).toBe('home');
     });
 
