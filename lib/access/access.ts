@@ -21,7 +21,6 @@ export type Effect =
 export interface Rule {
   readonly pattern: Pattern;
   readonly effect: Effect;
-  /** The declared effect, where `enforcedRoles` reduces it. */
   readonly written?: Effect;
   /** Where it is declared: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
   readonly declaredBy: string;

@@ -6,7 +6,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ValueSchemas {
   readonly body: JsonSchema;
   readonly answer: JsonSchema;
-  /** What a URL may have: an id, or the value of a filter. */
   readonly text: JsonSchema;
   /** The regular expression of such a text in a list; `undefined` for any text. */
   readonly pattern: string | undefined;

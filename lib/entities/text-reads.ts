@@ -4,14 +4,12 @@ import type { ColumnMetadata } from './column-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
 
 export interface TextRead {
-  /** SQL that selects a column or an expression. */
   select(sql: string): string;
   read(selected: unknown): unknown;
 }
 
 const nameOf = (column: ColumnMetadata, { driver }: DataSource): string => driver.normalizeType(column);
 
-/** Of which the driver reads arrays as it reads scalars. */
 const READ_ARRAYS =
   /^(smallint|integer|real|double precision|boolean|bytea|jsonb?|point|interval|timestamp (with|without) time zone)$/;
 

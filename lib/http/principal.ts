@@ -1,9 +1,7 @@
 import type { HttpRequest } from './request-facts.js';
 
 interface TokenUser {
-  /** In the type of the user's primary key. */
   readonly id: string | number;
-  /** Empty where the user has none. */
   readonly email: string;
   readonly roles: readonly string[];
 }
@@ -35,7 +33,6 @@ export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void =
 export class CallerRoles {
   /** The role hierarchy, for callers that no guard has identified. */
   expand: Expand | undefined;
-  /** Those that rules and options name. */
   names: ReadonlySet<string> = new Set();
 }
 

@@ -107,7 +107,6 @@ function withAccess(operation: Operation, { row, parts }: OperationAccess, schem
   };
 }
 
-/** The names that the refusal of the broadest requirement has. */
 const rolesIn = ({ requirements }: AccessRow): string[] =>
   (requirements[0] ?? []).map((name) => name.replace(/^policy /, ''));
 

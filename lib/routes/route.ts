@@ -1,7 +1,6 @@
 /** The routes of an application as its router has them, the paths that they serve, and values stored by such paths. */
 
 export interface Route {
-  /** `GET`, `POST`, … or `ALL`. */
   readonly method: string;
   /** The template: `/api/products/:id`. A mount has `/docs{/*rest}`. */
   readonly path: string;
@@ -49,7 +48,6 @@ export function decodePath(path: string): string | undefined {
   }
 }
 
-/** One level: its literal text, or `undefined` for any text. */
 export type Level = string | undefined;
 
 /**
@@ -92,18 +90,15 @@ function shapeOf(template: string): RouteShape {
   return { levels, open: false };
 }
 
-/** Whether both match exactly the same paths. */
 export const isSameShape = (a: RouteShape, b: RouteShape): boolean =>
   a.open === b.open &&
   a.levels.length === b.levels.length &&
   a.levels.every((level, index) => level === b.levels[index]);
 
-/** Whether some path of as many levels matches both. */
 export const overlaps = (a: RouteShape, b: RouteShape): boolean =>
   a.levels.length === b.levels.length &&
   a.levels.every((level, index) => level === undefined || b.levels[index] === undefined || level === b.levels[index]);
 
-/** Whether one of the two matches every path of the other. */
 export const nests = (a: RouteShape, b: RouteShape): boolean => covers(a, b) || covers(b, a);
 
 const covers = (wide: RouteShape, narrow: RouteShape): boolean =>

@@ -81,7 +81,6 @@ export function getProvider<T>(app: INestApplication, type: abstract new (...arg
 }
 
 export interface RequestParts {
-  /** Sent as JSON, with its content type. */
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

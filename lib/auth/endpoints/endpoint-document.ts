@@ -18,7 +18,6 @@ import type { Registration } from '../registration.js';
 import { USER_SCHEMAS } from '../user-checks.js';
 
 export interface EndpointDocument {
-  /** Where it is not the name of the endpoint. */
   readonly operationId?: string;
   readonly summary: string;
   readonly description?: string;
@@ -40,7 +39,6 @@ const SESSION_TOKENS = {
 export const SECRET = { ...TEXT, examples: ['correct horse battery'] };
 export const EMAIL = USER_SCHEMAS['email'] as JsonSchema;
 export const NEW_PASSWORD = USER_SCHEMAS['password'] as JsonSchema;
-/** The names, which `null` may empty. */
 export const NAMES = {
   firstName: orNull(USER_SCHEMAS['firstName'] as JsonSchema),
   lastName: orNull(USER_SCHEMAS['lastName'] as JsonSchema),
@@ -113,7 +111,6 @@ function partsOf({ schemas: fields, required }: Registration, options: ResolvedA
     profile,
     requireVerified,
     schemas,
-    /** Fields of the application that users may change. */
     ownFields: Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS))),
     answer,
     user: (description: string) => answer(description, message({ user: profile })),

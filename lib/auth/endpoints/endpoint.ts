@@ -46,23 +46,19 @@ export interface EndpointCall {
   readonly request: HttpRequest;
   readonly address: string | undefined;
   readonly body: JsonObject;
-  /** The parameter of the path. */
   readonly id: string;
   /** @throws AuthenticationRequired (401) where a rule of the application opened the route */
   readonly user: () => Principal;
 }
 
 export interface Endpoint<S extends AccountServices = AccountServices> {
-  /** The name of the method, and of the operation in a document. */
   readonly name: string;
-  /** The verb, and the path below `authBasePath`. */
   readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`;
   /** Where the application has no rule for the very same path. Of those with roles, the user is read again. */
   readonly access: NonNullable<DeclaredRoute['access']>;
   readonly status: number;
   readonly body?: 'required' | 'optional';
   readonly sendsTokens?: true;
-  /** By default, with its feature. */
   readonly isDeclared?: (options: ResolvedStaticOptions) => boolean;
   run(services: S, call: EndpointCall): unknown;
   readonly describe: (parts: DocumentParts) => EndpointDocument;

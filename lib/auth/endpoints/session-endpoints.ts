@@ -11,7 +11,6 @@ import type { Endpoint, With } from './endpoint.js';
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** What its owner sees of a session. */
 const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSession, current?: string) => ({
   id,
   createdAt: timeOf(createdAt),

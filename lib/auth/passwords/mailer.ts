@@ -25,7 +25,6 @@ export interface Mailer {
   send(mail: AccountMail): Promise<void> | void;
 }
 
-/** How Nest creates the mailer: a provider without its token. */
 export type MailerProvider =
   | { readonly useClass: Type<Mailer> }
   | { readonly useExisting: Type<Mailer> }

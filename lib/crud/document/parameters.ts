@@ -108,7 +108,6 @@ export function recordParameters(
   ];
 }
 
-/** One object for each field: `filter[price][gte]=10`. */
 export const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
   [...filterable].map(([name, path]) => ({
     ...query(

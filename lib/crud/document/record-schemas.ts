@@ -15,7 +15,6 @@ export interface Described {
   readonly narrow: Narrow;
 }
 
-/** A property of an object, which may lie in embedded objects. */
 interface Property {
   readonly path: readonly string[];
   readonly schema: JsonSchema;
@@ -96,7 +95,6 @@ function bodyProperties(about: Described, kind: Kind): Property[] {
   return [...fields, ...linked];
 }
 
-/** `undefined` where no client may send it. */
 function fieldOfBody({ resource, narrow }: Described, field: Field, kind: Kind): Property | undefined {
   const { read, write } = permissionOf(resource, field);
   const { owner } = resource;
@@ -139,7 +137,6 @@ function fieldOfBody({ resource, narrow }: Described, field: Field, kind: Kind):
   };
 }
 
-/** A plain default of the column. */
 function defaultOf({ column: { default: value } }: Field): JsonSchema {
   return typeof value === 'number' || typeof value === 'boolean' ? { default: value } : {};
 }

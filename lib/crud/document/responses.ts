@@ -38,7 +38,6 @@ const truncated = {
   description: 'Included relations of which records were left out.',
 };
 
-/** `undefined` where a list never has any. */
 export function listMetadata({ list, options }: DescribedResource): JsonSchema | undefined {
   const includes = list.includable.size > 0;
   const isCut = options.maxListSize !== undefined;
@@ -99,7 +98,6 @@ const INTERNAL: Failures = {
   },
 };
 
-/** Rows of failures by the reason, for the table of operations. */
 export const FAILURES = {
   any: () => INTERNAL,
   query: () => ({

@@ -13,7 +13,6 @@ import type { CrudControllerClass } from './crud-application.js';
 import { decoratedParameters, isRouted, pathsOf, prototypesOf, serves } from './routes.js';
 
 export interface Override {
-  /** `ProductsController.findAll` */
   readonly path: string;
   readonly name: OperationName;
   readonly method: object;
@@ -96,17 +95,14 @@ function unregisteredWarnings(controllers: readonly CrudControllerClass[]): stri
 const decoratorOfMethod = (method: object): string =>
   decoratorOf(Reflect.getMetadata('method', method) as RequestMethod, pathsOf(method));
 
-/** `@Get()`, `@Put(':id')` */
 function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
   const name = RequestMethod[verb];
   const args = paths.map((path) => (path === '/' ? '' : `'${path}'`)).join(', ');
   return `@${name.charAt(0)}${name.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
 }
 
-/** Nest calls this method itself. */
 const KNOWN_METHODS = [...HOOK_NAMES, 'beforeApplicationShutdown'];
 
-/** Methods such as `beforeSave`, which other libraries call. */
 function hookWarnings(controller: CrudControllerClass): string[] {
   const methods = prototypesOf(controller).flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each)));
   const similar = methods.filter(

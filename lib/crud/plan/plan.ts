@@ -26,7 +26,6 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly observeError: ObserveError;
 }
 
-/** The plans of related resources, which may refer to each other. */
 export interface RelatedPlans {
   relations(): ReadonlyMap<string, Plan>;
   referenced(relation: Relation): readonly Plan[];

@@ -46,7 +46,6 @@ export function compileOwner(
   return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
 }
 
-/** Of ids: the sizes of integers do not matter. */
 function kindOf({ comparison, readText }: ValueType): string | undefined {
   return comparison?.endsWith('number') && !('value' in readText('0.5')) ? 'integer' : comparison;
 }

@@ -26,7 +26,6 @@ export interface Variant {
 export interface CallerView {
   readonly list: ListParameters;
   readonly permissions: Permissions;
-  /** The version of a record, where the caller may read it. */
   readonly version: Field | undefined;
   /** Every statement of the call has this condition: another record does not exist for the caller. */
   readonly visible: Condition;

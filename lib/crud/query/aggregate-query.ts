@@ -10,7 +10,6 @@ const NUMBERS: readonly Comparison[] = ['number', 'exact number'];
 const ORDERED: readonly Comparison[] = [...NUMBERS, 'text', 'label', 'moment', 'calendar', 'uuid'];
 const ANY: readonly Comparison[] = [...ORDERED, 'boolean'];
 
-/** Which columns each parameter takes. */
 export const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
 
 export type Aggregation = Readonly<Record<keyof typeof TAKES, readonly Field[]>>;

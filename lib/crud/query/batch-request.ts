@@ -8,7 +8,6 @@ import { splitList } from './filter-parameter.js';
 import { QueryParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
-/** One record of a batch that changes or deletes records. */
 export interface BatchTarget {
   readonly key: unknown;
   readonly id: string;

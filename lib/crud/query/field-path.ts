@@ -4,16 +4,13 @@ import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 
 export interface FieldPath {
-  /** Such as `author.name`. */
   readonly name: string;
-  /** From the entity to the one that has the field. */
   readonly relations: readonly Relation[];
   readonly field: Field;
 }
 
 export type Describe = (metadata: EntityMetadata) => EntityDescription;
 
-/** `undefined` where the entity has no such field or relation. */
 export function findFieldPath(name: string, metadata: EntityMetadata, describe: Describe): FieldPath | undefined {
   const own = describe(metadata).fields.find((field) => field.name === name);
   if (own) return { name, relations: [], field: own };

@@ -40,7 +40,6 @@ export const MAX_SORT_KEYS = 8;
 export const ANY_FIELD = 'q';
 const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 
-/** What decides which parameters a query string may have. */
 type Choices = Pick<ListParameters, 'paged' | 'sortable' | 'filterable' | 'choosesDeleted' | 'includable'>;
 
 export const conditionParameters = (list: Choices): string[] => [
@@ -129,7 +128,6 @@ function readSort(
   return keys.some(({ field }) => field === id) ? keys : [...keys, { field: id, descending: false }];
 }
 
-/** Reads `-price,name`. */
 export function parseSort(text: string, sortable: ReadonlyMap<string, Field>, errors: QueryErrors): SortKey[] {
   const names = errors.namesIn('sort', text);
   if (names.length > MAX_SORT_KEYS)

@@ -3,7 +3,6 @@ import type { Paging } from '../declare/list-options.js';
 import type { QueryParameters } from './parameters.js';
 
 export interface Page {
-  /** From 1. */
   readonly page: number;
   /** Records, 1 to 100. */
   readonly size: number;

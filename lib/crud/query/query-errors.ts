@@ -22,7 +22,6 @@ export class QueryErrors {
     this.add(field, `unknown ${noun}${name === undefined ? '' : ` ${JSON.stringify(name)}`}`, hint);
   }
 
-  /** The names in a list such as `price,name`. */
   namesIn(parameter: string, text: string, noun = 'field'): string[] {
     if (text !== '') return text.split(',');
     this.add(parameter, `must name at least one ${noun}`);

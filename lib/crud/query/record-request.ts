@@ -5,18 +5,14 @@ import { QueryParameters, relationOf } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 export interface Includable {
-  /** Such as `comments.author`. */
   readonly path: string;
   readonly relation: Relation;
-  /** What the caller may read of the related records. */
   readonly readable: readonly Field[];
 }
 
 /** A many-to-many relation that records have as an array of ids. */
 export interface LinkedIds {
-  /** `tagsIds` */
   readonly name: string;
-  /** `tags` */
   readonly path: string;
   readonly relation: Relation;
 }

@@ -44,7 +44,6 @@ export function notEnabled({ options }: Plan, text: string, operation: Operation
   return new NotFoundException(`/${text} of ${options.entity.name} is not enabled: ${advice}`);
 }
 
-/** The record with a key, if the caller may see it. */
 export const withId = ({ plan, view }: Task, key: unknown): Condition =>
   and(compare(plan.schema.id, 'eq', key), view.visible);
 
@@ -154,7 +153,6 @@ export async function readTargets<T extends object>(
   return found as T[];
 }
 
-/** A request of columns only, in the order of the entity. */
 export function columnsOnly({ schema }: Plan, fields: Iterable<Field>): RecordRequest {
   const wanted = new Set(fields);
   return { fields: schema.fields.filter((field) => wanted.has(field)), linked: [], includes: [] };

@@ -72,7 +72,6 @@ export async function addRelations(
 interface Adding {
   readonly plan: Plan;
   readonly call: Call;
-  /** The plan of the records: that of the answer, or of a relation. */
   readonly of: Plan;
   readonly inclusion: Inclusion;
 }

@@ -7,7 +7,6 @@ import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql
 
 export interface Ownership {
   readonly field: Field;
-  /** The claim that the column holds; `id` is that of the user. */
   readonly claim: string;
   readonly reads: boolean;
   readonly except: readonly string[];

@@ -5,7 +5,6 @@ import { OPERATIONS, type Operation, type OperationName } from '../declare/opera
 import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 
-/** The ETag of a record that is sent whole. */
 export const etagOf = (record: object, version: Field): string => `"${String(version.column.getEntityValue(record))}"`;
 
 /** Whether `If-None-Match` names an ETag. The comparison is weak, as RFC 9110 §13.1.2 says. */

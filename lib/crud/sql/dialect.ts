@@ -45,7 +45,6 @@ export interface Comparable extends ColumnSql {
   exactly(operator: '=' | '>' | '<', text: Bound): string;
 }
 
-/** How a column and a parameter are written so that they compare. */
 interface Form {
   ordered(column: string): string;
   bound(parameter: string): string;

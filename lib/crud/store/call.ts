@@ -45,7 +45,6 @@ interface OperationTransaction extends Transaction {
 }
 
 export interface Call {
-  /** `undefined` outside of a request. */
   readonly state: RequestState | undefined;
   readonly request: HttpRequest | undefined;
   readonly transaction: OperationTransaction | undefined;
@@ -75,7 +74,6 @@ export function beginCall(writes = false): Call {
   return { state, request, transaction: undefined, writes: writes || outer?.writes === true, visible: new Map() };
 }
 
-/** The manager of the transaction that a call belongs to. */
 export const managerOf = ({ transaction }: Call, database: Database): EntityManager | undefined =>
   transaction?.isOpen && transaction.dataSource === database.dataSource ? transaction.manager : undefined;
 

@@ -28,7 +28,6 @@ export function addCondition<T extends ObjectLiteral>(
   return query.andWhere(conditionSql(condition, query.escape(RECORD), dataSource), parameters);
 }
 
-/** The same repository, in the transaction of the call. */
 export function inCurrentTransaction<T extends ObjectLiteral>(
   call: Call,
   repository: Repository<T>,

@@ -24,7 +24,6 @@ export function compileRow<T extends object>(
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
   return {
-    /** Selects each field by an alias of its own. */
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);
       for (const { field, alias } of selected) selectRaw(query, field, alias);

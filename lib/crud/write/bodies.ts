@@ -29,9 +29,7 @@ export type BodyKind = 'create' | 'update' | 'patch';
 /** A hook is code of the server: it may set every column, and the option `validationSchema` checks bodies only. */
 export type Source = 'client' | 'hook';
 
-/** The values of a body, before they are checked. */
 export interface Sent extends CheckResult {
-  /** With what the path fixes. */
   readonly body: Values;
   readonly kind: BodyKind;
   readonly source: Source;

@@ -89,7 +89,6 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   }
 }
 
-/** The keys of a body, without duplicates. */
 function readIds(
   sent: unknown,
   { schema }: Plan,
