@@ -59,12 +59,12 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   async findById(id: string): Promise<AuthUser | null> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     return 'value' in key ? this.findOne('id', key.value) : null;
   }
 
   override async findWithHash(id: string): Promise<AuthUser | null> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     return 'value' in key ? this.findOne('id', key.value, true) : null;
   }
 
@@ -86,14 +86,14 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     if (!('value' in key)) return null;
     await this.run(() => this.updateWhere(this.users, { id: key.value }, fields));
     return this.findById(id);
   }
 
   override async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     if (!('value' in key)) return null;
     const where = { id: key.value, ...expected, ...(expected.email === null && { email: IsNull() }) };
     return (await this.run(() => this.updateWhere(this.users, where, fields))) ? this.findById(id) : null;
@@ -121,13 +121,13 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   override remove(id: string): Promise<boolean> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     return 'value' in key ? this.run(() => this.removeBy(this.users, key.value)) : Promise.resolve(false);
   }
 
   /** No soft delete: the login must be free again. */
   override async undoCreate(id: string): Promise<void> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     if ('value' in key) await this.run(() => this.users.delete({ id: key.value as never }));
   }
 
@@ -149,7 +149,7 @@ class TypeOrmUserRepository extends UserRepository {
     role: string,
     work: (users: Repository<AuthUser>, key: unknown) => Promise<R>,
   ): Promise<R | null | 'last'> {
-    const key = this.schema.id.type.readText(id);
+    const key = this.schema.key.readText(id);
     if (!('value' in key)) return Promise.resolve(null);
     const { manager, target } = this.users;
     const run = () =>
@@ -188,7 +188,7 @@ class TypeOrmUserRepository extends UserRepository {
 
   /** Some drivers return every 64-bit integer as text. */
   private withId(user: AuthUser): AuthUser {
-    return Object.assign(user, { id: this.schema.id.type.write(user.id) });
+    return Object.assign(user, { id: this.schema.key.write(user.id) });
   }
 
   private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {

@@ -28,10 +28,7 @@ export const AUTH_FAILURE: NamedSchema = {
 };
 
 /** 401 and 403 of access rules, owners and scopes. */
-export const REFUSAL: NamedSchema = {
-  name: 'Refusal',
-  schema: closedObject({ error: TEXT }),
-};
+export const REFUSAL: NamedSchema = { name: 'Refusal', schema: closedObject({ error: TEXT }) };
 
 const failed = (message: string) => ({ success: false, message, timestamp: TIMESTAMP.examples[0] });
 

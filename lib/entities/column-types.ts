@@ -121,6 +121,15 @@ function transformed(type: ValueType, { comparison: stored }: ValueType): ValueT
   return { ...type, comparison, stored };
 }
 
+/** Of numbers that drivers may read as text, such as sums. */
+const exactNumber = (value: unknown): unknown => (String(Number(value)) === value ? Number(value) : value);
+
+function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {
+  const target = embeddedMetadata?.type ?? own;
+  if (typeof target !== 'function') return undefined;
+  return Reflect.getMetadata('design:type', target.prototype as object, propertyName);
+}
+
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): ValueType {
   if (column.relationMetadata && column.referencedColumn) return valueTypeOf(column.referencedColumn, dataSource);
   if (column.generationStrategy === 'uuid') return types.uuid;
@@ -130,14 +139,13 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Val
   // Its value is an expression, which conditions do not write.
   if (column.isVirtualProperty) return { ...stored, searchable: false, comparison: undefined };
   if (column.transformer) {
-    const target = column.embeddedMetadata?.type ?? column.target;
-    const design: unknown =
-      typeof target === 'function'
-        ? Reflect.getMetadata('design:type', target.prototype as object, column.propertyName)
-        : undefined;
+    const design = designOf(column);
     const transformers = [column.transformer].flat();
     const toDatabase = (value: unknown): unknown => transformers.reduce<unknown>((held, each) => each.to(held), value);
     return acceptedBy(toDatabase, transformed(typeByDesign.get(design) ?? types.json, stored));
   }
+  // `@ViewColumn()` has no type.
+  const ofView = column.type ? undefined : typeByDesign.get(designOf(column));
+  if (ofView) return ofView === types.float ? { ...ofView, write: exactNumber } : ofView;
   return stored;
 }

@@ -42,14 +42,14 @@ export async function describeConflict(error: unknown, write: FailedWrite): Prom
 export function takenFields(error: unknown, schema: EntityDescription): string[] {
   const violation = violationOf(error);
   if (violation?.kind !== 'unique') return [];
-  return namesOf(columnsOf(violation, schema.id.column.entityMetadata), schema);
+  return namesOf(columnsOf(violation, schema.metadata), schema);
 }
 
 /** @param error an `invalid` of `databaseFailureOf` @returns `undefined` where the database does not say which field it is */
 export function invalidField(error: unknown, { schema, permissions, rows }: FailedWrite): FieldError | undefined {
   if (!(error instanceof QueryFailedError)) return undefined;
   const fields = error.driverError as unknown as DriverFields;
-  const missing = missingColumn(fields, schema.id.column.entityMetadata);
+  const missing = missingColumn(fields, schema.metadata);
   const column = missing ?? (fields.code?.startsWith('54') ? tooLongColumn(fields, schema, rows) : undefined);
   const [field] = column ? namesOf([column], schema, permissions) : [];
   return field === undefined ? undefined : { field, message: missing ? 'is required' : 'is too long for an index' };
@@ -69,10 +69,10 @@ function missingColumn(
 /** The one with the longest text, of the index that PostgreSQL names, or of all. */
 function tooLongColumn(
   { table, constraint }: DriverFields,
-  { id }: EntityDescription,
+  { metadata }: EntityDescription,
   rows: readonly Values[] = [],
 ): ColumnMetadata | undefined {
-  const { tableName, indices, uniques } = id.column.entityMetadata;
+  const { tableName, indices, uniques } = metadata;
   if ((table ?? tableName) !== tableName) return undefined;
   const indexes = [...indices, ...uniques].filter(({ name }) => constraint === undefined || name === constraint);
   const indexed = new Set(indexes.flatMap(({ columns }) => columns));
@@ -84,7 +84,7 @@ function tooLongColumn(
 /** Names no field or relation if the database does not say which, or if clients do not know it. */
 async function describeViolation(violation: Violation, write: FailedWrite): Promise<Conflict> {
   const { schema, operation, permissions } = write;
-  const columns = columnsOf(violation, schema.id.column.entityMetadata);
+  const columns = columnsOf(violation, schema.metadata);
   const names = namesOf(columns, schema, permissions);
   if (violation.kind === 'unique') {
     const combined = `the combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} `;
@@ -174,7 +174,7 @@ async function findMissingReference({
   rows = [],
   permissions,
 }: FailedWrite): Promise<string | undefined> {
-  const { foreignKeys } = schema.id.column.entityMetadata;
+  const { foreignKeys } = schema.metadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
     const field = schema.fields.find(({ column }) => column === columns[0]);
     const property = referencedColumns[0]?.propertyName;

@@ -6,14 +6,15 @@ import { isClass } from '../options/invalid-option.js';
 export const isEntity = (target: object): boolean =>
   getMetadataArgsStorage().tables.some((table) => table.target === target);
 
-/** Whether the class, or a base class, has a primary column, or an embedded object that may have one. */
-export function hasPrimaryKey(entity: object): boolean {
-  const { columns, embeddeds } = getMetadataArgsStorage();
-  const classes = classesOf(entity);
-  return (
-    columns.some(({ target, options }) => options.primary === true && classes.includes(target)) ||
-    embeddeds.some(({ target }) => classes.includes(target))
-  );
+export const isView = (target: object): boolean =>
+  getMetadataArgsStorage().tables.some((table) => table.target === target && table.type === 'view');
+
+/** The primary columns of the class and its base classes. Embedded objects of a table may have some too. */
+export function primaryColumns(entity: object): readonly string[] {
+  const classes = classesOf(entity) as Function[];
+  const columns = getMetadataArgsStorage().filterColumns(classes);
+  const embeddeds = isView(entity) ? [] : getMetadataArgsStorage().filterEmbeddeds(classes);
+  return [...columns.filter(({ options }) => options.primary), ...embeddeds].map(({ propertyName }) => propertyName);
 }
 
 /** The names of the columns, relations and embedded objects of the class and its base classes. */

@@ -5,6 +5,7 @@ import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-insta
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type EntityGuard } from './entity-guard.js';
+import { entityKey, type EntityKey } from './entity-key.js';
 import { excludedProperties } from './excluded-properties.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
@@ -35,8 +36,9 @@ export interface Field {
 
 export interface EntityDescription {
   readonly name: string;
+  readonly metadata: EntityMetadata;
   readonly fields: readonly Field[];
-  readonly id: Field;
+  readonly key: EntityKey<Field>;
   /** Of a class that shares its table with others: the column that tells them apart, and its values for this class. */
   readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
@@ -117,13 +119,13 @@ export function describeEntity(
     };
   };
   const fields = columns.map(fieldOf);
-  const id = fields.find(({ column }) => column.isPrimary);
-  if (!id) throw new TypeError(`${metadata.name} has no primary key`);
+  const key = entityKey(fields.filter(({ column }) => column.isPrimary));
   const { discriminatorColumn: kind, childEntityMetadatas: children } = metadata;
   // The first class of the table has the records of all others too.
   const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
-  return { name: metadata.name, fields, id, discriminator: isShared && { field: fieldOf(kind), values } };
+  const discriminator = isShared && { field: fieldOf(kind), values };
+  return { name: metadata.name, metadata, fields, key, discriminator };
 }
 
 /** In a table of several classes, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */

@@ -38,6 +38,15 @@ export function pathOf(request: HttpRequest): string {
   return (end < 0 ? local : local.slice(0, end)) || '/';
 }
 
+/** `undefined` for a broken escape. */
+export function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The path that the router compares: Express reads `/docs\x#` as `/docs/x`. Only for middleware of the whole application. */
 export const routedPathOf = (request: HttpRequest): string => request.path ?? pathOf(request);
 

@@ -39,14 +39,7 @@ export const levelsOf = (path: string): string[] => path.split('/').filter((leve
 /** `products/` and `:id` → `/products/:id` */
 export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
 
-/** `undefined` for a broken escape. */
-export function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}
+export { decodePath } from '../http/request-facts.js';
 
 export type Level = string | undefined;
 

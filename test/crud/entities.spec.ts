@@ -10,15 +10,6 @@ class NoKey {
   name!: string;
 }
 
-@Entity()
-class CompositeKey {
-  @PrimaryColumn()
-  id!: number;
-
-  @PrimaryColumn()
-  part!: number;
-}
-
 class Numbered {
   @PrimaryColumn()
   nr!: number;
@@ -28,6 +19,25 @@ class Numbered {
 class EmbeddedKey {
   @Column(() => Numbered)
   key!: Numbered;
+}
+
+@Entity()
+class Twofold {
+  @PrimaryColumn()
+  a!: number;
+
+  @PrimaryColumn()
+  b!: number;
+}
+
+/** Without properties for its foreign key. */
+@Entity()
+class RefersToTwofold {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Twofold)
+  twofold!: Twofold;
 }
 
 @Entity()
@@ -75,11 +85,11 @@ class InheritedKey extends Base {
 
 it.each<[string, Type, RegExp[]]>([
   ['without a primary key', NoKey, [/NoKey/, /primary/i]],
-  ['with a composite key', CompositeKey, [/CompositeKey/, /PrimaryGeneratedColumn/]],
-  ['whose key lies in an embedded object', EmbeddedKey, [/EmbeddedKey/, /key.nr/]],
+  ['whose key lies in an embedded object', EmbeddedKey, [/EmbeddedKey/, /`key.nr`/]],
+  ['whose foreign key of two columns has no properties', RefersToTwofold, [/`twofold`/, /twofoldA, twofoldB/]],
 ])('[4.8] an entity %s refuses to boot and says how to fix it', async (_what, entity, says) => {
   const { message } = await crudError('express', {
-    entities: [entity],
+    entities: [Twofold, entity],
     resources: [{ entity, endpoint: '/api/records' }],
   });
   for (const what of says) expect(message).toMatch(what);

@@ -1,17 +1,24 @@
-/** Primary keys of other names, and those that clients choose. */
+/** Primary keys of other names, of several columns, and those that clients choose. */
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { CrudController, type JsonObject } from 'declarest';
 import {
   BeforeInsert,
   Column,
   Entity,
+  JoinColumn,
   JoinTable,
   ManyToMany,
   ManyToOne,
   OneToMany,
   PrimaryColumn,
   PrimaryGeneratedColumn,
+  ViewColumn,
+  ViewEntity,
+  type Relation,
 } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
-import { wrongFields } from './service.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { crudError, startCrud, wrongFields } from './service.js';
 import { startTwins } from './twins.js';
 
 const EVERYTHING = {
@@ -128,6 +135,202 @@ describe.each(DATABASES)('on %s', (database) => {
   });
 });
 
+/** A line of an order, whose key refers to it. */
+@Entity()
+class Order {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ length: 20 })
+  name!: string;
+
+  @OneToMany(() => Line, ({ order }) => order)
+  lines!: Relation<Line>[];
+}
+
+@Entity()
+class Line {
+  @PrimaryColumn({ type: 'int' })
+  orderId!: number;
+
+  @PrimaryColumn({ length: 20 })
+  part!: string;
+
+  @Column({ type: 'int', nullable: true })
+  amount!: number | null;
+
+  @ManyToOne(() => Order, ({ lines }) => lines)
+  @JoinColumn({ name: 'orderId' })
+  order!: Relation<Order>;
+
+  @ManyToMany(() => Line)
+  @JoinTable()
+  spares!: Relation<Line>[];
+}
+
+describe.each(DATABASES)('a key of two columns on %s', (database) => {
+  it('[4.6] [8.2] [7.5] serves every operation', async () => {
+    const twins = await startTwins('fastify', {
+      database,
+      entities: [Order, Line],
+      resources: [
+        {
+          entity: Line,
+          endpoint: '/lines',
+          ...EVERYTHING,
+          searchableFields: ['part'],
+          sortableFields: ['amount', 'part'],
+          includableRelations: ['order', 'order.lines'],
+          linkableRelations: ['spares'],
+        },
+        {
+          entity: Order,
+          endpoint: '/orders',
+          ...EVERYTHING,
+          searchableFields: ['name'],
+          includableRelations: ['lines'],
+        },
+      ],
+    });
+    for (const name of ['a', 'b']) await twins.post('/orders', { name });
+    const created = await twins.post('/lines', { orderId: 1, part: 'x,50%', amount: 3 });
+    const record = { orderId: 1, part: 'x,50%', amount: 3, sparesIds: [] };
+    const path = '/lines/1,x%2C50%25';
+    expect([created.status, created.json.data, created.headers['location']]).toEqual([201, record, path]);
+    const taken = await twins.post('/lines', { orderId: 1, part: 'x,50%' });
+    expect([taken.status, taken.json.message]).toEqual([
+      409,
+      'Line cannot be created: the combination of orderId and part is already taken',
+    ]);
+    expect(wrongFields(await twins.post('/lines', { orderId: 1 }))).toEqual(['part']);
+    expect(wrongFields(await twins.post('/lines', { orderId: 'x', part: 'y' }))).toEqual(['orderId']);
+    expect((await twins.post('/lines', { orderId: 9, part: 'y' })).status).toBe(409);
+
+    // The commas of the values, and of a text that is encoded as a whole.
+    for (const each of [path, '/lines/1%2Cx%252C50%2525']) expect((await twins.get(each)).json.data).toEqual(record);
+    expect((await twins.get('/lines/exists/1,x%2C50%25')).json.data).toEqual({ exists: true });
+    expect((await twins.get('/lines/1,x')).json.message).toBe('Line with id 1,x not found');
+    for (const wrong of ['1', '1,x,50%25', '1,2,3', 'a,x', ','])
+      expect([wrong, (await twins.get(`/lines/${wrong}`)).status]).toEqual([wrong, 400]);
+    expect((await twins.put(path, { ...record, amount: 4 })).json.data).toEqual({ ...record, amount: 4 });
+    expect(wrongFields(await twins.put(path, { ...record, part: 'z' }))).toEqual(['part']);
+    expect((await twins.put('/lines/1,new', { ...record, part: 'new' })).status).toBe(404);
+
+    const items = [2, 1, 2].map((orderId, index) => ({ orderId, part: `p${index}`, sparesIds: ['1,x%2C50%25'] }));
+    expect((await twins.post('/lines/batch', { items })).json.data.map((each: Line) => each.part)).toEqual([
+      'p0',
+      'p1',
+      'p2',
+    ]);
+    const patches = {
+      items: [
+        { orderId: 2, part: 'p2', amount: 7 },
+        { ...record, amount: 5 },
+      ],
+    };
+    expect(
+      (await twins.send('PATCH', '/lines/batch', { json: patches })).json.data.map((each: Line) => each.amount),
+    ).toEqual([7, 5]);
+    const same = await twins.send('PATCH', '/lines/batch', { json: { items: [record, record] } });
+    expect(wrongFields(same)).toEqual(['items[1].orderId']);
+    expect(
+      (await twins.send('PATCH', '/lines/2,p2', { json: { sparesIds: ['2,p0', '1,p1'] } })).json.data.sparesIds,
+    ).toEqual(['1,p1', '2,p0']);
+    const unknown = await twins.send('PATCH', '/lines/2,p2', { json: { sparesIds: ['2,p9'] } });
+    expect([unknown.status, unknown.json.message]).toEqual([
+      409,
+      'Line cannot be updated: sparesIds refers to Line records that do not exist: 2,p9',
+    ]);
+
+    const nameOf = ({ orderId, part }: Line): string => `${orderId}${part}`;
+    expect((await twins.get('/lines?sort=-amount')).json.data.map(nameOf)).toEqual(['1p1', '2p0', '2p2', '1x,50%']);
+    const pages: string[] = [];
+    for (let after = ''; ;) {
+      const { json } = await twins.get(`/lines?pagination=cursor&size=1&sort=amount&fields=orderId,part${after}`);
+      pages.push(...json.data.map(nameOf));
+      if (!json.metadata.pagination.hasNext) break;
+      after = `&after=${json.metadata.pagination.next}`;
+    }
+    expect(pages).toEqual(['1x,50%', '2p2', '1p1', '2p0']);
+    expect((await twins.get('/orders?include=lines&fields=name&fields[lines]=part')).json.data).toEqual([
+      { name: 'a', lines: [{ part: 'p1' }, { part: 'x,50%' }] },
+      { name: 'b', lines: [{ part: 'p0' }, { part: 'p2' }] },
+    ]);
+    expect((await twins.get('/lines/2,p0?include=order.lines&fields=part&fields[order.lines]=part')).json.data).toEqual(
+      {
+        part: 'p0',
+        order: { id: 2, name: 'b', lines: [{ part: 'p0' }, { part: 'p2' }] },
+      },
+    );
+    expect((await twins.get('/lines/export?format=csv&filter[part]=p2')).text).toBe(
+      'orderId,part,amount,sparesIds\r\n2,p2,7,"1,p1 2,p0"\r\n',
+    );
+    expect((await twins.del('/lines/batch?ids=2,p2;1,x%2C50%25')).status).toBe(200);
+    expect((await twins.del('/lines/batch?ids=1%2Cp1%3B2%2Cp9')).status).toBe(404);
+    expect((await twins.del('/lines/2,p0')).status).toBe(200);
+    expect((await twins.get('/lines?fields=part')).json.data).toEqual([{ part: 'p1' }]);
+    await twins.close();
+  });
+
+  it('[7.5] a cursor goes on behind a position that is too long for a URL', async () => {
+    @Entity()
+    class Text {
+      @PrimaryColumn({ type: 'int' }) a!: number;
+      @PrimaryColumn({ length: 40 }) b!: string;
+      @Column({ length: 600 }) text!: string;
+    }
+    const resources = [
+      { entity: Text, endpoint: '/texts', enablePagination: 'cursor', sortableFields: ['text'] } as const,
+    ];
+    const twins = await startTwins('express', { database, entities: [Text], resources: [...resources] });
+    for (const b of ['x', 'y,%', 'z']) await twins.post('/texts', { a: 1, b, text: 'long '.repeat(110) });
+    let query = '?sort=text&size=1&fields=b';
+    const found: unknown[] = [];
+    for (let page = 0; page < 3; page += 1) {
+      const { json } = await twins.get(`/texts${query}`);
+      found.push(json.data[0].b);
+      query = `?sort=text&size=1&fields=b&after=${json.metadata.pagination.next}`;
+    }
+    expect(found).toEqual(['x', 'y,%', 'z']);
+    await twins.close();
+  });
+});
+
+@Entity()
+class Pair {
+  @PrimaryColumn({ length: 20 }) a!: string;
+  @PrimaryColumn({ length: 20 }) b!: string;
+}
+
+it.each(PLATFORMS)(
+  '[4.7] overrides get a key of two columns as it was decoded, and reach its record (%s)',
+  async (platform) => {
+    @Controller()
+    class Pairs extends CrudController({ entity: Pair, endpoint: '/pairs' }) {
+      @Get(':id')
+      override findById(@Param('id') id: string) {
+        return super.findById(id);
+      }
+      @Post()
+      override async create(body: JsonObject) {
+        const { data } = await super.create(body);
+        return { data: { ...data, extra: 1 } } as never;
+      }
+    }
+    const service = await startCrud(platform, { entities: [Pair], resources: [Pairs], isDescribed: false });
+    for (const [a, path] of [
+      [',', '/pairs/%2C,b'],
+      ['%41', '/pairs/%2541,b'],
+      ['A', '/pairs/A,b'],
+      ['ü/;', '/pairs/%C3%BC%2F%3B,b'],
+    ] as const) {
+      expect((await service.post('/pairs', { a, b: 'b' })).headers['location']).toBe(path);
+      expect((await service.get(path)).json.data).toEqual({ a, b: 'b' });
+    }
+    await service.close();
+  },
+);
+
 @Entity()
 class Chosen {
   @PrimaryGeneratedColumn('uuid') id!: string;
@@ -164,6 +367,28 @@ class Listening {
 class Plain {
   @PrimaryColumn({ type: 'int' }) id!: number;
 }
+
+/** One property is the column and the relation. */
+@Entity()
+class Detail {
+  @ManyToOne(() => Order)
+  @JoinColumn({ name: 'id' })
+  @PrimaryColumn({ type: 'int' })
+  id!: Relation<Order>;
+  @Column({ length: 20, default: 'x' }) text!: string;
+}
+
+it.each(DATABASES)('[4.6] a key may be a foreign key by one property (%s)', async (database) => {
+  const resources = [Order, Detail].map((entity) => ({ entity, endpoint: `/${entity.name.toLowerCase()}` }));
+  const twins = await startTwins('express', { database, entities: [Order, Line, Detail], resources });
+  await twins.post('/order', { name: 'a' });
+  expect((await twins.post('/detail', { id: 2 })).status).toBe(409);
+  expect((await twins.post('/detail', { id: 1 })).json.data).toEqual({ id: 1, text: 'x' });
+  expect((await twins.put('/detail/1', { id: 1, text: 'y' })).json.data).toEqual({ id: 1, text: 'y' });
+  expect((await twins.get('/detail')).json.data).toEqual([{ id: 1, text: 'y' }]);
+  expect((await twins.del('/detail/1')).status).toBe(200);
+  await twins.close();
+});
 
 /** Only some databases return such a default for a new record. */
 @Entity()
@@ -219,4 +444,102 @@ describe.each(DATABASES)('keys that clients choose on %s', (database) => {
     expect((await twins.put('/plain/8', { id: 8 })).status).toBe(404);
     await twins.close();
   });
+});
+
+@Entity()
+class Sale {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 10 }) town!: string;
+  @Column({ type: 'int' }) price!: number;
+}
+
+/** As TypeORM's documentation has views: without a key. */
+@ViewEntity({
+  expression: (source) =>
+    source.createQueryBuilder().select('s.town', 'town').addSelect('s.price', 'price').from(Sale, 's'),
+})
+class TownSale {
+  @ViewColumn() town!: string;
+  @Column({ type: 'int' }) price!: number;
+}
+
+@ViewEntity({
+  expression: (source) => source.createQueryBuilder().select('s.id', 'nr').addSelect('s.town', 'town').from(Sale, 's'),
+})
+class SaleView {
+  @PrimaryColumn() nr!: number;
+  @ViewColumn() town!: string;
+}
+
+describe.each(DATABASES)('views on %s', (database) => {
+  it('[8.9] views are read; one without a key has no single records and no writes', async () => {
+    const service = await startCrud('express', {
+      database,
+      entities: [Sale, TownSale, SaleView, Plain],
+      resources: [
+        {
+          entity: TownSale,
+          endpoint: '/town-sales',
+          enableCount: true,
+          enableExport: true,
+          enablePagination: true,
+          aggregatableFields: ['town', 'price'],
+          filterableFields: ['town', 'price'],
+          sortableFields: ['town'],
+        },
+        { entity: SaleView, endpoint: '/sales', enableExists: true },
+        { entity: Plain, endpoint: '/plain', operations: ['findAll', 'findById'] },
+      ],
+    });
+    const sales = service.dataSource.getRepository(Sale);
+    await sales.insert([
+      { town: 'Ulm', price: 5 },
+      { town: 'Ulm', price: 5 },
+      { town: 'Bonn', price: 7 },
+    ]);
+    const [bonn, ulm] = [
+      { town: 'Bonn', price: 7 },
+      { town: 'Ulm', price: 5 },
+    ];
+    expect((await service.get('/town-sales?sort=-town')).json.data).toEqual([ulm, ulm, bonn]);
+    expect((await service.get('/town-sales?size=1&page=2')).json.data).toEqual([ulm]);
+    expect((await service.get('/town-sales/count?filter[price]=5')).json.data).toEqual({ count: 2 });
+    expect((await service.get('/town-sales/aggregate?groupBy=town&sum=price')).json.data).toMatchObject([
+      { groupBy: { town: 'Bonn' }, sum: { price: 7 } },
+      { groupBy: { town: 'Ulm' }, sum: { price: 10 } },
+    ]);
+    await sales.insert(Array.from({ length: 40 }, () => ({ town: 'Ulm', price: 5 })));
+    const lines = (await service.get('/town-sales/export?format=csv')).text.trim().split('\r\n');
+    expect([lines.length, lines[1], lines.at(-1)]).toEqual([44, 'Bonn,7', 'Ulm,5']);
+    for (const [method, path] of [
+      ['GET', '1'],
+      ['POST', ''],
+      ['PUT', '1'],
+      ['PATCH', '1'],
+      ['DELETE', '1'],
+    ] as const)
+      expect([method, (await service.send(method, `/town-sales/${path}`, { json: {} })).status]).toEqual([method, 404]);
+
+    expect((await service.get('/sales/3')).json.data).toEqual({ nr: 3, town: 'Bonn' });
+    expect((await service.get('/sales/exists/3')).json.data).toEqual({ exists: true });
+    expect((await service.get('/plain')).json.data).toEqual([]);
+    expect((await service.post('/plain', { id: 1 })).status).toBe(404);
+    await service.close();
+  });
+});
+
+it.each([
+  [
+    { operations: ['findAll', 'findById'] },
+    '`entity` of TownSale must be a view with a primary key, which findById needs, got one without.',
+  ],
+  [
+    { enablePagination: 'cursor' },
+    '`entity` of TownSale must be a view with a primary key, which enablePagination needs, got one without.',
+  ],
+  [{ enableExists: true }, '`enableExists` of TownSale must be used with exists in `operations`'],
+] as const)('[4.8] a view without a key refuses to boot with %j', async (options, says) => {
+  const resource = { entity: TownSale, endpoint: '/town-sales', ...options };
+  const { message } = await crudError('express', { entities: [Sale, TownSale], resources: () => [resource as never] });
+  expect(message).toContain(`CRUD option ${says}`);
 });

@@ -4,6 +4,7 @@ import type { FieldError } from 'declarest';
 import type { Condition } from '../../lib/crud/sql/condition.js';
 import { parseListQuery, type ListParameters, type ListRequest } from '../../lib/crud/query/list-query.js';
 import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
+import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { text } from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
@@ -18,7 +19,7 @@ function parameters(paged: boolean, ...searchable: string[]): ListParameters {
   const id = fieldOf('id');
   const readable = [id, fieldOf('name')];
   return {
-    id,
+    key: entityKey([id]),
     readable,
     paged,
     choosesDeleted: false,

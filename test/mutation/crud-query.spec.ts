@@ -26,6 +26,7 @@ import type { ListQuery } from '../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../lib/crud/declare/list-options.js';
 import { QueryErrors } from '../../lib/crud/query/query-errors.js';
 import type { FieldPath } from '../../lib/crud/query/field-path.js';
+import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as calendar from '../../lib/entities/calendar-types.js';
 import * as types from '../../lib/entities/value-types.js';
@@ -68,7 +69,7 @@ const includableOf = (path: string): [string, Includable] => [
 ];
 
 const BASE: ListParameters = {
-  id,
+  key: entityKey([id]),
   paged: true,
   searchable: new Map(),
   filterable: new Map(),
@@ -541,7 +542,7 @@ describe('[7.3] [7.4] fields and relations', () => {
   ])('for %j the database reads %s', (query, selected) => {
     const request = parseRecordQuery(sent(query), { ...BASE, ...parameters });
     expect(
-      selectedFields(request, id)
+      selectedFields(request, BASE.key)
         .map(({ name }) => name)
         .join(' '),
     ).toBe(selected);

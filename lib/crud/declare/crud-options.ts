@@ -37,7 +37,7 @@ export interface OwnerOptions<F extends string = string> {
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
-   * A TypeORM entity that the data source knows.
+   * A TypeORM entity or view that the data source knows.
    * @example entity: Article
    */
   entity: Type<T>;

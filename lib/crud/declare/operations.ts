@@ -25,13 +25,7 @@ interface Row {
 
 /** Fixed paths come first, because Express matches routes in the order of their declaration. */
 export const OPERATIONS = {
-  search: {
-    verb: GET,
-    path: 'search',
-    parameters: ['query'],
-    enabledBy: 'enableSearch',
-    needsRequest: 'with a total',
-  },
+  search: { verb: GET, path: 'search', parameters: ['query'], enabledBy: 'enableSearch', needsRequest: 'with a total' },
   exists: { verb: GET, path: 'exists/:id', parameters: ['id'], enabledBy: 'enableExists' },
   count: { verb: GET, path: 'count', parameters: ['query'], enabledBy: 'enableCount' },
   aggregate: { verb: GET, path: 'aggregate', parameters: ['query'], enabledBy: 'aggregatableFields' },
@@ -80,6 +74,10 @@ export function missingOption(name: OperationName, options: EnablingOptions): En
   const value = enabledBy === undefined || options[enabledBy];
   return value === true || (typeof value === 'object' && value.length > 0) ? undefined : enabledBy;
 }
+
+/** Whether an operation only reads, and needs no key. */
+export const isKeyless = (name: OperationName): boolean =>
+  OPERATIONS[name].verb === GET && !OPERATIONS[name].path.includes(':id');
 
 /** Whether the operation has a generated route. */
 export const isGenerated = (name: OperationName, options: EnablingOptions): boolean =>

@@ -3,6 +3,7 @@ import type { Refuse } from '../../options/option-table.js';
 import {
   ENABLING_OPTIONS,
   enablingOption,
+  isKeyless,
   missingOption,
   OPERATION_NAMES,
   type EnablingOptions,
@@ -12,6 +13,7 @@ import {
 export interface CombinedOptions extends EnablingOptions {
   readonly enablePagination: unknown;
   readonly includableRelations: readonly unknown[];
+  readonly linkableRelations: readonly unknown[];
   readonly maxListSize: unknown;
   readonly searchableFields: readonly string[];
 }
@@ -26,6 +28,16 @@ const NEEDS = {
 
 const isOn = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+
+/** What records of a view without a key do not have. */
+export function refuseWithoutKey(options: CombinedOptions, refuse: Refuse): void {
+  const names = (['includableRelations', 'linkableRelations', 'enablePagination'] as const).filter(
+    (name) => isOn(options[name]) && options[name] !== true,
+  );
+  const [needing] = [...(options.operations ?? []).filter((name) => !isKeyless(name)), ...names];
+  const advice = 'decorate a unique column with @PrimaryColumn(), or leave it out';
+  if (needing) refuse('entity', `a view with a primary key, which ${needing} needs`, 'one without', advice);
+}
 
 /** @param given the options without their defaults */
 export function refuseCombinations(options: CombinedOptions, given: object, refuse: Refuse): void {

@@ -19,17 +19,13 @@ import {
   type OptionsOf,
   type Refuse,
 } from '../../options/option-table.js';
-import { hasPrimaryKey, isEntity } from '../../entities/declared-entities.js';
+import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
 import type { RelationThrough, Paging } from './list-options.js';
-import { forEnablingOptions, OPERATION_NAMES, type OperationName } from './operations.js';
-import { refuseCombinations } from './option-combinations.js';
+import { forEnablingOptions, isKeyless, missingOption, OPERATION_NAMES, type OperationName } from './operations.js';
+import { refuseCombinations, refuseWithoutKey } from './option-combinations.js';
 import { ScopeReference } from './scope.js';
 import { isSchema, type RecordSchemas } from './standard-schema.js';
-
-export const EXPECTED_KEY = 'an entity with a single primary key';
-export const KEY_ADVICE =
-  'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
 
 const isCount: Accepts = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
 const isName: Accepts = (value) => typeof value === 'string' && value !== '';
@@ -134,8 +130,15 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     refuse('entity', 'a TypeORM entity class', describe(entity), `${advice} with @Entity()`);
   }
   // TypeORM would refuse it too, but only when it connects.
-  if (!hasPrimaryKey(entity)) refuse('entity', EXPECTED_KEY, 'none', KEY_ADVICE);
-  const checked = readOptions(OPTIONS, options, refuse);
+  const keys = primaryColumns(entity);
+  if (keys.length === 0 && !isView(entity)) {
+    const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
+    refuse('entity', 'an entity with a primary key', 'none', advice);
+  }
+  const given = readOptions(OPTIONS, options, refuse);
+  const reading = OPERATION_NAMES.filter((name) => isKeyless(name) && !missingOption(name, given));
+  const checked = keys.length === 0 && !given.operations ? { ...given, operations: reading } : given;
+  if (keys.length === 0) refuseWithoutKey(checked, refuse);
   for (const [field, permission] of Object.entries(checked.fieldPermissions)) {
     const expected = '{ read, write }, each "never" or an array of at least one role, and "once" for write';
     const advice = 'give for example { read: ["EDITOR"], write: "never" }';

@@ -1,5 +1,6 @@
 /** Describes the generated operations of a resource. */
 import { HttpStatus, RequestMethod } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { exampleOf } from '../../documents/examples.js';
 import type { OperationDocument, ResponseDocument } from '../../documents/operation-document.js';
@@ -44,15 +45,11 @@ function successesOf(
   const headers = row.headers?.(resource) ?? {};
   const withHeaders = Object.keys(headers).length > 0 ? { headers } : {};
   if (!row.data) {
-    const { id } = resource.schema;
-    const value = exampleOf(id.type.schemas.answer, schemas);
+    const [{ name: column, type } = resource.schema.fields[0] as Field] = resource.schema.key.fields;
+    const value = exampleOf(type.schemas.answer, schemas);
     const content = [
-      {
-        type: 'application/x-ndjson',
-        schema: { type: 'string' },
-        example: `${JSON.stringify({ [id.name]: value })}\n`,
-      },
-      { type: 'text/csv', schema: { type: 'string' }, example: `${id.name}\r\n${String(value)}\r\n` },
+      { type: 'application/x-ndjson', schema: { type: 'string' }, example: `${JSON.stringify({ [column]: value })}\n` },
+      { type: 'text/csv', schema: { type: 'string' }, example: `${column}\r\n${String(value)}\r\n` },
     ];
     return { [status]: { description: 'The file: a record in each line, or CSV.', content, ...withHeaders } };
   }

@@ -33,8 +33,8 @@ export const pathParameters = (
   names: readonly string[],
 ): ParameterDocument[] =>
   names.map((name) => {
-    const field = fixed.get(name) ?? schema.id;
-    return { in: 'path', name, required: true, schema: field.type.schemas.text };
+    const { text } = (fixed.get(name)?.type ?? schema.key).schemas;
+    return { in: 'path', name, required: true, schema: text };
   });
 
 export function pageParameters(paged: Paging): ParameterDocument[] {
@@ -50,11 +50,8 @@ export function pageParameters(paged: Paging): ParameterDocument[] {
     query('page', number(1), 'The number of the page.'),
     query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.'),
   ];
-  const after = query(
-    'after',
-    { type: 'string' },
-    '`metadata.pagination.next` of the page before, which had the same `sort` and filters.',
-  );
+  const before = '`metadata.pagination.next` of the page before, which had the same `sort` and filters.';
+  const after = query('after', { type: 'string' }, before);
   const cursor = [after, query('pagination', oneOf(['cursor']), 'Pages by cursor.')];
   if (paged === 'cursor') return [size, ...cursor];
   if (paged === true) return [size, ...numbered];
@@ -69,13 +66,8 @@ const withSentence = (parameter: ParameterDocument, sentence: string): Parameter
 export function sortParameters({ list: { sortable } }: DescribedResource): ParameterDocument[] {
   if (sortable.size === 0) return [];
   const keys = [...sortable.keys()].flatMap((name) => [name, `-${name}`]);
-  return [
-    query(
-      'sort',
-      listOf(oneOf(keys), { maxItems: MAX_SORT_KEYS, uniqueItems: true }),
-      '`-` sorts descending. Each field once.',
-    ),
-  ];
+  const schema = listOf(oneOf(keys), { maxItems: MAX_SORT_KEYS, uniqueItems: true });
+  return [query('sort', schema, '`-` sorts descending. Each field once.')];
 }
 
 /** @param isList whether relations can be included */
@@ -86,11 +78,8 @@ export function recordParameters(
   const names = [
     ...new Set(readable.flatMap(({ path }) => path.map((_, depth) => path.slice(0, depth + 1).join('.')))),
   ];
-  const fields = query(
-    'fields',
-    listOf(oneOf([...names, ...linkable.map(({ name }) => name)])),
-    'Only these fields are answered.',
-  );
+  const all = listOf(oneOf([...names, ...linkable.map(({ name }) => name)]));
+  const fields = query('fields', all, 'Only these fields are answered.');
   if (!includes || includable.size === 0) return [fields];
   const paths = [...includable.keys()];
   const limit = paths.length > MAX_RELATIONS ? { maxItems: MAX_RELATIONS } : {};
@@ -99,11 +88,8 @@ export function recordParameters(
     query('include', listOf(oneOf(paths), limit), 'Related records to answer too.'),
     ...[...includable.values()].map(({ path, readable: own }) => {
       const known = (relations.get(path)?.list.readable ?? own).map(({ name }) => name);
-      return query(
-        `fields[${path}]`,
-        listOf(oneOf(known)),
-        `Only these fields of \`${path}\`, which \`include\` must name.`,
-      );
+      const sentence = `Only these fields of \`${path}\`, which \`include\` must name.`;
+      return query(`fields[${path}]`, listOf(oneOf(known)), sentence);
     }),
   ];
 }
@@ -142,13 +128,8 @@ function operandOf({ type }: Field, operator: keyof typeof OPERATORS): JsonSchem
 
 export function deletedParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
   if (deletedRoles.length === 0) return [];
-  return [
-    query(
-      'deleted',
-      oneOf(['with', 'only']),
-      `Hidden records too, or only those. Only for ${deletedRoles.join(' and ')}.`,
-    ),
-  ];
+  const sentence = `Hidden records too, or only those. Only for ${deletedRoles.join(' and ')}.`;
+  return [query('deleted', oneOf(['with', 'only']), sentence)];
 }
 
 export function purgeParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
@@ -159,15 +140,8 @@ export function purgeParameters({ options: { deletedRoles } }: DescribedResource
 export function searchParameters({ list: { searchable } }: DescribedResource): ParameterDocument[] {
   const term = { type: 'string', minLength: 1, maxLength: MAX_TERM, pattern: NO_NUL };
   const names = [...new Set([...searchable.keys(), ANY_FIELD])];
-  return names.map((name) =>
-    query(
-      name,
-      term,
-      name === ANY_FIELD && !searchable.has(name)
-        ? 'In any of the searched fields. At least one term must be sent.'
-        : undefined,
-    ),
-  );
+  const sentence = 'In any of the searched fields. At least one term must be sent.';
+  return names.map((name) => query(name, term, name === ANY_FIELD && !searchable.has(name) ? sentence : undefined));
 }
 
 export function aggregateParameters({ aggregatable }: DescribedResource): ParameterDocument[] {
@@ -187,13 +161,13 @@ export const atomicParameter = query(
   '`false` writes each item by itself, and answers 207.',
 );
 
-export const idsParameter = ({ schema, options: { maxBatchSize } }: DescribedResource): ParameterDocument =>
-  query(
-    'ids',
-    listOf(schema.id.type.schemas.text, { maxItems: maxBatchSize, uniqueItems: true }),
-    'The ids of the records.',
-    true,
-  );
+export function idsParameter({ schema: { key }, options }: DescribedResource): ParameterDocument {
+  const { text, pattern } = key.schemas;
+  const list = listOf(text, { maxItems: options.maxBatchSize, uniqueItems: true });
+  const isSingle = key.fields.length === 1;
+  const schema = isSingle ? list : { type: 'string', pattern: `^${pattern}(?:;${pattern})*$` };
+  return query('ids', schema, `The ids of the records${isSingle ? '' : ', separated by semicolons'}.`, true);
+}
 
 export const ifMatchParameter = (required: boolean): ParameterDocument => ({
   in: 'header',

@@ -50,10 +50,11 @@ export const patchSchema = (described: Described): NamedSchema => ({
 });
 
 export function patchItemSchema(described: Described): NamedSchema {
-  const { id } = described.resource.schema;
-  const properties = bodyProperties(described, 'patch').filter(({ path }) => path.join('.') !== id.name);
-  const key = { path: id.path, schema: id.type.schemas.body, isRequired: true };
-  return { name: schemaName.patchItem(described.names), schema: objectOf([key, ...properties], clearableObject) };
+  const { fields } = described.resource.schema.key;
+  const isKey = ({ path }: Property): boolean => fields.some(({ name }) => name === path.join('.'));
+  const properties = bodyProperties(described, 'patch').filter((each) => !isKey(each));
+  const key = fields.map(({ path, type }) => ({ path, schema: type.schemas.body, isRequired: true }));
+  return { name: schemaName.patchItem(described.names), schema: objectOf([...key, ...properties], clearableObject) };
 }
 
 function recordProperties({ resource, nameOf }: Described): Property[] {
@@ -145,7 +146,7 @@ export const answerOf = ({ type, nullable }: Field): JsonSchema =>
   nullable ? orNull(type.schemas.answer) : type.schemas.answer;
 
 const idOf = (relations: DescribedResource['relations'], path: string, kind: 'answer' | 'body'): JsonSchema =>
-  relations.get(path)?.schema.id.type.schemas[kind] ?? {};
+  relations.get(path)?.schema.key.schemas[kind] ?? {};
 
 const permissionOf = ({ fieldPermissions }: DescribedResource, field: Field) =>
   (fieldPermissions.get(field) ?? {}) as FieldPermission;

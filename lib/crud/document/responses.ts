@@ -115,8 +115,8 @@ export const FAILURES = {
     413: failure('The body is too large.', 'The request body is larger than this server accepts'),
     415: failure('The body is of another type.', 'The request body must be application/json in UTF-8'),
   }),
-  conflict: ({ schema: { name, fields, id } }) => {
-    const unique = fields.find((field) => field !== id && field.insertable)?.name ?? 'name';
+  conflict: ({ schema: { name, fields, key } }) => {
+    const unique = fields.find((field) => !key.fields.includes(field) && field.insertable)?.name ?? 'name';
     return { 409: conflict(`${name} cannot be created: ${unique} is already taken`, { [unique]: 'is already taken' }) };
   },
   referred: ({ schema: { name } }) => ({ 409: conflict(`${name} cannot be deleted: other records refer to it`) }),
@@ -125,18 +125,14 @@ export const FAILURES = {
     ...(owner && { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') }),
     ...(!owner && (scope || pathParameters.size > 0) && { 403: refused(403, 'Access denied') }),
   }),
-  version: ({ schema: { name }, options }) => ({
-    412: failure(
-      '`If-Match` names another version.',
-      `${name} with id 7 does not match If-Match: read it again and repeat the change`,
-    ),
-    ...(options.requireIfMatch && {
-      428: failure(
-        '`If-Match` is missing.',
-        `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`,
-      ),
-    }),
-  }),
+  version: ({ schema: { name }, options }) => {
+    const changed = `${name} with id 7 does not match If-Match: read it again and repeat the change`;
+    const missing = `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`;
+    return {
+      412: failure('`If-Match` names another version.', changed),
+      ...(options.requireIfMatch && { 428: failure('`If-Match` is missing.', missing) }),
+    };
+  },
   key: ({ options }) =>
     options.enableIdempotency
       ? {

@@ -206,12 +206,7 @@ export class CrudApplication {
     return { through, candidates };
   }
 
-  private relatedResource(
-    resource: Resource<object>,
-    path: string,
-    relation: Relation,
-    option: RelationOption,
-  ): Registered | undefined {
+  private relatedResource(resource: Resource<object>, path: string, relation: Relation, option: RelationOption) {
     const { name } = relation.inverseEntityMetadata;
     const refuse = (expected: string, got: string, advice: string): never =>
       refuseOption(resource.options, option, expected, got, advice);

@@ -26,7 +26,7 @@ import { patchMany } from '../operations/patch-many.js';
 import { restore } from '../operations/restore.js';
 import { update } from '../operations/update.js';
 import type { Plan } from '../plan/plan.js';
-import { rawQueryOf } from '../query/raw-query.js';
+import { rawQueryOf, sentKey } from '../query/raw-query.js';
 import { beginCall, type Call } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -112,6 +112,7 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   for (const name of OPERATION_NAMES) {
     const run = RUN[name];
     const query = (OPERATIONS[name].parameters as readonly string[]).indexOf('query');
+    const takesId = OPERATIONS[name].parameters[0] === 'id';
     const methods = {
       [name](this: GeneratedBase, ...parameters: never[]): Promise<unknown> {
         const call = beginCall(OPERATIONS[name].verb !== RequestMethod.GET);
@@ -119,9 +120,11 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
         const { state } = call;
         const plan = planOf(resolved, this);
         if (state && state.handler === Reflect.get(this, name)) {
-          state.key = plan.schema.id.name;
+          state.key = plan.schema.key;
           if (query >= 0 && parameters[query] === undefined) parameters[query] = rawQueryOf(state.request) as never;
         }
+        if (takesId && plan.schema.key.fields.length > 1)
+          parameters[0] = sentKey(call.request, String(parameters[0])) as never;
         if (call.request && !state) expandRoles(call.request, this[MODULE_REF_VALUE]);
         return run(plan, call, this as GeneratedHooks<object>, ...parameters);
       },

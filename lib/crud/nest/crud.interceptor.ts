@@ -4,6 +4,8 @@
  */
 import { HttpStatus, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { map, Observable } from 'rxjs';
+import { entityKey, type EntityKey } from '../../entities/entity-key.js';
+import { text } from '../../entities/value-types.js';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/request-facts.js';
 import { matchesWeakly } from '../rows/record-version.js';
 import { callOf, factsOf, runWithin, type AnswerFacts, type RequestState } from '../store/call.js';
@@ -21,7 +23,7 @@ const interceptor = (isCreation: boolean): NestInterceptor => ({
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
     const finish = (answer: unknown): unknown =>
-      finishResponse(context, isCreation && (state.key ?? 'id'), factsOf(state, answer), answer);
+      finishResponse(context, isCreation && (state.key ?? ID), factsOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));
   },
 });
@@ -29,10 +31,13 @@ const interceptor = (isCreation: boolean): NestInterceptor => ({
 export const contextInterceptor = interceptor(false);
 export const locationInterceptor = interceptor(true);
 
+/** Where an override does not call its operation. */
+const ID: EntityKey = entityKey([{ name: 'id', type: text() }]);
+
 /** Sets status, `Location`, `ETag` and `X-Total-Count`, and answers `If-None-Match` with 304. @returns the body */
 export function finishResponse(
   context: ExecutionContext,
-  created: string | false,
+  created: EntityKey | false,
   facts: AnswerFacts | undefined,
   answer: unknown,
 ): unknown {
@@ -54,12 +59,12 @@ export function finishResponse(
 }
 
 /** Sets `Location` (RFC 9110 §15.3.2) where the answer is 201 with a record that has its key. */
-function setLocation(context: ExecutionContext, answer: unknown, key: string): void {
-  const id = (answer as { readonly data?: Readonly<Record<string, unknown>> | null } | null | undefined)?.data?.[key];
+function setLocation(context: ExecutionContext, answer: unknown, key: EntityKey): void {
+  const record = (answer as { readonly data?: Readonly<Record<string, unknown>> | null } | null | undefined)?.data;
   const http = context.switchToHttp();
   const response = http.getResponse<Response>();
-  if (response.statusCode !== (HttpStatus.CREATED as number) || (typeof id !== 'string' && typeof id !== 'number'))
-    return;
+  if (response.statusCode !== (HttpStatus.CREATED as number) || !record) return;
+  if (key.fields.some(({ name }) => record[name] == null)) return;
   const path = pathOf(http.getRequest<HttpRequest>()).replace(/\/$/, '');
-  response.header('Location', `${path}/${encodeURIComponent(id)}`);
+  response.header('Location', `${path}/${key.segment(key.of(record))}`);
 }

@@ -80,10 +80,7 @@ async function documentsOf(controllers: readonly CrudControllerClass[], crud: Cr
 }
 
 /** The operations with a route, and the names of the parameters in its path. */
-function routedOperations(
-  { prototype }: CrudControllerClass,
-  { endpoint }: ResolvedCrudOptions,
-): ReadonlyMap<OperationName, readonly string[]> {
+function routedOperations({ prototype }: CrudControllerClass, { endpoint }: ResolvedCrudOptions) {
   const operations = new Map<OperationName, readonly string[]>();
   for (const name of OPERATION_NAMES) {
     const method: unknown = Reflect.get(prototype as object, name);

@@ -65,7 +65,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const options = optionsOf(context.getClass()) as ResolvedCrudOptions;
     const crud = crudApplicationOf(this.moduleRef);
     const { database, schema, fieldPermissions } = crud.resourceFor(options);
-    const created = creates && schema.id.name;
+    const created = creates && schema.key;
     const id = hashOf([userIdOf(request), pathOf(request), key]);
     const fingerprint = hashOf([queryOf(request), jsonBodyOf(request)]);
     const keyed: KeyedRequest = { id, fingerprint, response, answers: new Map() };

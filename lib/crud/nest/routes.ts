@@ -6,6 +6,7 @@ import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
 import { declareRoute } from '../../routes/declared-route.js';
+import { primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { isGenerated, OPERATION_NAMES, OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -117,7 +118,7 @@ export const isCreation = (method: object): boolean => serves(method, 'create');
 
 /** Whether an operation depends on more of the request than its parameters, or answers more than its body. */
 function needsContext(name: OperationName, options: ResolvedCrudOptions): boolean {
-  const { verb, needsRequest }: Operation = OPERATIONS[name];
+  const { verb, path, needsRequest }: Operation = OPERATIONS[name];
   if (verb !== RequestMethod.GET || needsRequest === 'always') return true;
   if (needsRequest === 'with a version' && hasVersion(options.entity)) return true;
   const { scope, owner, fieldPermissions, endpoint, filterableFields, enablePagination } = options;
@@ -129,7 +130,8 @@ function needsContext(name: OperationName, options: ResolvedCrudOptions): boolea
       ({ length }) => length > 0,
     ) ||
     (filterableFields !== true && filterableFields.some((field) => field.includes('.'))) ||
-    endpoint.includes(':')
+    endpoint.includes(':') ||
+    (path.includes(':id') && primaryColumns(options.entity).length > 1)
   );
 }
 

@@ -107,12 +107,8 @@ function finish(application: Application, crud: CrudApplication): void {
   const bypassed = controllers.flatMap(bypassWarnings);
   if (application.stateOf(StartupFacts).isStrict && bypassed.length > 0) {
     const expected = 'complete, because the AuthModule option `strict` is set';
-    throw new InvalidOptionError(
-      'The overrides of generated operations',
-      expected,
-      'open operations',
-      `Correct them: ${bypassed.join(' ')}`,
-    );
+    const advice = `Correct them: ${bypassed.join(' ')}`;
+    throw new InvalidOptionError('The overrides of generated operations', expected, 'open operations', advice);
   }
   for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all)]) logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;

@@ -10,8 +10,11 @@ export const csvHeader = ({ fields, linked }: RecordRequest): string =>
 export const csvLine = (record: object, { fields, linked }: RecordRequest): string =>
   lineOf([
     ...fields.map((field) => cellOf(valueAt(field.path, record), field)),
-    ...linked.map(({ name }) => (valueAt([name], record) as readonly unknown[]).join(' ')),
+    ...linked.map(({ name }) => idsOf(valueAt([name], record) as readonly unknown[])),
   ]);
+
+const idsOf = (ids: readonly unknown[]): string =>
+  ids.some((id) => typeof id === 'string') ? quoted(defused(ids.join(' '))) : ids.join(' ');
 
 const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 

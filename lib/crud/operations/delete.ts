@@ -5,6 +5,7 @@ import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
+import { sentKey } from '../query/raw-query.js';
 import { readId, targetOf } from '../read/records.js';
 import type { Call } from '../store/call.js';
 import { deleteRecords } from '../write/delete-records.js';
@@ -34,13 +35,12 @@ export async function deleteMany<T extends object>(
   hooks: GeneratedHooks<T>,
 ): Promise<Envelope<unknown>> {
   const { schema, options } = plan;
-  const limits = {
-    maxBatchSize: options.maxBatchSize,
-    mayPurge: plan.variantFor(call.request).choosesDeleted,
-  };
-  const { targets, isAtomic, purges } = parseBatchDeletion(query, schema.id, limits);
+  const limits = { maxBatchSize: options.maxBatchSize, mayPurge: plan.variantFor(call.request).choosesDeleted };
+  const ids = schema.key.fields.length > 1 && query['ids'];
+  const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
+  const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);
   const removeAll = async (each: readonly BatchTarget[]): Promise<null> => {
-    refuseDuplicates(each, schema.id, () => 'ids');
+    refuseDuplicates(each, schema.key, () => 'ids');
     const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
     const removed = each.map((target) => targetOf(task, target));
     await deleteRecords(task, { targets: removed, purges, hooks, isBatch: true });

@@ -41,18 +41,23 @@ const FORMATS: Readonly<Record<ExportFormat, FileFormat>> = {
 const logger = new Logger('declarest');
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
-export async function exportList<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  query: ListQuery,
-): Promise<StreamableFile> {
+export async function exportList<T extends object>(plan: Plan<T>, call: Call, query: ListQuery) {
   const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
   const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
-  const fields = selectedFields(request, plan.schema.id);
+  const fields = selectedFields(request, plan.schema.key);
   const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };
   const { reader } = plan.store;
+  const hasKey = plan.schema.key.fields.length > 0;
+  let offset = 0;
   const read = async (size: number, last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> => {
-    const batch = await run(plan, call, (within) => reader.findAfter(within, selection, size, last?.position));
+    const range = { limit: size, offset };
+    // Without a key, equal records follow each other, and no position is behind one of them.
+    const batch = await run(plan, call, async (within) =>
+      hasKey
+        ? reader.findAfter(within, selection, size, last?.position)
+        : (await reader.find(within, { ...selection, range })).map((record) => ({ record, position: [] })),
+    );
+    offset += batch.length;
     if (hasRelations(request)) {
       const records = batch.map(({ record }) => record);
       await addRelations(plan, call, records, request);

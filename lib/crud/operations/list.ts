@@ -21,11 +21,11 @@ export async function list<T extends object>(
   query: ListQuery,
   operation: 'findAll' | 'search',
 ): Promise<Envelope<unknown>> {
-  const { id, name } = plan.schema;
+  const { key, name } = plan.schema;
   const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
-  const selection = { condition, sort: request.sort, fields: selectedFields(request, id) };
+  const selection = { condition, sort: request.sort, fields: selectedFields(request, key) };
   const { records, metadata } = await run(plan, call, (within) => readList(plan, within, request, selection));
   const { total, estimated } = metadata?.pagination ?? {};
   if (total !== undefined && !estimated) call.state?.answers.set(records, { total });

@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
 import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
 import { refuseParameter } from '../query/query-errors.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { and, compare, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import type { Position } from '../sql/keyset.js';
@@ -61,9 +62,11 @@ export async function readCursorPage<T extends object>(
   const found = await store.reader.findAfter(call, selection, size + 1, position);
   const page = found.slice(0, size);
   const last = page.at(-1)?.position;
-  const key = last?.[sort.findIndex(({ field }) => field === schema.id)];
+  const place = (each: Field): number => sort.findIndex(({ field }) => field === each);
+  const keyOf = (position: Position): unknown =>
+    schema.key.join(schema.key.fields.map((each) => position[place(each)]));
   const hasNext = found.length > size;
-  const next = hasNext && last ? encodeCursor(last, String(key), binding) : null;
+  const next = hasNext && last ? encodeCursor(last, String(keyOf(last)), binding) : null;
   return { records: page.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
 }
 
@@ -77,7 +80,9 @@ async function readPosition(
   if (continuation === undefined)
     return refuseParameter('after', 'must be `next` of a page with the same sort and filter');
   if (typeof continuation !== 'string') return continuation;
-  const condition = and(compare(schema.id, 'isExactly', continuation), visible);
+  const key = schema.key.split(continuation) ?? refuseParameter('after', 'must be `next` of a page');
+  const exact = schema.key.fields.map((field, index) => compare(field, 'isExactly', key[index]));
+  const condition = and(...exact, visible);
   const [record] = await store.reader.findAfter(call, { condition, fields: [], sort }, 1, undefined);
   if (record) return record.position;
   return refuseParameter('after', 'refers to a record that does not exist any more: start with the first page');

@@ -18,11 +18,12 @@ export async function patchMany<T extends object>(
   query: ListQuery | undefined,
   hooks: GeneratedHooks<T>,
 ): Promise<Envelope<unknown>> {
-  const { id, name } = plan.schema;
+  const { key, name } = plan.schema;
   const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
   const patch = async (each: readonly unknown[], nameOf: NameItem): Promise<T[]> => {
-    const patches = await checkItems(each, nameOf, (item) => readPatch(item, id));
-    refuseDuplicates(patches, id, (index) => `${nameOf(index)}.${id.name}`);
+    const patches = await checkItems(each, nameOf, (item) => readPatch(item, key));
+    const [{ name: keyName = '' } = {}] = key.fields;
+    refuseDuplicates(patches, key, (index) => `${nameOf(index)}.${keyName}`);
     const task = await beginTask(plan, call, 'patchMany');
     const targets = patches.map((patched) => targetOf(task, patched));
     const sent = patches.map(({ body: patch }) => readBody(task, patch, 'patch'));

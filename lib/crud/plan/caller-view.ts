@@ -17,6 +17,7 @@ import {
   type Condition,
   type Relation,
   type WritePrecondition,
+  keyIs,
 } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Plan } from './plan.js';
@@ -72,13 +73,13 @@ const PARTS: Readonly<Record<PartName, Part>> = {
     isOfEndpoint: true,
     add({ plan: { schema, options }, call: { request } }) {
       const caller = callerOf(request);
-      const id = caller && schema.id.type.readText(String(caller.id));
+      const id = caller && schema.key.readText(String(caller.id));
       if (!id || !('value' in id)) return {};
       const standing = Object.entries(guardOf(options.entity)?.standing(caller.roles[0]) ?? {}).flatMap(
         ([name, value]) =>
           schema.fields.filter((field) => field.name === name).map((field) => compare(field, 'eq', value)),
       );
-      const condition = or(compare(schema.id, 'ne', id.value), and(...standing));
+      const condition = or({ kind: 'unless', part: keyIs(schema.key, id.value) }, and(...standing));
       return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
     },
   },
@@ -112,11 +113,7 @@ export function beginTask<T extends object>(
   return plan.parts.length === 0 ? task : withParts(plan.parts, task, variant);
 }
 
-async function withParts<T extends object>(
-  parts: readonly PartName[],
-  task: Task<T>,
-  variant: Variant,
-): Promise<Task<T>> {
+async function withParts<T extends object>(parts: readonly PartName[], task: Task<T>, variant: Variant) {
   const additions: Addition[] = [];
   for (const name of parts) additions.push(await PARTS[name].add(task, variant));
   const view = {
@@ -147,11 +144,7 @@ export async function visibleThrough(plan: Plan, call: Call, relation: Relation)
 }
 
 /** The value of each field that an endpoint such as `/api/shops/:shopId/products` names. @throws 404 for a value that is none for its column */
-function pathValues(
-  name: string,
-  parameters: ReadonlyMap<string, Field>,
-  request: HttpRequest | undefined,
-): ReadonlyMap<Field, unknown> {
+function pathValues(name: string, parameters: ReadonlyMap<string, Field>, request: HttpRequest | undefined) {
   const values = new Map<Field, unknown>();
   for (const [parameter, field] of parameters) {
     const given = request?.params?.[parameter];

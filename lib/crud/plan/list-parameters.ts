@@ -12,11 +12,7 @@ import type { Database } from '../store/database.js';
 import { readableParameters } from '../rows/field-permissions.js';
 import { compileIncludable, compileLinkable } from './relation-parameters.js';
 
-export function compileListParameters(
-  options: ResolvedCrudOptions,
-  schema: EntityDescription,
-  database: Database,
-): ListParameters {
+export function compileListParameters(options: ResolvedCrudOptions, schema: EntityDescription, database: Database) {
   const choosesDeleted = options.deletedRoles.length > 0;
   const deletion = choosesDeleted ? undefined : deletionOf(schema);
   const { fields } = schema;
@@ -37,7 +33,7 @@ export function compileListParameters(
   }
   const texts = readable.filter(({ type, column }) => type.searchable && !column.transformer);
   const searchable = namedFields(options, 'searchableFields', fields, texts, 'readable text or number columns');
-  return { ...list, searchable, id: schema.id, defaultSort: defaultSort(options, ordered), readable };
+  return { ...list, searchable, key: schema.key, defaultSort: defaultSort(options, ordered), readable };
 }
 
 /** For a caller who may not see when a record was deleted. */
@@ -84,11 +80,7 @@ function describeField(name: string, field: Field | undefined, option: string): 
   return `${describe(name)}, ${kind}, which is not ${option.replace('Fields', '')}`;
 }
 
-function filterableFields(
-  options: ResolvedCrudOptions,
-  compared: readonly Field[],
-  database: Database,
-): ReadonlyMap<string, FieldPath> {
+function filterableFields(options: ResolvedCrudOptions, compared: readonly Field[], database: Database) {
   const { filterableFields: names, entity } = options;
   if (names === true) {
     const own = compared.filter(({ name }) => !isGroupName(name));

@@ -5,7 +5,7 @@ import type { EntityDescription } from '../../entities/entity-schema.js';
 import type { RelationThrough } from '../declare/list-options.js';
 import type { Relation } from '../sql/condition.js';
 import type { ListParameters } from '../query/list-query.js';
-import type { Includable, LinkedIds } from '../query/record-request.js';
+import type { Includable } from '../query/record-request.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Database } from '../store/database.js';
@@ -35,11 +35,7 @@ export function compileIncludable(options: ResolvedCrudOptions, database: Databa
   return new Map([...includable].toSorted(([a], [b]) => a.split('.').length - b.split('.').length));
 }
 
-export function compileLinkable(
-  options: ResolvedCrudOptions,
-  { fields }: EntityDescription,
-  database: Database,
-): readonly LinkedIds[] {
+export function compileLinkable(options: ResolvedCrudOptions, { fields }: EntityDescription, database: Database) {
   const { relations } = database.dataSource.getMetadata(options.entity);
   return options.linkableRelations.map((path) => {
     const relation = relations.find(({ propertyPath }) => propertyPath === path);
@@ -89,9 +85,9 @@ function assertRelatable(
   database: Database,
 ): void {
   const { inverseEntityMetadata, entityMetadata } = relation;
-  const [id, ...others] = inverseEntityMetadata.primaryColumns;
-  if (typeof inverseEntityMetadata.target !== 'function' || !id || others.length > 0 || id.embeddedMetadata) {
-    const expected = 'relations to entity classes with a single primary key';
+  const { primaryColumns: keys, target } = inverseEntityMetadata;
+  if (typeof target !== 'function' || keys.length === 0 || keys.some(({ embeddedMetadata }) => embeddedMetadata)) {
+    const expected = 'relations to entity classes with a primary key that lies in no embedded object';
     refuseOption(options, option, expected, describe(path), 'leave the relation out');
   }
   const schemas = [database.describe(entityMetadata), database.describe(inverseEntityMetadata)] as const;

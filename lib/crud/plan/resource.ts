@@ -6,7 +6,7 @@ import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { isGenerated, type OperationName } from '../declare/operations.js';
-import { EXPECTED_KEY, KEY_ADVICE, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
@@ -84,7 +84,8 @@ export function describeResource<T extends object>(
   const searchIndex = options.searchIndex
     ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
     : undefined;
-  if (searchIndex?.table !== undefined && schema.id.column.generationStrategy !== 'increment') {
+  const isSerial = schema.key.fields.every(({ column }) => column.generationStrategy === 'increment');
+  if (searchIndex?.table !== undefined && !isSerial) {
     const expected = 'used on SQLite with an id of @PrimaryGeneratedColumn()';
     refuseOption(options, 'searchIndex', expected, 'one of another kind', 'leave the option out');
   }
@@ -111,17 +112,16 @@ export function describeResource<T extends object>(
 
 function userIdIn(database: Database): Field | undefined {
   const users = database.dataSource.entityMetadatas.find(({ target }) => guardOf(target));
-  return users && database.describe(users).id;
+  return users && database.describe(users).key.fields[0];
 }
 
 /** @param dataSource `undefined` where the application has none of that name */
 export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource | undefined): DataSource {
   const { entity, dataSource: name } = options;
   if (!dataSource) {
-    const advice = 'import TypeOrmModule.forRoot({ … })';
+    const advice = `import TypeOrmModule.forRoot({ … })${name === undefined ? '' : ' with that `name`'}`;
     if (name === undefined) return refuseOption(options, 'entity', 'an entity of a data source', 'none', advice);
-    const got = JSON.stringify(name);
-    return refuseOption(options, 'dataSource', 'the name of a data source', got, `${advice} with that \`name\``);
+    return refuseOption(options, 'dataSource', 'the name of a data source', JSON.stringify(name), advice);
   }
   if (dataSource.hasMetadata(entity)) return dataSource;
   const advice =
@@ -131,10 +131,10 @@ export function assertKnown(options: ResolvedCrudOptions, dataSource: DataSource
 
 function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, dataSource: DataSource): void {
   const { primaryColumns, columns, relations } = metadata;
-  const [id, ...others] = primaryColumns;
-  if (!id || id.embeddedMetadata || others.length > 0) {
-    const names = primaryColumns.map(({ propertyPath }) => propertyPath).join(', ');
-    return refuseOption(options, 'entity', EXPECTED_KEY, names || 'none', KEY_ADVICE);
+  const embedded = primaryColumns.find(({ embeddedMetadata }) => embeddedMetadata);
+  if (embedded) {
+    const expected = 'an entity whose primary key lies in no embedded object';
+    refuseOption(options, 'entity', expected, `\`${embedded.propertyPath}\``, 'declare the column in the entity');
   }
   const computed = columns.find((column) => column.asExpression !== undefined && column.isInsert);
   if (computed && isSqlite(dataSource)) {
@@ -142,11 +142,14 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
     const advice = 'give the column `insert: false, update: false`';
     refuseOption(options, 'entity', expected, `\`${computed.propertyName}\``, advice);
   }
-  const composite = relations.find(({ joinColumns }) => joinColumns.length > 1);
+  const composite = relations.find(
+    ({ joinColumns, isManyToMany }) =>
+      !isManyToMany && joinColumns.length > 1 && joinColumns.some(({ isVirtual }) => isVirtual),
+  );
   if (composite) {
-    const expected = 'an entity whose relations have one join column each';
-    const advice = 'refer to an entity with a single primary key';
-    refuseOption(options, 'entity', expected, `\`${composite.propertyName}\` with several`, advice);
+    const names = composite.joinColumns.map(({ databaseName }) => databaseName).join(', ');
+    const expected = 'an entity whose relations with several join columns have a property for each column';
+    refuseOption(options, 'entity', expected, `\`${composite.propertyName}\``, `declare @Column() for ${names}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the requests of batches. */
 import { BadRequestException } from '@nestjs/common';
+import { keyText, type EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
 import { fieldError, type FieldError } from '../../http/failure.js';
@@ -17,11 +18,7 @@ const invalidBatch = (errors: readonly FieldError[]): BadRequestException =>
   new BadRequestException({ message: 'The batch is not valid', errors });
 
 /** What a batch of bodies asks for; its items are not checked. @throws 400 */
-export function readBatch(
-  body: JsonObject,
-  query: ListQuery = {},
-  maxBatchSize: number,
-): { readonly items: readonly unknown[]; readonly isAtomic: boolean } {
+export function readBatch(body: JsonObject, query: ListQuery = {}, maxBatchSize: number) {
   const parameters = new QueryParameters(query, ['atomic']);
   const isAtomic = parameters.flag('atomic', true);
   parameters.throwIfAny();
@@ -42,24 +39,32 @@ export function readItem(item: unknown): JsonObject {
 }
 
 /** An item with its key. @throws 400 */
-export function readPatch(item: unknown, { name, type }: Field): BatchTarget & { readonly body: JsonObject } {
-  const { [name]: id, ...body } = readItem(item);
-  if (id === undefined || id === null) throw invalidBatch([{ field: name, message: 'is required' }]);
-  const reading = type.read(id);
-  if ('value' in reading) return { key: reading.value, id: String(id), body };
-  throw invalidBatch([{ field: name, message: `must be ${reading.expected}, got ${describeJson(id)}` }]);
+export function readPatch(item: unknown, key: EntityKey<Field>): BatchTarget & { readonly body: JsonObject } {
+  const body = { ...readItem(item) };
+  const errors: FieldError[] = [];
+  const values = key.fields.map(({ name, type }) => {
+    const { [name]: sent } = body;
+    delete body[name];
+    const reading = sent == null ? undefined : type.read(sent);
+    if (reading && 'value' in reading) return reading.value;
+    const message = reading ? `must be ${reading.expected}, got ${describeJson(sent)}` : 'is required';
+    return void errors.push({ field: name, message });
+  });
+  if (errors.length > 0) throw invalidBatch(errors);
+  const held = key.hold(values);
+  return { key: held, id: keyText(key.write(held)), body };
 }
 
 /** @throws 400 where two targets are one record */
 export function refuseDuplicates(
   targets: readonly BatchTarget[],
-  { type }: Field,
+  { write }: EntityKey,
   fieldOf: (index: number) => string,
 ): void {
   const known = new Set<unknown>();
   const errors: FieldError[] = [];
   for (const [index, { key, id }] of targets.entries()) {
-    const written = JSON.stringify(type.write(key));
+    const written = JSON.stringify(write(key));
     if (known.has(written)) errors.push({ field: fieldOf(index), message: `duplicate id ${id}` });
     known.add(written);
   }
@@ -69,16 +74,20 @@ export function refuseDuplicates(
 /** @throws 400 */
 export function parseBatchDeletion(
   query: ListQuery,
-  { type }: Field,
+  key: EntityKey,
   { maxBatchSize, mayPurge }: { readonly maxBatchSize: number; readonly mayPurge: boolean },
 ): { readonly targets: readonly BatchTarget[]; readonly isAtomic: boolean; readonly purges: boolean } {
   const parameters = new QueryParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])]);
   const text = parameters.get('ids') ?? '';
-  const ids = text === '' ? [] : splitList(text);
+  const isSingle = key.fields.length === 1;
+  const ids = text === '' ? [] : isSingle ? splitList(text) : text.split(';');
   if (ids.length === 0 || ids.length > maxBatchSize)
-    parameters.add('ids', `must be 1 to ${maxBatchSize} ids separated by commas, got ${ids.length}`);
+    parameters.add(
+      'ids',
+      `must be 1 to ${maxBatchSize} ids separated by ${isSingle ? 'commas' : 'semicolons'}, got ${ids.length}`,
+    );
   const targets = ids.flatMap((id) => {
-    const reading = type.readText(id);
+    const reading = key.readText(id);
     if ('value' in reading) return [{ key: reading.value, id }];
     parameters.add('ids', `must be ids, each ${reading.expected}, got ${describeJson(id)}`);
     return [];

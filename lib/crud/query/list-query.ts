@@ -1,8 +1,10 @@
 /** Reads the query strings of lists, searches, counts and exports. Pure; reports every wrong parameter. */
+import { isOrdered } from '../../entities/value-types.js';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { Paging } from '../declare/list-options.js';
-import { and, compare, or, type Condition, type SortKey } from '../sql/condition.js';
+import { and, ascending, compare, or, type Condition, type SortKey } from '../sql/condition.js';
 import type { FieldPath } from './field-path.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import { QueryParameters } from './parameters.js';
@@ -22,7 +24,7 @@ export interface ListRequest extends RecordRequest, PageRequest {
 }
 
 export interface ListParameters extends RecordParameters {
-  readonly id: Field;
+  readonly key: EntityKey<Field>;
   readonly paged: Paging;
   /** By the name under which each is searched, filtered and sorted. */
   readonly searchable: ReadonlyMap<string, Field>;
@@ -117,15 +119,15 @@ export function parseDeleteQuery(query: ListQuery, mayPurge: boolean): boolean {
 }
 
 /** The primary key comes last, so that the order is the same for each request. */
-function readSort(
-  parameters: QueryParameters,
-  { id, sortable, defaultSort, readable }: ListParameters,
-): readonly SortKey[] {
+function readSort(parameters: QueryParameters, { key, sortable, defaultSort, readable }: ListParameters) {
   const text = parameters.get('sort');
   // The order, and cursors, would reveal a column that the caller may not read.
   const readableDefault = defaultSort.filter(({ field }) => readable.includes(field));
   const keys = text === undefined ? readableDefault : parseSort(text, sortable, parameters);
-  return keys.some(({ field }) => field === id) ? keys : [...keys, { field: id, descending: false }];
+  // A view may have no key.
+  const unique = key.fields.length > 0 ? key.fields : readable.filter(({ type }) => isOrdered(type));
+  const ties = unique.filter((each) => !keys.some(({ field }) => field === each));
+  return [...keys, ...ascending(ties)];
 }
 
 export function parseSort(text: string, sortable: ReadonlyMap<string, Field>, errors: QueryErrors): SortKey[] {
@@ -152,5 +154,7 @@ function checkTerm(name: string, text: string, errors: QueryErrors): void {
 }
 
 /** The index finds more than the comparisons do, but quickly. It has parts of three characters. */
-const indexed = (text: string, { searchTable: table, id: key }: ListParameters): Condition[] =>
-  table !== undefined && [...text].length >= 3 ? [{ kind: 'indexed', table, key, text }] : [];
+const indexed = (text: string, { searchTable: table, key: { fields } }: ListParameters): Condition[] => {
+  const [key] = fields;
+  return key && table !== undefined && [...text].length >= 3 ? [{ kind: 'indexed', table, key, text }] : [];
+};

@@ -1,6 +1,6 @@
 /** The parameter of a handler that receives the query string. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { decodePath, queryOf, targetOf, type HttpRequest } from '../../http/request-facts.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 const MAX_BYTES = 4_096;
@@ -21,6 +21,12 @@ export function rawQueryOf(request: HttpRequest): ListQuery {
   }
   return query;
 }
+
+/** A key of several columns as it was sent: decoded, a comma of a value is as one between values. */
+export const sentKey = (request: HttpRequest | undefined, value: string): string =>
+  (request ? targetOf(request).split(/[/?&=#]/) : []).findLast(
+    (each) => /[,;]/.test(each) && decodePath(each) === value,
+  ) ?? value;
 
 export const RawQuery = createParamDecorator((_: unknown, context) =>
   rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),

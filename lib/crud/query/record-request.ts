@@ -1,4 +1,5 @@
 /** Reads `fields`, `include` and `fields[author]`: what a request wants of each record. */
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { Relation } from '../sql/condition.js';
 import { QueryParameters, relationOf } from './parameters.js';
@@ -43,8 +44,13 @@ export const everything = ({ readable, linkable }: RecordParameters): RecordRequ
 });
 
 /** With the key, which finds the related records. */
-export function selectedFields({ fields, linked, includes }: RecordRequest, id: Field): readonly Field[] {
-  return (linked.length === 0 && includes.length === 0) || fields.includes(id) ? fields : [id, ...fields];
+export const selectedFields = (request: RecordRequest, key: EntityKey<Field>): readonly Field[] =>
+  hasRelations(request) ? withKey(request.fields, key) : request.fields;
+
+/** The fields themselves where they have the key. */
+export function withKey(fields: readonly Field[], key: EntityKey<Field>): readonly Field[] {
+  const others = key.fields.filter((field) => !fields.includes(field));
+  return others.length === 0 ? fields : [...others, ...fields];
 }
 
 /** Whether a request wants more of its records than their own columns. */
@@ -110,10 +116,7 @@ function readIncludes(parameters: QueryParameters, { includable }: RecordParamet
 }
 
 /** `comments.author` includes `comments` too. */
-function readIncludedPaths(
-  parameters: QueryParameters,
-  includable: RecordParameters['includable'],
-): ReadonlySet<string> {
+function readIncludedPaths(parameters: QueryParameters, includable: RecordParameters['includable']) {
   const text = parameters.get('include');
   const paths = new Set<string>();
   const names = text === undefined ? [] : parameters.namesIn('include', text, 'relation');

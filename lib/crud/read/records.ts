@@ -1,17 +1,17 @@
 /** Reads records by key, as the caller of an operation sees them. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isGenerated, missingOption, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
 import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
-import { everything, hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
+import { everything, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
 import { versionPreconditions } from '../rows/record-version.js';
-import { type WritePrecondition, and, compare, type Condition } from '../sql/condition.js';
+import { type WritePrecondition, and, ascending, type Condition, keyIs, keyIsAmong } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { valueAt } from '../store/entity-values.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
 import type { RowLock } from '../store/record-access.js';
-import { addRelations } from './related-records.js';
+import { addRelations, removeUnasked } from './related-records.js';
 import { run } from './statements.js';
 
 export interface Reading {
@@ -23,7 +23,7 @@ export interface Reading {
 /** @throws 400, or 404 for the path of an operation that is not generated */
 export function readId(plan: Plan, text: string, operation: OperationName): unknown {
   const { schema } = plan;
-  const reading = schema.id.type.readText(text);
+  const reading = schema.key.readText(text);
   if ('value' in reading) return reading.value;
   const disabled = notEnabled(plan, text, operation);
   if (disabled) throw disabled;
@@ -44,8 +44,7 @@ export function notEnabled({ options }: Plan, text: string, operation: Operation
   return new NotFoundException(`/${text} of ${options.entity.name} is not enabled: ${advice}`);
 }
 
-export const withId = ({ plan, view }: Task, key: unknown): Condition =>
-  and(compare(plan.schema.id, 'eq', key), view.visible);
+export const withId = ({ plan, view }: Task, key: unknown): Condition => and(keyIs(plan.schema.key, key), view.visible);
 
 export async function find<T extends object>(
   task: Task<T>,
@@ -57,41 +56,32 @@ export async function find<T extends object>(
   return record;
 }
 
-export function findColumns<T extends object>(
-  task: Task<T>,
-  key: unknown,
-  request: RecordRequest,
-  lock?: RowLock,
-): Promise<T | undefined> {
+export function findColumns<T extends object>(task: Task<T>, key: unknown, request: RecordRequest, lock?: RowLock) {
   const { plan, call } = task;
   const { reader } = plan.store;
-  const fields = selectedFields(request, plan.schema.id);
+  const fields = selectedFields(request, plan.schema.key);
   return run(plan, call, (within) => reader.findOne(within, withId(task, key), fields, lock));
 }
 
 /** In the order of the keys; `undefined` where the caller does not see one. */
-export async function findAll<T extends object>(
-  task: Task<T>,
-  keys: readonly unknown[],
-  reading: Reading = {},
-): Promise<(T | undefined)[]> {
+export async function findAll<T extends object>(task: Task<T>, keys: readonly unknown[], reading: Reading = {}) {
   if (keys.length === 1) return [await find(task, keys[0], reading)];
   const { plan, call, view } = task;
-  const { id } = plan.schema;
+  const { key } = plan.schema;
   const { request = everything(view.list), lock } = reading;
-  const fields = request.fields.includes(id) ? request.fields : [id, ...request.fields];
+  const fields = withKey(request.fields, key);
   const { reader } = plan.store;
   const records: T[] = [];
-  for (const chunk of chunksOf(new Set(keys.map((key) => id.type.write(key))), id)) {
-    const condition = and(compare(id, 'in', ...chunk), view.visible);
+  for (const chunk of chunksOf(new Set(keys.map((each) => key.write(each))), key)) {
+    const condition = and(keyIsAmong(key, chunk), view.visible);
     // In the order of the key, so that two batches do not wait for each other.
-    const selection = { condition, fields, sort: [{ field: id, descending: false }], lock };
+    const selection = { condition, fields, sort: ascending(key.fields), lock };
     records.push(...(await run(plan, call, (within) => reader.find(within, selection))));
   }
-  const byKey = new Map(records.map((record) => [identityOf(valueAt(id.path, record)), record]));
+  const byKey = new Map(records.map((record) => [identityOf(key.of(record)), record]));
   await addRelations(plan, call, records, { ...request, fields });
-  if (fields !== request.fields) for (const record of records) delete (record as Record<string, unknown>)[id.name];
-  return keys.map((key) => byKey.get(identityOf(id.type.write(key))));
+  removeUnasked(records, fields, request);
+  return keys.map((each) => byKey.get(identityOf(key.write(each))));
 }
 
 export interface Named {
@@ -138,11 +128,7 @@ export async function assertChangeable(task: Task, target: Target): Promise<void
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */
-export async function readTargets<T extends object>(
-  task: Task<T>,
-  targets: readonly Target[],
-  reading: Reading,
-): Promise<readonly T[]> {
+export async function readTargets<T extends object>(task: Task<T>, targets: readonly Target[], reading: Reading) {
   const { view } = task;
   // All have the preconditions of the first one.
   const preconditions = targets[0]?.preconditions ?? [];
@@ -158,19 +144,19 @@ export function columnsOnly({ schema }: Plan, fields: Iterable<Field>): RecordRe
   return { fields: schema.fields.filter((field) => wanted.has(field)), linked: [], includes: [] };
 }
 
-/** Those of the values of a field for which a record is visible, as the entity holds them. */
-export async function visibleValues(
+/** Those of the keys, as clients see them, for which a record is visible. */
+export async function visibleKeys(
   plan: Plan,
   call: Call,
-  field: Field,
-  values: readonly unknown[],
+  key: EntityKey<Field>,
+  keys: readonly unknown[],
   visible: Condition,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const chunk of chunksOf(new Set(values.map((value) => field.type.write(value))), field)) {
-    const selection = { condition: and(compare(field, 'in', ...chunk), visible), fields: [field], sort: [] };
+  for (const chunk of chunksOf(new Set(keys), key)) {
+    const selection = { condition: and(keyIsAmong(key, chunk), visible), fields: key.fields, sort: [] };
     const records = await run(plan, call, (within) => plan.store.reader.find(within, selection));
-    for (const record of records) found.add(identityOf(valueAt(field.path, record)));
+    for (const record of records) found.add(identityOf(key.of(record)));
   }
   return found;
 }

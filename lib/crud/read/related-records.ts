@@ -1,13 +1,13 @@
 /** Reads the related records that a request wants, one statement for each relation. */
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import type { ListMetadata } from '../declare/envelope.js';
 import { relatedVisible } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { refuseParameter } from '../query/query-errors.js';
 import { selectedFields, type IncludeRequest, type RecordRequest } from '../query/record-request.js';
 import { and, type Condition, type Relation } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { setAtPath, setOwn, valueAt } from '../store/entity-values.js';
+import { setAtPath, setOwn } from '../store/entity-values.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
 import { run } from './statements.js';
 
@@ -58,12 +58,7 @@ class Inclusion {
 }
 
 /** Adds what a request wants of related records. @returns the metadata of the answer @throws 400 for too many of them */
-export async function addRelations(
-  plan: Plan,
-  call: Call,
-  records: readonly object[],
-  request: RecordRequest,
-): Promise<ListMetadata | undefined> {
+export async function addRelations(plan: Plan, call: Call, records: readonly object[], request: RecordRequest) {
   const inclusion = new Inclusion();
   await addTo(records, request, { plan, call, of: plan, inclusion });
   return inclusion.truncated.size > 0 ? { truncated: [...inclusion.truncated] } : undefined;
@@ -79,33 +74,38 @@ interface Adding {
 /** @param records as often as the answer has them */
 async function addTo(records: readonly object[], request: RecordRequest, adding: Adding): Promise<void> {
   const { plan, call, of } = adding;
-  const { id } = of.schema;
+  const { key } = of.schema;
   for (const { name, path, relation } of request.linked) {
-    const { schema } = relatedPlan(plan, path);
-    const byOwner = await readRelated(plan, call, { records, id, path, relation, fields: [schema.id] });
-    const keysOf = (record: object) => relatedTo(record, id, byOwner).map((each) => valueAt(schema.id.path, each));
+    const { key: linkedKey } = relatedPlan(plan, path).schema;
+    const byOwner = await readRelated(plan, call, { records, key, path, relation, fields: linkedKey.fields });
+    const keysOf = (record: object) => relatedTo(record, key, byOwner).map((each) => linkedKey.of(each));
     for (const record of records) setOwn(record, name, keysOf(record));
   }
   for (const include of request.includes) await addIncluded(records, include, adding);
-  // The key was read only for its relations.
-  if (selectedFields(request, id) !== request.fields)
-    for (const record of records) delete (record as Record<string, unknown>)[id.name];
+  removeUnasked(records, selectedFields(request, key), request);
+}
+
+/** The key was read only to find records. */
+export function removeUnasked(records: readonly object[], read: readonly Field[], { fields }: RecordRequest): void {
+  if (read === fields) return;
+  for (const { name } of read.filter((field) => !fields.includes(field)))
+    for (const record of records) delete (record as Record<string, unknown>)[name];
 }
 
 async function addIncluded(records: readonly object[], include: IncludeRequest, adding: Adding): Promise<void> {
   const { plan, call, of, inclusion } = adding;
-  const { id } = of.schema;
+  const { key } = of.schema;
   const { path, relation } = include.includable;
   const related = relatedPlan(plan, path);
   const isMany = relation.isOneToMany || relation.isManyToMany;
   const { maxIncluded } = plan.options;
-  const fields = selectedFields(include, related.schema.id);
+  const fields = selectedFields(include, related.schema.key);
   // One more of each tells whether there are more. Without these, that many rows are beyond the limit too.
   const limits = { limit: isMany ? maxIncluded + 1 : undefined, most: 2 * MAX_INCLUDED };
-  const byOwner = await readRelated(plan, call, { records, id, path, relation, fields, ...limits });
+  const byOwner = await readRelated(plan, call, { records, key, path, relation, fields, ...limits });
   const included: object[] = [];
   for (const record of records) {
-    const found = relatedTo(record, id, byOwner);
+    const found = relatedTo(record, key, byOwner);
     const kept = isMany ? found.slice(0, maxIncluded) : found.slice(0, 1);
     if (isMany && found.length > maxIncluded) inclusion.truncated.add(path);
     inclusion.add(kept.length);
@@ -117,7 +117,7 @@ async function addIncluded(records: readonly object[], include: IncludeRequest, 
 
 interface Followed {
   readonly records: readonly object[];
-  readonly id: Field;
+  readonly key: EntityKey<Field>;
   readonly path: string;
   readonly relation: Relation;
   readonly fields: readonly Field[];
@@ -126,17 +126,13 @@ interface Followed {
 }
 
 /** The related records, by the identity of the record that they belong to. */
-async function readRelated(
-  plan: Plan,
-  call: Call,
-  { records, id, path, relation, fields, limit, most }: Followed,
-): Promise<ReadonlyMap<string, readonly object[]>> {
+async function readRelated(plan: Plan, call: Call, { records, key, path, relation, fields, limit, most }: Followed) {
   const related = relatedPlan(plan, path);
   const condition = await relatedVisible(related, call);
   const byOwner = new Map<string, object[]>();
-  const owners = new Set(records.map((record) => valueAt(id.path, record)));
-  for (const keys of chunksOf(owners, id)) {
-    const links = { relation, owner: id, keys, related: related.schema.id, condition, limit, most };
+  const owners = new Set(records.map((record) => key.of(record)));
+  for (const keys of chunksOf(owners, key)) {
+    const links = { relation, owner: key, keys, related: related.schema.key, condition, limit, most };
     const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, fields));
     for (const { owner, record } of found) {
       const identity = identityOf(owner);
@@ -148,5 +144,5 @@ async function readRelated(
   return byOwner;
 }
 
-const relatedTo = (record: object, id: Field, byOwner: ReadonlyMap<string, readonly object[]>): readonly object[] =>
-  byOwner.get(identityOf(valueAt(id.path, record))) ?? [];
+const relatedTo = (record: object, { of }: EntityKey, byOwner: ReadonlyMap<string, readonly object[]>) =>
+  byOwner.get(identityOf(of(record))) ?? [];

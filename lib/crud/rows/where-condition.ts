@@ -52,8 +52,9 @@ function conditionOfRelation(
     throw new TypeError(`The scope of ${relation.entityMetadata.name} needs a condition on ${relation.propertyPath}.`);
   const related = database.describe(target);
   const isRecord = typeof target.target === 'function' && value instanceof target.target;
-  const { property, column } = related.id;
-  const where = isRecord ? { [property]: column.getEntityValue(value) as unknown } : value;
+  const where = isRecord
+    ? Object.fromEntries(related.key.fields.map(({ property, column }) => [property, column.getEntityValue(value)]))
+    : value;
   const part = and(conditionOfWhere(where, target, database), existing(related));
   return { kind: 'related', relation, part };
 }

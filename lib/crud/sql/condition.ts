@@ -3,6 +3,7 @@
  * form, so that one compiler writes the WHERE of every statement.
  */
 import type { EntityMetadata } from 'typeorm';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { OperatorName } from './operators.js';
 
@@ -45,6 +46,8 @@ export interface SortKey {
   readonly descending: boolean;
 }
 
+export const ascending = (fields: readonly Field[]): SortKey[] => fields.map((field) => ({ field, descending: false }));
+
 export const EVERYTHING: Conjunction = { kind: 'and', parts: [] };
 export const NOTHING: Conjunction = { kind: 'or', parts: [] };
 
@@ -68,6 +71,15 @@ export function or(...parts: readonly Condition[]): Condition {
   const [only] = parts;
   if (only && parts.length === 1) return only;
   return parts.some(isEverything) ? EVERYTHING : { kind: 'or', parts };
+}
+
+/** @param held the key as the entity holds it */
+export const keyIs = ({ fields, parts }: EntityKey<Field>, held: unknown): Condition =>
+  and(...fields.map((field, index) => compare(field, 'eq', parts(held)[index])));
+
+export function keyIsAmong(key: EntityKey<Field>, held: readonly unknown[]): Condition {
+  const [first, ...others] = key.fields;
+  return first && others.length === 0 ? compare(first, 'in', ...held) : or(...held.map((each) => keyIs(key, each)));
 }
 
 /** A condition that a record must meet to be changed, and the answer where it does not. */

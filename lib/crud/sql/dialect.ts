@@ -199,16 +199,11 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
 }
 
 /** What ORDER BY needs: NULLs come last ascending and first descending on every database. */
-export function orderBy(
-  dialect: Dialect,
-  field: Field,
-  name: string,
-  descending: boolean,
-): [expression: string, direction: 'ASC' | 'DESC'][] {
+export function orderBy(dialect: Dialect, field: Field, name: string, descending: boolean) {
   const direction = descending ? 'DESC' : 'ASC';
   const { ordered } = comparable(dialect, field, name);
   const isSorted = dialect.sortsNullsLast || !field.nullable;
-  return [...(isSorted ? [] : [`(${name} IS NULL)`]), ordered].map((expression) => [expression, direction]);
+  return [...(isSorted ? [] : [`(${name} IS NULL)`]), ordered].map((expression) => [expression, direction] as const);
 }
 
 /** The default of a column, for an UPDATE that sets it again. */

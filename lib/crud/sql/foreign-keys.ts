@@ -1,7 +1,7 @@
 /** The foreign keys that statements look records up by, and whether they are indexed. */
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { EntityDescription } from '../../entities/entity-schema.js';
 import { isMysql } from '../../entities/database-family.js';
 import type { Relation } from './condition.js';
 
@@ -19,11 +19,7 @@ export function inverseKey({
  * The fields of a relation's foreign key, which is in the table of the owner or of the related records. Other relations
  * and columns of the entity may have the same database column.
  */
-export function foreignKeyFields(
-  relation: Relation,
-  ofOwner: EntityDescription,
-  ofRelated: EntityDescription,
-): Field[] {
+export function foreignKeyFields(relation: Relation, ofOwner: EntityDescription, ofRelated: EntityDescription) {
   const { isOwning, joinColumns, inverseRelation, junctionEntityMetadata } = relation;
   if (junctionEntityMetadata) return [];
   const columns = isOwning ? joinColumns : (inverseRelation?.joinColumns ?? []);

@@ -1,15 +1,16 @@
 /** Writes the SQL of a relation between given records and the related ones. */
 import type { DataSource } from 'typeorm';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { compare, type Condition, type Relation } from './condition.js';
+import { type Condition, type Relation, keyIsAmong } from './condition.js';
 import { boundValues, columnSql, conditionSql, joinsOf } from './condition-sql.js';
 import { escapePath, comparable, dialectOf } from './dialect.js';
 
 export interface LinkSelection {
   readonly relation: Relation;
-  readonly owner: Field;
+  readonly owner: EntityKey<Field>;
   readonly keys: readonly unknown[];
-  readonly related: Field;
+  readonly related: EntityKey<Field>;
   readonly condition: Condition;
   /** At most so many for each owner. */
   readonly limit?: number | undefined;
@@ -17,10 +18,14 @@ export interface LinkSelection {
   readonly most?: number | undefined;
 }
 
-/** The alias of the links in statements; its columns are `owner`, `related` and `place`. */
+/** The alias of the links in statements; its columns are those of `linkedColumns`, and `place`. */
 export const LINKS = 'links';
 
-const ownersOf = ({ owner, keys }: LinkSelection): Condition => compare(owner, 'in', ...keys);
+/** A column of each field of a key: `owner`, `owner1`. */
+export const linkedColumns = (side: 'owner' | 'related', { fields }: EntityKey<Field>) =>
+  fields.map((field, place) => ({ field, name: `${side}${place || ''}` }));
+
+const ownersOf = ({ owner, keys }: LinkSelection): Condition => keyIsAmong(owner, keys);
 
 export const linkValues = (links: LinkSelection, dataSource: DataSource): unknown[] =>
   [ownersOf(links), links.condition].flatMap((each) => boundValues(each, dataSource));
@@ -30,11 +35,15 @@ export function linkSql(links: LinkSelection, dataSource: DataSource): string {
   const { relation, owner, related, condition, limit } = links;
   const { driver } = dataSource;
   const [owners, others] = [driver.escape('owners'), driver.escape('others')];
-  const ownerKey = columnSql(owners, owner.column.databaseName, dataSource);
-  const relatedKey = columnSql(others, related.column.databaseName, dataSource);
-  const { ordered } = comparable(dialectOf(dataSource), related, relatedKey);
-  const place = `, ROW_NUMBER() OVER (PARTITION BY ${ownerKey} ORDER BY ${ordered}) AS ${driver.escape('place')}`;
-  const columns = `${ownerKey} AS ${driver.escape('owner')}, ${relatedKey} AS ${driver.escape('related')}`;
+  const columnOf = (table: string, field: Field): string => columnSql(table, field.column.databaseName, dataSource);
+  const ownerKey = owner.fields.map((field) => columnOf(owners, field)).join(', ');
+  const ordered = related.fields.map(
+    (field) => comparable(dialectOf(dataSource), field, columnOf(others, field)).ordered,
+  );
+  const place = `, ROW_NUMBER() OVER (PARTITION BY ${ownerKey} ORDER BY ${ordered.join(', ')}) AS ${driver.escape('place')}`;
+  const selected = (side: 'owner' | 'related', table: string): string[] =>
+    linkedColumns(side, links[side]).map(({ field, name }) => `${columnOf(table, field)} AS ${driver.escape(name)}`);
+  const columns = [...selected('owner', owners), ...selected('related', others)].join(', ');
   const aliases = { owner: owners, link: driver.escape('junction'), related: others };
   const joins = joinsOf(relation, aliases, dataSource).map(({ table, on }) => ` INNER JOIN ${table} ON ${on}`);
   const tables = `${escapePath(relation.entityMetadata.tablePath, driver)} ${owners}${joins.join('')}`;
@@ -49,7 +58,9 @@ export function linkSql(links: LinkSelection, dataSource: DataSource): string {
 /** How statements join the links with the table of the related records. */
 export function linkCondition({ related, limit }: LinkSelection, record: string, dataSource: DataSource): string {
   const links = dataSource.driver.escape(LINKS);
-  const key = columnSql(record, related.column.databaseName, dataSource);
-  const joined = `${columnSql(links, 'related', dataSource)} = ${key}`;
-  return limit === undefined ? joined : `${joined} AND ${columnSql(links, 'place', dataSource)} <= ${limit}`;
+  const column = (owner: string, name: string): string => columnSql(owner, name, dataSource);
+  const joined = linkedColumns('related', related)
+    .map(({ field, name }) => `${column(links, name)} = ${column(record, field.column.databaseName)}`)
+    .join(' AND ');
+  return limit === undefined ? joined : `${joined} AND ${column(links, 'place')} <= ${limit}`;
 }

@@ -15,11 +15,7 @@ export interface SearchIndex {
 }
 
 /** @returns `undefined` where the database has no index for parts of words */
-export function searchIndexOf(
-  metadata: EntityMetadata,
-  fields: readonly Field[],
-  dataSource: DataSource,
-): SearchIndex | undefined {
+export function searchIndexOf(metadata: EntityMetadata, fields: readonly Field[], dataSource: DataSource) {
   if (isPostgres(dataSource)) return postgresIndex(metadata, fields, dataSource);
   return isSqlite(dataSource) ? sqliteIndex(metadata, fields, dataSource) : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import type { EntityManager } from 'typeorm';
 import { contexts, onPrimary, type Transaction } from '../../database/connections.js';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
@@ -13,8 +14,8 @@ export interface RequestState {
   readonly handler: object;
   /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
   readonly answers: Map<unknown, AnswerFacts>;
-  /** The name of the key, of the resource whose operation the handler is, once that has begun. */
-  key?: string;
+  /** Of the resource whose operation the handler is, once that has begun. */
+  key?: EntityKey;
   /** Of a request with an `Idempotency-Key`: makes its row a part of the first transaction of the resource. */
   readonly idempotency?: IdempotencyOf | undefined;
 }

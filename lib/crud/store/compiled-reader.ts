@@ -1,7 +1,7 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { Condition } from '../sql/condition.js';
+import { ascending, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import {
@@ -80,7 +80,7 @@ export class CompiledReader<T extends object> extends Reader<T> {
     const row = compileRow(this.resource, fields, dataSource);
     const names = namedParameters(linkValues(links, dataSource).length);
     const query = joinLinks(row.select(this.query()), links, names, dataSource);
-    const sorted = addSort(query, [{ field: links.related, descending: false }], dataSource);
+    const sorted = addSort(query, ascending(links.related.fields), dataSource);
     const mode = dataSource.defaultReplicationModeForReads();
     return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
   }

@@ -45,7 +45,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated: boolean;
   private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
-  private readonly idColumn: ColumnMetadata;
   private readonly inserted: readonly Target[];
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
@@ -61,7 +60,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const { dataSource } = database;
     this.dataSource = dataSource;
     this.repository = dataSource.getRepository(resource.options.entity);
-    this.idColumn = resource.schema.id.column;
     const { fields } = resource.schema;
     const targets = resource.metadata.columns.map((column): Target => ({
       column,
@@ -77,11 +75,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
-  async insert(
-    call: Call,
-    rows: readonly NewRow<T>[],
-    fields?: readonly Field[],
-  ): Promise<readonly (Inserted<T> | undefined)[]> {
+  async insert(call: Call, rows: readonly NewRow<T>[], fields?: readonly Field[]) {
     // Without RETURNING, the database tells the key of one row only.
     const size = this.returnsKeys ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
     const inserted: (Inserted<T> | undefined)[] = [];
@@ -90,11 +84,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return inserted;
   }
 
-  private async insertTogether(
-    call: Call,
-    rows: readonly NewRow<T>[],
-    fields: readonly Field[] | undefined,
-  ): Promise<readonly (Inserted<T> | undefined)[]> {
+  private keyOf({ entity, values }: NewRow<T>, row: RawRow | undefined, insertedKey: unknown): unknown {
+    const { key } = this.resource.schema;
+    const valueOf = (field: Field): unknown => {
+      const given = values.get(field) ?? (field.column.getEntityValue(entity) as unknown);
+      const value = given ?? row?.[field.column.databaseName] ?? insertedKey;
+      return field.textRead ? field.type.write(value) : value;
+    };
+    return key.hold(key.fields.map(valueOf));
+  }
+
+  private async insertTogether(call: Call, rows: readonly NewRow<T>[], fields: readonly Field[] | undefined) {
     const values: unknown[] = [];
     const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
       for (const column of this.generated)
@@ -118,13 +118,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const { rows: returned, affected, insertedKey } = await this.execute(call, statement, values);
     // The database ignored a row: `ON CONFLICT IGNORE` and `RAISE(IGNORE)` on SQLite, a trigger or rule on PostgreSQL.
     const isIgnored = returned.length === 0 ? affected === 0 : returned.length < rows.length;
-    return rows.map(({ entity, values: sent }, index) => {
+    return rows.map((each, index) => {
       if (isIgnored) return undefined;
-      const { id } = this.resource.schema;
       const row = returned[index];
-      const given = sent.get(id) ?? (this.idColumn.getEntityValue(entity) as unknown);
-      const key = given ?? row?.[this.idColumn.databaseName] ?? insertedKey;
-      return { key: id.textRead ? id.type.write(key) : key, record: row && recordOf?.(row) };
+      return { key: this.keyOf(each, row, insertedKey), record: row && recordOf?.(row) };
     });
   }
 
@@ -187,9 +184,13 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
     if (!this.returnsKeys) return { statement: this.statement(query), recordOf: undefined };
-    const key = this.dataSource.driver.escape(this.idColumn.databaseName);
+    // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
+    const keys = this.resource.schema.key.fields.map((field) => {
+      const name = this.dataSource.driver.escape(field.column.databaseName);
+      return `${asRead(field, name)} AS ${name}`;
+    });
     const row = fields && compileRow(this.resource, fields, this.dataSource);
-    const returned = [`${asRead(this.resource.schema.id, key)} AS ${key}`, ...(row?.returned ?? [])];
+    const returned = [...keys, ...(row?.returned ?? [])];
     return { statement: this.statement(query, () => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
 

@@ -23,7 +23,7 @@ export function compileProjection<T extends ObjectLiteral>(
 ) {
   const aliases = new Map(
     schema.fields
-      .filter((field) => field.reference || field.textRead || field === schema.id)
+      .filter((field) => field.reference || field.textRead || schema.key.fields.includes(field))
       .map((field, index) => [field, `extra${index}`]),
   );
 
@@ -46,7 +46,8 @@ export function compileProjection<T extends ObjectLiteral>(
       }
     },
     /** The exact key of a row; the entity's may be rounded. */
-    keyOf: (raw: Row<T>['raw']): unknown => raw[aliases.get(schema.id) ?? ''],
+    keyOf: (raw: Row<T>['raw']): unknown =>
+      schema.key.hold(schema.key.fields.map((field) => raw[aliases.get(field) ?? ''])),
     /** The prototype is the entity's, for an application's serializer. */
     recordOf(row: Row<T>, fields: readonly Field[]): T {
       const record = Object.create(prototype) as T;

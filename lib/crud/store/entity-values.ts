@@ -1,6 +1,7 @@
 /** Sets what a client sent on an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
 import { columnValue, findProperty } from '../../entities/entity-instances.js';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
@@ -64,11 +65,13 @@ export const valueOf = (field: Field, record: object | undefined): unknown => va
  * An entity of a record that is in the table. TypeORM writes each enumerable property, also of the prototype. Listeners
  * see the key and what the prototype has, which are not enumerable: so no statement sets them.
  */
-export function entityOf<T extends object>({ prototype }: Type<T>, { property }: Field, key: unknown): T {
+export function entityOf<T extends object>({ prototype }: Type<T>, key: EntityKey<Field>, held: unknown): T {
   const entity = Object.create(prototype as object) as T;
   const hidden = { enumerable: false, configurable: true };
   for (const name in entity) Object.defineProperty(entity, name, { ...findProperty(prototype, name), ...hidden });
-  return Object.defineProperty(entity, property, { value: key, writable: true, ...hidden });
+  for (const [index, { property }] of key.fields.entries())
+    Object.defineProperty(entity, property, { value: key.parts(held)[index], writable: true, ...hidden });
+  return entity;
 }
 
 function embeddedPrototype({ embeddedMetadata }: ColumnMetadata, depth: number): object {

@@ -62,12 +62,18 @@ export function whereOf<T>(
 ): FindOptionsWhere<T> {
   if (isEverything(condition)) return {};
   // A plain value, where it is enough, can be read by a repository that an application wrote.
-  if (condition.kind === 'compare' && condition.operator === 'eq' && condition.field.column.isPrimary)
-    return { [condition.field.property]: condition.values[0] } as FindOptionsWhere<T>;
-  const values = parametersOf(boundValues(condition, dataSource));
+  const parts = condition.kind === 'and' ? condition.parts : [condition];
+  const values = parts.flatMap((each) =>
+    each.kind === 'compare' && each.operator === 'eq' && each.field.column.isPrimary
+      ? [[each.field.property, each.values[0]] as const]
+      : [],
+  );
+  if (values.length === parts.length && new Set(values.map(([name]) => name)).size === primaryColumns.length)
+    return Object.fromEntries(values) as FindOptionsWhere<T>;
+  const parameters = parametersOf(boundValues(condition, dataSource));
   const { driver } = dataSource;
   // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
   const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
-  const matches = Raw((id) => conditionSql(condition, owner(id), dataSource), values);
+  const matches = Raw((id) => conditionSql(condition, owner(id), dataSource), parameters);
   return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<T>;
 }

@@ -2,7 +2,7 @@
 import type { Repository, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { compare, EVERYTHING, type Condition } from '../sql/condition.js';
+import { ascending, EVERYTHING, type Condition, keyIs } from '../sql/condition.js';
 import { parametersOf, RECORD } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import type { RawRow } from '../sql/statement.js';
@@ -46,7 +46,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
-    addSort(query, [{ field: links.related, descending: false }], this.dataSource);
+    addSort(query, ascending(links.related.fields), this.dataSource);
     const { entities, raw } = await this.load(query);
     const { related } = linkedKeys(links, this.dataSource);
     // TypeORM makes one entity of the rows with one key.
@@ -76,18 +76,19 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return { records: loaded.map(record), rows };
   }
 
-  private async entitiesOf(
-    call: Call,
-    entities: readonly T[],
-    raw: readonly RawRow[],
-  ): Promise<readonly (T | undefined)[]> {
+  private async entitiesOf(call: Call, entities: readonly T[], raw: readonly RawRow[]) {
     if (entities.length === raw.length) return entities;
+    const { key: primary } = this.resource.schema;
+    if (primary.fields.length === 0) {
+      // TypeORM merged equal rows of a view without a key.
+      const distinct = [...new Set(raw.map((row) => JSON.stringify(row)))];
+      return raw.map((row) => entities[distinct.indexOf(JSON.stringify(row))]);
+    }
     // TypeORM merged two keys beyond 53 bits into one, or failed: each entity is read again by its exact key.
-    const { id } = this.resource.schema;
     return Promise.all(
       raw.map(async (row) => {
         const key = this.projection.keyOf(row);
-        const query = this.select(call, compare(id, 'eq', key));
+        const query = this.select(call, keyIs(primary, key));
         const readable = this.columns.filter((column) => this.isReadable(column, row, key));
         if (readable.length < this.columns.length)
           query.select(readable.map(({ propertyPath }) => `${RECORD}.${propertyPath}`));

@@ -4,7 +4,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
-import { compare, type Condition } from '../sql/condition.js';
+import { type Condition, keyIs } from '../sql/condition.js';
 import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
@@ -29,11 +29,12 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
     const inserted: Inserted<T>[] = [];
     for (const { entity, values } of rows) {
-      const { id } = this.resource.schema;
+      const { key } = this.resource.schema;
       // A constant that the class gives every new entity is no key.
-      if (id.insertable && !values.has(id)) setOwn(entity, id.property, undefined);
+      for (const field of key.fields)
+        if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
       const stored = await this.insertEntity(call, fill(entity, this.storable(values)), values);
-      inserted.push({ key: await this.exactKey(call, id.column.getEntityValue(stored)) });
+      inserted.push({ key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored)))) });
     }
     return inserted;
   }
@@ -45,7 +46,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
-    const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.id, key), this.storable(values));
+    const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected === 0 ? undefined : {};
   }
@@ -100,15 +101,16 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
-    const { id } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, [id], 'for update'))) return null;
-    return this.methods(call).findOne({ where: this.where(compare(id, 'eq', key)), withDeleted: true, cache: false });
+    const { key: primary } = this.resource.schema;
+    if (!(await this.reader.findOne(call, condition, primary.fields, 'for update'))) return null;
+    return this.methods(call).findOne({ where: this.where(keyIs(primary, key)), withDeleted: true, cache: false });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
-  private async exactKey(call: Call, key: unknown): Promise<unknown> {
+  private async exact(call: Call, { column, textRead }: Field, identifiers: object): Promise<unknown> {
     const { dataSource } = this.database;
-    const isRounded = this.resource.schema.id.textRead && typeof key === 'number' && !Number.isSafeInteger(key);
+    const key = column.getEntityValue(identifiers) as unknown;
+    const isRounded = textRead && typeof key === 'number' && !Number.isSafeInteger(key);
     if (!isRounded || !isSqlite(dataSource)) return key;
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ key: string }[]>(
       'SELECT CAST(last_insert_rowid() AS TEXT) AS "key"',

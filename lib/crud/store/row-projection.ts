@@ -10,16 +10,16 @@ const logger = new Logger('CrudModule');
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
 export function compileRow<T extends object>(
-  { options, schema: { id } }: StoredResource<T>,
+  { options, schema }: StoredResource<T>,
   fields: readonly Field[],
   dataSource: DataSource,
 ) {
   // Malformed values are logged with the key.
-  const selected = (fields.includes(id) ? fields : [...fields, id]).map((field, index) => {
+  const selected = [...new Set([...fields, ...schema.key.fields])].map((field, index) => {
     return { field, alias: `c${index}`, name: field.path[0] ?? '', read: compileRead(field, dataSource) };
   });
   const columns = selected.slice(0, fields.length);
-  const key = selected.find(({ field }) => field === id)?.alias ?? '';
+  const keys = selected.filter(({ field }) => schema.key.fields.includes(field));
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = options.entity.prototype;
@@ -39,7 +39,8 @@ export function compileRow<T extends object>(
         try {
           record[name] = read(row[alias]);
         } catch (error) {
-          record[name] = nullIfMalformed(error, field.column, row[key]);
+          const key = keys.map((each) => row[each.alias]);
+          record[name] = nullIfMalformed(error, field.column, key);
         }
       return record as T;
     },

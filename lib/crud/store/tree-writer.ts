@@ -18,7 +18,7 @@ export const parentFieldOf = ({ fields }: EntityDescription): Field | undefined 
 /** Its methods are called in a transaction. Changes of a tree wait for each other. */
 export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   private readonly treeType = this.resource.metadata.treeType;
-  private readonly id = this.resource.schema.id;
+  private readonly id = this.resource.schema.key.fields[0] as Field;
   private readonly parent = parentFieldOf(this.resource.schema) as Field;
   /** Every change of the tree locks the first root. */
   private readonly isRoot = compare(this.parent, 'isNull');

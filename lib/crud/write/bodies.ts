@@ -84,19 +84,14 @@ export async function checkCreated<T extends object>({ plan, call, view }: Task<
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
-export async function checkChanged<T extends object>(
-  task: Task<T>,
-  sent: Sent,
-  current: T | undefined,
-  key: unknown,
-): Promise<Change<T>> {
+export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, current: T | undefined, key: unknown) {
   const { plan } = task;
   const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
   const checked =
     sent.kind === 'patch'
       ? checkPatch(plan.schema, values, { current: (field) => valueOf(field, current) }, sent.permissions)
       : checkReplaced(task, sent, values, current);
-  return validated(plan, entityOf(plan.options.entity, plan.schema.id, key), sent, checked, errors);
+  return validated(plan, entityOf(plan.options.entity, plan.schema.key, key), sent, checked, errors);
 }
 
 /** What is checked against the stored record, and a listener, need one. */

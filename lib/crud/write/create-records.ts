@@ -1,5 +1,6 @@
 /** Creates records: one for POST, several for a batch. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
 import { isSame, type Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
@@ -43,7 +44,7 @@ export async function createRecords<T extends object, R>(
     return answer(created);
   };
   const idempotency = call.state?.idempotency?.(plan.options);
-  const mayReplaceKey = plan.store.listened.has('create') && changes.some(({ values }) => values.has(plan.schema.id));
+  const mayReplaceKey = plan.store.listened.has('create') && changes.some(({ values }) => hasKey(plan, values));
   const isTree = plan.metadata.treeType !== undefined;
   const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
   const isSingleStatement =
@@ -53,6 +54,7 @@ export async function createRecords<T extends object, R>(
     : transacted(task, writeOf(task, 'create', changes, hooks.beforeCreate), create, idempotency);
 }
 
+const hasKey = ({ schema }: Plan, values: Values): boolean => schema.key.fields.some((field) => values.has(field));
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
 
 /**
@@ -65,11 +67,7 @@ const isReturned = <T extends object>({ plan, view }: Task<T>, hooks: GeneratedH
   !hooks.beforeCreate &&
   !plan.store.listened.has('read');
 
-async function insert<T extends object>(
-  task: Task<T>,
-  changes: readonly Change<T>[],
-  hooks: GeneratedHooks<T>,
-): Promise<readonly Inserted<T>[]> {
+async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[], hooks: GeneratedHooks<T>) {
   const { plan, call, view } = task;
   await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
@@ -85,9 +83,12 @@ async function insert<T extends object>(
 }
 
 /** @throws 400 where a listener has replaced the key that was sent */
-function assertKept({ schema: { name, id } }: Plan, values: Values, key: unknown): void {
-  if (!values.has(id) || isSame(id, values.get(id), key)) return;
-  const errors = [{ field: id.name, message: 'is set by the server; leave it out' }];
+function assertKept({ schema: { name, key } }: Plan, values: Values, held: unknown): void {
+  const isKept = (field: Field, value: unknown): boolean =>
+    !values.has(field) || isSame(field, values.get(field), value);
+  const replaced = key.fields.find((field, index) => !isKept(field, key.parts(held)[index]));
+  if (!replaced) return;
+  const errors = [{ field: replaced.name, message: 'is set by the server; leave it out' }];
   throw new BadRequestException({ message: `${name} is not valid`, errors });
 }
 

@@ -16,17 +16,14 @@ export interface Deletion<T extends object> {
 }
 
 /** All records are deleted, or none. @throws 403, 404, 412, 428, 409 where other records refer to one */
-export async function deleteRecords<T extends object>(
-  task: Task<T>,
-  { targets, purges, hooks, isBatch }: Deletion<T>,
-): Promise<void> {
+export async function deleteRecords<T extends object>(task: Task<T>, { targets, purges, hooks, isBatch }: Deletion<T>) {
   const { store, schema } = task.plan;
   let refused: Target | undefined;
   const write = writeOf(task, 'delete', [], hooks.beforeDelete);
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;
-    const request = columnsOnly(plan, [schema.id]);
+    const request = columnsOnly(plan, schema.key.fields);
     if (isBatch) await readTargets(within, targets, { request, lock: 'for update' });
     for (const target of targets) {
       await beforeDelete(within, hooks, target);

@@ -18,7 +18,7 @@ const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
-const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.id.type.write(key) as IdOf<T>;
+const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.key.write(key) as IdOf<T>;
 
 /** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */
 function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): JsonObject {
@@ -27,11 +27,7 @@ function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): 
 }
 
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
-export async function beforeCreate<T extends object>(
-  task: Task<T>,
-  hooks: GeneratedHooks<T>,
-  change: Change<T>,
-): Promise<Change<T>> {
+export async function beforeCreate<T extends object>(task: Task<T>, hooks: GeneratedHooks<T>, change: Change<T>) {
   const values = hookValues(task.plan, change) as HookValues<T>;
   const returned = await hooks.beforeCreate?.(values, contextOf(task));
   if (returned === undefined) return change;
@@ -47,7 +43,7 @@ export async function beforeUpdate<T extends object>(
 ): Promise<Change<T>> {
   if (!hooks.beforeUpdate) return change;
   const { plan, view } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, [plan.schema.id]), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
   const values = hookValues(plan, change) as HookValues<T>;
   const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
@@ -58,14 +54,10 @@ export async function beforeUpdate<T extends object>(
 }
 
 /** @throws 404, 403, 412, and what the hook throws */
-export async function beforeDelete<T extends object>(
-  task: Task<T>,
-  hooks: GeneratedHooks<T>,
-  target: Target,
-): Promise<void> {
+export async function beforeDelete<T extends object>(task: Task<T>, hooks: GeneratedHooks<T>, target: Target) {
   if (!hooks.beforeDelete) return;
   const { plan } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, [plan.schema.id]), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
   await hooks.beforeDelete(idOf(plan, target.key), contextOf(task));
 }
 

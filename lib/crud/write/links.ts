@@ -2,6 +2,7 @@
 import { ConflictException } from '@nestjs/common';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { conflictOf } from '../../entities/conflicts.js';
+import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
@@ -9,11 +10,10 @@ import type { JsonObject } from '../../http/json-body.js';
 import { relatedVisible } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import type { LinkedIds } from '../query/record-request.js';
-import { visibleValues } from '../read/records.js';
+import { visibleKeys } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
-import { valueAt } from '../store/entity-values.js';
 import { identityOf, toEntityKey } from '../store/linked-rows.js';
 
 const MAX_IDS = 100;
@@ -22,11 +22,7 @@ const MAX_IDS = 100;
 export type SentIds = ReadonlyMap<LinkedIds, readonly unknown[]>;
 
 /** An update replaces the whole record: a relation that its body does not name becomes empty. */
-export function readLinks(
-  plan: Plan,
-  body: JsonObject,
-  operation: 'create' | 'update' | 'patch',
-): { ids: SentIds; errors: FieldError[] } {
+export function readLinks(plan: Plan, body: JsonObject, operation: 'create' | 'update' | 'patch') {
   const ids = new Map<LinkedIds, readonly unknown[]>();
   const errors: FieldError[] = [];
   for (const linked of plan.list.linkable) {
@@ -44,13 +40,7 @@ export function readLinks(
  * has locked it: of two requests that replace its links, the second one waits for the first.
  * @throws 409 naming the ids of records that the caller does not see
  */
-export async function writeLinks(
-  plan: Plan,
-  call: Call,
-  key: unknown,
-  ids: SentIds,
-  operation: 'create' | 'update',
-): Promise<void> {
+export async function writeLinks(plan: Plan, call: Call, key: unknown, ids: SentIds, operation: 'create' | 'update') {
   for (const [linked, keys] of ids) await replaceLinks(plan, call, { key, linked, keys, operation });
 }
 
@@ -65,23 +55,27 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   const { schema, options, database } = plan;
   const { name, path, relation } = linked;
   const related = relatedPlan(plan, path);
-  const { id, name: relatedName } = related.schema;
+  const { key: relatedKey, name: relatedName } = related.schema;
   const refuse = (reason: string, cause?: unknown): ConflictException =>
     new ConflictException(conflictOf({ schema, operation }, `refers to ${reason}`, [name]), { cause });
   const visible = await relatedVisible(related, call);
-  const seen = await visibleValues(related, call, id, toEntityKeys(keys, id), visible);
+  const seen = await visibleKeys(related, call, relatedKey, keys, visible);
   const missing = keys.filter((each) => !seen.has(identityOf(each)));
   if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
-  const links = { relation, owner: schema.id, keys: [key], related: id, condition: visible };
-  const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, [id]));
-  const current = found.map(({ record }) => valueAt(id.path, record));
+  const links = { relation, owner: schema.key, keys: [key], related: relatedKey, condition: visible };
+  const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, relatedKey.fields));
+  const current = found.map(({ record }) => relatedKey.of(record));
   const [added, removed] = [without(keys, current), without(current, keys)];
   try {
     await run(plan, call, async (within) => {
       const manager = managerOf(within, database) ?? database.dataSource.manager;
-      const builder = manager.createQueryBuilder().relation(options.entity, path).of(key);
-      if (removed.length > 0) await builder.remove(toEntityKeys(removed, id));
-      if (added.length > 0) await builder.add(toEntityKeys(added, id));
+      const owner = keyMap(key, schema.key);
+      const builder = manager.createQueryBuilder().relation(options.entity, path).of(owner);
+      if (removed.length > 0) await builder.remove(toKeyMaps(removed, relatedKey));
+      const maps = toKeyMaps(added, relatedKey);
+      // TypeORM takes one at a time, with as many properties as the owner has, where that has a key of several columns.
+      const additions = schema.key.fields.length === 1 ? [maps] : maps.map((each) => ({ ...owner, ...each }));
+      if (added.length > 0) for (const each of additions) await builder.add(each);
     });
   } catch (error) {
     if (databaseFailureOf(error) !== 'conflict') throw error;
@@ -89,20 +83,17 @@ async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operati
   }
 }
 
-function readIds(
-  sent: unknown,
-  { schema }: Plan,
-): { readonly keys: readonly unknown[] } | { readonly message: string } {
-  const { type } = schema.id;
+function readIds(sent: unknown, { schema }: Plan) {
+  const { key } = schema;
   if (!Array.isArray(sent)) return { message: `must be an array of ids, got ${describeJson(sent)}` };
   if (sent.length > MAX_IDS) return { message: `must have at most ${MAX_IDS} ids, got ${sent.length}` };
   const keys = new Map<string, unknown>();
   for (const each of sent as unknown[]) {
-    const reading = each === null ? { expected: 'an id' } : type.read(each);
+    const reading = each === null ? { expected: 'an id' } : key.read(each);
     if ('expected' in reading)
       return { message: `must be an array of ids, each ${reading.expected}, got ${describeJson(each)}` };
-    const key = type.write(reading.value);
-    keys.set(identityOf(key), key);
+    const written = key.write(reading.value);
+    keys.set(identityOf(written), written);
   }
   return { keys: [...keys.values()] };
 }
@@ -112,4 +103,9 @@ function without(keys: readonly unknown[], others: readonly unknown[]): unknown[
   return keys.filter((key) => !known.has(identityOf(key)));
 }
 
-const toEntityKeys = (keys: readonly unknown[], id: Field): unknown[] => keys.map((key) => toEntityKey(key, id));
+/** A key as TypeORM takes it. */
+const keyMap = (held: unknown, { fields, parts }: EntityKey<Field>): object =>
+  Object.fromEntries(fields.map(({ property }, index) => [property, parts(held)[index]]));
+
+const toKeyMaps = (keys: readonly unknown[], key: EntityKey<Field>): object[] =>
+  keys.map((each) => keyMap(toEntityKey(each, key), key));

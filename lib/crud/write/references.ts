@@ -1,9 +1,10 @@
 /** Many-to-one references to records that the caller may not see: they are answered as if there were no such record. */
 import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
+import { entityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { relatedVisible, visibleThrough, type Task } from '../plan/caller-view.js';
-import { exists, visibleValues, withId } from '../read/records.js';
+import { exists, visibleKeys, withId } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { and, compare, isEverything } from '../sql/condition.js';
 import { identityOf } from '../store/linked-rows.js';
@@ -38,12 +39,7 @@ export async function evaluateScopes(task: Task, changes: readonly Written[], wr
  * @param changed the key of the record that is changed
  * @throws 409 for a record that the caller does not see, as for one that does not exist
  */
-export async function assertVisible(
-  task: Task,
-  changes: readonly Written[],
-  write: Write,
-  changed?: unknown,
-): Promise<void> {
+export async function assertVisible(task: Task, changes: readonly Written[], write: Write, changed?: unknown) {
   const { plan, call, view } = task;
   const { schema } = plan;
   for (const field of schema.fields) {
@@ -55,7 +51,8 @@ export async function assertVisible(
     const key = related.schema.fields.find(({ column }) => column === referenced);
     // Where the caller may see every record, the database finds out whether there is one.
     if (!key || isEverything(visible)) continue;
-    const seen = await visibleValues(related, call, key, written, visible);
+    const keys = written.map((value) => key.type.write(value));
+    const seen = await visibleKeys(related, call, entityKey([key]), keys, visible);
     for (const value of written) {
       if (seen.has(identityOf(key.type.write(value)))) continue;
       if (write === 'update' && (await mayKeep(task, changed, field, value))) continue;

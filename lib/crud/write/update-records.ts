@@ -52,8 +52,8 @@ export async function updateRecords<T extends object>(
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
   const isSingleStatement = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
   const read = (within: Task<T>, lock?: RowLock): Promise<readonly T[]> => {
-    const { id } = plan.schema;
-    const request = columnsOnly(plan, isCompared ? [id, ...view.list.readable, ...merged] : [id]);
+    const { fields } = plan.schema.key;
+    const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
     return readTargets(within, targets, { request, lock });
   };
   /** @returns the records as they are now, where another request has changed one since `current` was read */

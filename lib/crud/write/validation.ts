@@ -21,12 +21,7 @@ interface SchemaInput extends CheckResult {
  * @param kept for a patch, the values of the stored record, which the schema sees where none is sent
  * @returns the values, and the errors with the issues of the schema
  */
-export async function checkBySchema(
-  plan: Plan,
-  operation: 'create' | 'update',
-  sent: SchemaInput,
-  kept?: Values,
-): Promise<CheckResult> {
+export async function checkBySchema(plan: Plan, operation: 'create' | 'update', sent: SchemaInput, kept?: Values) {
   const { fields } = plan.schema;
   const standard = plan.options.validationSchema[operation];
   if (!standard) return sent;
@@ -53,11 +48,7 @@ export async function checkBySchema(
 }
 
 /** Whether there are clients who may set a field. */
-function isForClients(
-  { fieldPermissions, owner, options }: Plan,
-  field: Field,
-  operation: 'create' | 'update',
-): boolean {
+function isForClients({ fieldPermissions, owner, options }: Plan, field: Field, operation: 'create' | 'update') {
   if (fieldPermissions.get(field)?.write === 'never') return false;
   if (owner?.field === field && owner.except.length === 0) return false;
   return operation === 'create' ? isInsertable(field, options) : field.updatable;
@@ -68,12 +59,7 @@ function isForClients(
  * @param entity for the values, which class-validator checks
  * @throws 400 naming every wrong field
  */
-export async function validate(
-  plan: Plan,
-  entity: object,
-  checked: CheckResult,
-  unknown: readonly FieldError[],
-): Promise<Values> {
+export async function validate(plan: Plan, entity: object, checked: CheckResult, unknown: readonly FieldError[]) {
   let { values } = checked;
   const named = new Set(unknown.map(({ field }) => field));
   const errors = [...unknown, ...checked.errors.filter(({ field }) => !named.has(field))];
