@@ -1,5 +1,6 @@
 import { BROWSER, browserPath } from './test/harness/browser.js';
 import { RANDOM_SUITES } from './test/harness/random-suites.js';
+import { SERVERS } from './test/harness/servers.js';
 import { SQLITE_PACKAGE } from './test/harness/sqlite.js';
 import { SWC_OPTIONS } from './test/harness/swc.js';
 
@@ -13,6 +14,8 @@ export default {
     '/node_modules/',
     ...RANDOM_SUITES.map(({ pattern }) => pattern),
     ...(browserPath ? [] : [`/${BROWSER.suite}$`]),
+    // Suites without a case on SQLite.
+    ...(SERVERS.some(({ variable }) => process.env[variable]) ? [] : ['\\.servers\\.spec\\.ts$']),
   ],
   modulePathIgnorePatterns: [
     '<rootDir>/dist/',

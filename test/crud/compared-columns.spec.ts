@@ -41,9 +41,11 @@ const COLUMNS: Readonly<Partial<Record<(typeof DATABASES)[number], readonly Opaq
   mariadb: [{ name: 'inet6', column: { type: 'inet6' }, value: '::1', same: '0:0:0:0:0:0:0:1', other: '::2' }],
 };
 
-describe.each(DATABASES.flatMap((database) => (COLUMNS[database] ? [[database, COLUMNS[database]] as const] : [])))(
-  'values that only %s compares',
-  (database, columns) => {
+const CASES = DATABASES.flatMap((database) => (COLUMNS[database] ? [[database, COLUMNS[database]] as const] : []));
+
+// Jest refuses an empty table.
+if (CASES.length > 0)
+  describe.each(CASES)('values that only %s compares', (database, columns) => {
     const Opaque = entityOf(columns.map(({ name, column }) => ({ name, column: { ...column, nullable: true } })));
     let service: CrudService;
     beforeAll(async () => {
@@ -88,8 +90,7 @@ describe.each(DATABASES.flatMap((database) => (COLUMNS[database] ? [[database, C
       for (const { status, json } of answers)
         expect([status, json.data ?? []]).toEqual([status === 200 ? 200 : 400, []]);
     });
-  },
-);
+  });
 
 @Entity()
 class Item {
