@@ -147,6 +147,8 @@ describe.each(DATABASES)('values that a listener changes on %s', (database) => {
       database,
       entities: [Listed],
       resources: [{ entity: Listed, endpoint: '/masked' }],
+      // The listener's text is no number of SQLite.
+      isDescribed: false,
     });
     const sent = { units: '9007199254740993', amount: '12345.67', day: '2026-01-31' };
     const { status, json } = await service.post(
