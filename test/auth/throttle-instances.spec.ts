@@ -132,7 +132,13 @@ describe.each([...CASES, ['memory', 'sqlite'] satisfies [string, DatabaseName]])
 
     it('60 parallel guesses are as many as are free', async () => {
       const email = await register();
-      expect(passed(await login(60, email, 'not the password'))).toBe(kind === 'memory' ? 30 : 10);
+      const started = performance.now();
+      const count = passed(await login(60, email, 'not the password'));
+      // Delays of 1, 2, 4 s end while a slow machine still answers: each lets one more through, as one after the other.
+      const ended = Math.floor(Math.log2((performance.now() - started) / 1000 + 1));
+      const free = kind === 'memory' ? 30 : 10;
+      expect(count).toBeGreaterThanOrEqual(free);
+      expect(count).toBeLessThanOrEqual(free + ended * (kind === 'memory' ? 3 : 1));
     });
 
     if (kind !== 'memory')
