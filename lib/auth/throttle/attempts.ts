@@ -124,9 +124,10 @@ export class Attempts {
   /** @param count of all processes, with this attempt @throws TooManyAttempts where others have used up what is free */
   private expectCount(counter: Counter, count: number): void {
     const { free, failures, isFinal } = counter;
-    if (count <= free || (!isFinal && failures >= free && failures >= count - 1)) return;
+    if (count <= free) return;
     // The count includes attempts that others are running.
-    this.raise(counter, failures < free ? free : count - 1);
+    if (isFinal || failures < free || failures < count - 1) this.raise(counter, failures < free ? free : count - 1);
+    // Another attempt may have failed since this one entered.
     expectFree(counter);
   }
 
