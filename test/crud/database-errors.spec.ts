@@ -104,7 +104,7 @@ describe.each(DEFERRING)('constraints that are checked by the commit, on %s', (d
     ['PATCH of a batch', (json) => service.send('PATCH', '/parts/batch', { json: { items: [{ id: free, ...json }] } })],
   ];
 
-  it.each(writes)('[11.13] a missing reference is 409 for %s', async (what, write) => {
+  it.each(writes)('[4.3] a missing reference is 409 for %s', async (what, write) => {
     const operation = what.startsWith('POST') ? 'created' : 'updated';
     const reason = 'refers to a record that does not exist';
     expect(shown(await write({ slot: 3, wholeId: 4711 }))).toEqual([
@@ -115,7 +115,7 @@ describe.each(DEFERRING)('constraints that are checked by the commit, on %s', (d
     expect(await service.dataSource.getRepository(Part).count()).toBe(2);
   });
 
-  (database === 'postgres' ? it : it.skip).each(writes)('[11.13] a taken value is 409 for %s', async (what, write) => {
+  (database === 'postgres' ? it : it.skip).each(writes)('[4.3] a taken value is 409 for %s', async (what, write) => {
     const operation = what.startsWith('POST') ? 'created' : 'updated';
     expect(shown(await write({ slot: 1, wholeId: null }))).toEqual([
       409,
@@ -124,7 +124,7 @@ describe.each(DEFERRING)('constraints that are checked by the commit, on %s', (d
     expect(await service.dataSource.getRepository(Part).count()).toBe(2);
   });
 
-  it('[11.13] DELETE of a record that others refer to is 409 with a hook, and in a batch', async () => {
+  it('[4.3] DELETE of a record that others refer to is 409 with a hook, and in a batch', async () => {
     for (const path of [`/hooked/${used}`, `/parts/batch?ids=${used}`])
       expect(shown(await service.del(path))).toEqual([
         409,
@@ -178,7 +178,7 @@ describe.each(DATABASES)('a database that cannot be written, on %s', (database) 
     mariadb: [['read-only', 'SET SESSION TRANSACTION READ ONLY', 'SET SESSION TRANSACTION READ WRITE']],
   };
 
-  it.each(settings[database])('[11.13] is 503 with Retry-After for all kinds of write: %s', async (_, set, reset) => {
+  it.each(settings[database])('[4.3] is 503 with Retry-After for all kinds of write: %s', async (_, set, reset) => {
     const { service, id } = await startItems(database);
     await service.dataSource.query(set);
     for (const [what, write] of SEVEN)
@@ -190,7 +190,7 @@ describe.each(DATABASES)('a database that cannot be written, on %s', (database) 
   });
 });
 
-(DATABASES.includes('sqlite') ? it : it.skip)('[11.13] a full disk is 503 with Retry-After, on sqlite', async () => {
+(DATABASES.includes('sqlite') ? it : it.skip)('[4.3] a full disk is 503 with Retry-After, on sqlite', async () => {
   const { service, id } = await startItems('sqlite');
   const [{ page_count: pages }] = await service.dataSource.query('PRAGMA page_count');
   await service.dataSource.query(`PRAGMA max_page_count = ${pages}`);
@@ -257,7 +257,7 @@ if (RAISING.length > 0)
       for (const sql of TRIGGERS[database] ?? []) await service.dataSource.query(sql);
     });
 
-    it.each(RAISED[database] ?? [])('[11.13] %s has its status for all kinds of write', async (code, expected) => {
+    it.each(RAISED[database] ?? [])('[4.3] %s has its status for all kinds of write', async (code, expected) => {
       await service.dataSource.query('DELETE FROM fault');
       await service.dataSource.query(`INSERT INTO fault VALUES ('${code}')`);
       for (const [what, write] of SEVEN)
@@ -267,7 +267,7 @@ if (RAISING.length > 0)
 
 if (DATABASES.includes('postgres'))
   describe('grants and limits of PostgreSQL', () => {
-    it('[11.13] a missing grant, and a row that row-level security refuses, are 403', async () => {
+    it('[4.3] a missing grant, and a row that row-level security refuses, are 403', async () => {
       const { service } = await startItems('postgres');
       const query = (sql: string): Promise<unknown> => service.dataSource.query(sql);
       await service.post('/plain', { note: 'seen' });
@@ -286,7 +286,7 @@ if (DATABASES.includes('postgres'))
       expect((await service.put('/plain/1', { note: 'allowed' })).status).toBe(200);
     });
 
-    it.each([2_100, 30_000])('[11.13] a text of %i random bytes is 400 naming the indexed column', async (size) => {
+    it.each([2_100, 30_000])('[4.3] a text of %i random bytes is 400 naming the indexed column', async (size) => {
       const { service, id } = await startItems('postgres');
       const body = { code: randomBytes(size).toString('base64'), note: 'x'.repeat(100_000) };
       for (const answer of [await service.post('/items', body), await service.put(`/items/${id}`, body)])

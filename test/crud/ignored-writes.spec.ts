@@ -93,14 +93,14 @@ if (CASES.length > 0)
       ['PUT', '/hooked/1', { name: 'b' }, 'Heard'],
       ['PATCH', '/hooked/1', { name: 'b' }, 'Heard'],
       ['DELETE', '/hooked/1', undefined, 'Heard'],
-    ])('[11.9] %s %s is 409, and nothing is changed', async (method, target, json, name) => {
+    ])('[8.1] %s %s is 409, and nothing is changed', async (method, target, json, name) => {
       const { status, json: body } = await service.send(method, target, json ? { json } : {});
       expect([status, body]).toEqual(ignored(name));
       for (const endpoint of ['/items', '/heard'])
         expect((await service.get(endpoint)).json.data.map((each: Item) => each.name)).toEqual(['kept', 'free']);
     });
 
-    it('[11.9] a restore is 409', async () => {
+    it('[8.1] a restore is 409', async () => {
       const { id } = (await service.post('/items', { name: 'hidden' })).json.data as { id: number };
       await service.del(`/items/${id}`);
       await service.dataSource.query(`UPDATE item SET name = 'kept' WHERE id = ${id}`);
@@ -109,7 +109,7 @@ if (CASES.length > 0)
       expect((await service.get(`/items/${id}`)).status).toBe(404);
     });
 
-    it('[11.9] a stale If-Match is 412, and an unknown id 404', async () => {
+    it('[8.1] a stale If-Match is 412, and an unknown id 404', async () => {
       for (const [method, json] of [
         ['PUT', { name: 'b', ownerId: 1 }],
         ['PATCH', { name: 'b' }],

@@ -123,7 +123,7 @@ if (CASES.length > 0)
       service.send('PATCH', `${at}/${id}`, { json, headers });
     const body = { name: 'put', extra: null, mainId: null, tagsIds: [] };
 
-    it('[11.9] GET reads the replica, and an If-Match with its ETag is 412', async () => {
+    it('[8.1] GET reads the replica, and an If-Match with its ETag is 412', async () => {
       const { headers, json } = await service.get('/items/101');
       expect([json.data.name, headers['etag']]).toEqual(['old', '"1"']);
       const stale = { 'if-match': '"1"' };
@@ -133,7 +133,7 @@ if (CASES.length > 0)
       expect(await primary.getRepository(Item).findOneBy({ id: 101 })).toMatchObject({ name: 'new', version: 2 });
     });
 
-    it('[11.9] PATCH, PUT, POST, batches and restore answer the record as the primary has it', async () => {
+    it('[8.1] PATCH, PUT, POST, batches and restore answer the record as the primary has it', async () => {
       const patched = await patch(101, { name: 'b' }, { 'if-match': '"2"' });
       expect([patched.status, patched.headers['etag']]).toEqual([200, '"3"']);
       expect(patched.json.data).toMatchObject({ id: 101, name: 'b', version: 3, once: 'new' });
@@ -153,7 +153,7 @@ if (CASES.length > 0)
       expect((await service.send('POST', '/items/101/restore')).json.data).toMatchObject({ id: 101, name: 'd' });
     });
 
-    it('[11.9] a record that only the replica has is 404, and one that only the primary has is not', async () => {
+    it('[8.1] a record that only the replica has is 404, and one that only the primary has is not', async () => {
       expect((await service.get('/items/103')).status).toBe(200);
       for (const answer of [
         await patch(103, { name: 'b' }),
@@ -170,7 +170,7 @@ if (CASES.length > 0)
       expect((await service.del('/items/batch?ids=101,102')).status).toBe(200);
     });
 
-    it('[11.9] a user who is registered can log in at once', async () => {
+    it('[8.1] a user who is registered can log in at once', async () => {
       const user = { email: 'ann@x.example', password: 'long enough 1' };
       expect((await service.post('/api/auth/register', { ...user, firstName: 'Ann' })).json.data.user.firstName).toBe(
         'Ann',
@@ -180,7 +180,7 @@ if (CASES.length > 0)
       expect(me.json.data.user.firstName).toBe('Ann');
     });
 
-    it('[11.9] what an override of a write reads comes from the primary', async () => {
+    it('[8.1] what an override of a write reads comes from the primary', async () => {
       expect((await patch(101, { name: 'b' }, {}, '/read')).json.data).toMatchObject({ name: 'new and b' });
     });
   });
