@@ -28,7 +28,7 @@ const POSTGRES: readonly Opaque[] = [
   { name: 'ltree', column: { type: 'ltree' }, value: 'top.science', other: 'top' },
   { name: 'interval', column: { type: 'interval' }, value: '90 minutes', same: 'PT1H30M', other: '1 day' },
   { name: 'money', column: { type: 'money' }, value: '1234.50', same: '1234.5', other: '2' },
-  { name: 'range', column: { type: 'int4range' }, value: '[1,5)', same: '[1,4]', other: '[1,6)' },
+  { name: 'range', column: { type: 'int4range' }, value: '[1,5)', same: '(0,5)', other: '[1,6)' },
   { name: 'tsrange', column: { type: 'tsrange' }, value: '[2026-01-01,2026-02-01)', other: '[2026-01-01,2026-03-01)' },
   { name: 'bit', column: { type: 'bit', length: '3' }, value: '101', other: '111' },
   { name: 'varbit', column: { type: 'varbit' }, value: '1011', other: '1' },

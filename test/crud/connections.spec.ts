@@ -208,7 +208,7 @@ if (POOLS.length > 0)
     it.each([
       ['single statements', false],
       ['transactions', true],
-    ])('[11.33] writes that wait for a lock take half of it: %s', async (_, isBatch) => {
+    ])('[4.3] writes that wait for a lock take half of it: %s', async (_, isBatch) => {
       const service = await start([{ entity: Task, endpoint: '/tasks', enableBatch: true }]);
       const other = await besides(service.dataSource);
       const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
@@ -230,7 +230,7 @@ if (POOLS.length > 0)
     });
 
     (database === 'postgres' ? it : it.skip)(
-      '[11.33] a write waits for its turn as long as for a connection',
+      '[4.3] a write waits for its turn as long as for a connection',
       async () => {
         const extra = { max: 4, connectionTimeoutMillis: 200 };
         const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };

@@ -165,7 +165,7 @@ if (SERVER_DATABASES.length > 0)
       ],
     ];
 
-    it.each(WRITES)('[11.37] %s is repeated three times, then 503', async (_, status, write) => {
+    it.each(WRITES)('[4.3] %s is repeated three times, then 503', async (_, status, write) => {
       const rows = async () => [
         await service.dataSource.query('SELECT * FROM plain ORDER BY id'),
         await service.dataSource.query('SELECT * FROM item ORDER BY id'),
@@ -181,13 +181,13 @@ if (SERVER_DATABASES.length > 0)
       expect(await rows()).not.toEqual(before);
     });
 
-    it('[11.37] a restore is repeated', async () => {
+    it('[4.3] a restore is repeated', async () => {
       await service.del('/plain/101');
       await failing(3);
       expect((await service.send('POST', '/plain/101/restore')).status).toBe(200);
     });
 
-    it('[11.37] a repeated POST with a key and links writes once, and its answer is given again', async () => {
+    it('[4.3] a repeated POST with a key and links writes once, and its answer is given again', async () => {
       const headers = { 'idempotency-key': 'once' };
       const json = { name: 'b', tagsIds: [1] };
       await failing(3);
@@ -199,7 +199,7 @@ if (SERVER_DATABASES.length > 0)
       expect(await service.dataSource.query('SELECT * FROM item_tags_tag')).toHaveLength(1);
     });
 
-    it('[11.37] hooks and listeners are called once, unless the resource is retryable', async () => {
+    it('[4.3] hooks and listeners are called once, unless the resource is retryable', async () => {
       await failing(1);
       expect(shown(await service.put('/hooked/101', { name: 'b' }))).toEqual(UNAVAILABLE);
       expect(calls).toEqual(['before']);
@@ -219,7 +219,7 @@ if (SERVER_DATABASES.length > 0)
       expect((await service.del('/hooked/101')).status).toBe(200);
     });
 
-    it('[11.37] a deadlock with another client is not seen', async () => {
+    it('[4.3] a deadlock with another client is not seen', async () => {
       const other = await besides(service.dataSource);
       const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
       await client.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
