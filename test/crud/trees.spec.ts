@@ -7,6 +7,7 @@ import {
   Entity,
   JoinColumn,
   ManyToOne,
+  PrimaryColumn,
   PrimaryGeneratedColumn,
   Tree,
   TreeChildren,
@@ -113,6 +114,32 @@ class Orphaning {
 
   @TreeChildren()
   children!: Relation<Orphaning>[];
+}
+
+@Entity()
+@Tree('materialized-path')
+class Composite {
+  @PrimaryColumn()
+  shop!: string;
+
+  @PrimaryColumn()
+  code!: string;
+
+  @Column({ nullable: true })
+  parentShop!: string | null;
+
+  @Column({ nullable: true })
+  parentCode!: string | null;
+
+  @TreeParent()
+  @JoinColumn([
+    { name: 'parentShop', referencedColumnName: 'shop' },
+    { name: 'parentCode', referencedColumnName: 'code' },
+  ])
+  parent!: Relation<Composite> | null;
+
+  @TreeChildren()
+  children!: Relation<Composite>[];
 }
 
 @Entity()
@@ -358,6 +385,7 @@ it.each<[what: string, entity: Type, options: object, says: string[]]>([
   ['a nested set whose nodes can be moved', NestedSet, {}, [MOVES, 'got none', '{ parentId: { write: "once" } }']],
   ['a nested set with PATCH', NestedSet, { operations: ['findAll', 'patch'] }, [MOVES, 'got an array with patch']],
   ['a closure table with a level', Levelled, {}, ['without create, createMany, update', '@TreeLevelColumn']],
+  ['a tree with a composite key', Composite, {}, ['without create, createMany, update', 'a key of one column']],
   ['a tree that loses nodes', Orphaning, {}, ['an array without delete and deleteMany', 'got none', '`onDelete`']],
 ])('[4.8] [issue 11] %s refuses to start', async (_what, entity, options, says) => {
   const resources = [{ entity, endpoint: '/nodes', ...options }] as CrudResource[];
@@ -367,6 +395,7 @@ it.each<[what: string, entity: Type, options: object, says: string[]]>([
 
 it.each<[what: string, entity: Type, options: object]>([
   ['a nested set without changes', NestedSet, { operations: ['findAll', 'create', 'delete'] }],
+  ['a tree with a composite key that is not written', Composite, { operations: ['findAll', 'findById', 'delete'] }],
   ['a tree without deletion', Orphaning, { operations: ['create', 'update', 'patch'] }],
 ])('[4.8] [issue 11] %s starts', async (_what, entity, options) => {
   const resources = [{ entity, endpoint: '/nodes', ...options }] as CrudResource[];
