@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Question } from '../access/explain.js';
-import { decodePath } from '../routes/route.js';
+import { decodePath } from '../http/request-facts.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 const PLATFORMS = ['express', 'fastify'] as const;

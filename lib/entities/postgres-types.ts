@@ -1,4 +1,5 @@
 /** Value types that only PostgreSQL has, as its driver and TypeORM read them. */
+import { isObject } from '../options/option-table.js';
 import { valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
 
 const OPAQUE = { comparison: 'opaque' } as const;
@@ -16,9 +17,6 @@ function objectOrText<T>(
     return 'value' in anyText.read(value) ? { value } : { expected };
   }, more);
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Numbers = Readonly<Record<string, number>>;
 const areNumbersOf = (value: unknown, names: readonly string[]): value is Numbers =>

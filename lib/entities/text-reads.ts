@@ -41,8 +41,7 @@ export function textReadOf(column: ColumnMetadata, dataSource: DataSource): Text
   };
 }
 
-const elementOf = (column: ColumnMetadata): ColumnMetadata =>
-  Object.create(column, { isArray: { value: false } }) as ColumnMetadata;
+const elementOf = (column: ColumnMetadata): ColumnMetadata => ({ ...column, isArray: false }) as ColumnMetadata;
 
 /** From the value of the entity to what the driver binds. TypeORM persists an array of JSON as one JSON. */
 export function persist(value: unknown, column: ColumnMetadata, dataSource: DataSource): unknown {

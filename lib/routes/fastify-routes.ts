@@ -3,7 +3,8 @@ import { METHODS } from 'node:http';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js';
 import { refuseCollisions } from './route-collision.js';
-import { decodePath, makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
+import { decodePath } from '../http/request-facts.js';
+import { makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
 
 export class FastifyRoutes extends RouteTable {

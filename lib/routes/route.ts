@@ -39,8 +39,6 @@ export const levelsOf = (path: string): string[] => path.split('/').filter((leve
 /** `products/` and `:id` → `/products/:id` */
 export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
 
-export { decodePath } from '../http/request-facts.js';
-
 export type Level = string | undefined;
 
 /**

@@ -5,13 +5,12 @@
 import type { HttpServer } from '@nestjs/common';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
 import { MERGE_PATCH } from '../http/json-body.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { decodePath, pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
 import type { DeferredRequest } from './declared-route.js';
 import type { FastifyInstance } from './fastify.js';
-import { decodePath } from './route.js';
 import type { HttpAdapter } from './route-table.js';
 
 /** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */

@@ -11,6 +11,14 @@ const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is no
 
 type LinkEndpoint = Endpoint<With<'links'>>;
 
+/** Says the same of known and unknown addresses. */
+const askForLink =
+  (kind: 'verify' | 'reset'): LinkEndpoint['run'] =>
+  ({ links }, { body, address }) => {
+    links.ask(kind, readTexts(body, ['email']).email, address);
+    return MAILED;
+  };
+
 /** Those of verification, which the option `passwordReset` needs too. */
 export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
   {
@@ -35,10 +43,7 @@ export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
     access: 'public',
     status: 202,
     body: 'required',
-    run({ links }, { body, address }) {
-      links.ask('verify', readTexts(body, ['email']).email, address);
-      return MAILED;
-    },
+    run: askForLink('verify'),
     describe: ({ accepted }) => ({
       summary: 'Ask for another link to confirm the address',
       body: closedObject({ email: EMAIL }),
@@ -73,10 +78,7 @@ export const RESET_ENDPOINTS: readonly LinkEndpoint[] = [
     access: 'public',
     status: 202,
     body: 'required',
-    run({ links }, { body, address }) {
-      links.ask('reset', readTexts(body, ['email']).email, address);
-      return MAILED;
-    },
+    run: askForLink('reset'),
     describe: ({ accepted }) => ({
       summary: 'Ask for a new password',
       description: 'The answer is the same for known and unknown addresses.',

@@ -169,7 +169,7 @@ export class CrudApplication {
         return candidates.map((each) => this.planOf(each));
       },
     };
-    return compilePlan(resource, repository, related, () => this.isStarted, applicationOf(this.container));
+    return compilePlan(resource, repository, related, () => this.isStarted, this.application);
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {

@@ -112,10 +112,11 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   for (const name of OPERATION_NAMES) {
     const run = RUN[name];
     const query = (OPERATIONS[name].parameters as readonly string[]).indexOf('query');
+    const writes = OPERATIONS[name].verb !== RequestMethod.GET;
     const takesId = OPERATIONS[name].parameters[0] === 'id';
     const methods = {
       [name](this: GeneratedBase, ...parameters: never[]): Promise<unknown> {
-        const call = beginCall(OPERATIONS[name].verb !== RequestMethod.GET);
+        const call = beginCall(writes);
         // An override that calls `super` without the query of its request means that one.
         const { state } = call;
         const plan = planOf(resolved, this);
