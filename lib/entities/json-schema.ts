@@ -54,7 +54,8 @@ export const NO_NUL = '^[^\\u0000]*$';
 export const DAY = '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
 
 const HOUR = '(?:[01]\\d|2[0-3])';
-const fractionOf = (digits: number): string => (digits > 0 ? `(?:\\.\\d{1,${digits}})?` : '');
+/** Zeros may follow: what ECMAScript writes has three digits. */
+const fractionOf = (digits: number): string => (digits > 0 ? `(?:\\.\\d{1,${digits}}0*)?` : '(?:\\.0+)?');
 export const timeOfDay = (digits: number): string => `${HOUR}:[0-5]\\d(?::[0-5]\\d${fractionOf(digits)})?`;
 export const momentOf = (digits: number): string => `${DAY}(?:[T ]${timeOfDay(digits)}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
 

@@ -1,4 +1,5 @@
 /** The answers of generated operations in a document. */
+import { isSqlite } from '../../entities/database-family.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { conflict, failure, refused, RETRY_AFTER, TIMESTAMP } from '../../documents/failures.js';
 import { openObject, refTo, type NamedSchema, type ResponseDocument } from '../../documents/operation-document.js';
@@ -121,9 +122,11 @@ export const FAILURES = {
   },
   referred: ({ schema: { name } }) => ({ 409: conflict(`${name} cannot be deleted: other records refer to it`) }),
   missing: ({ schema: { name } }) => ({ 404: failure('A record does not exist.', `${name} with id 7 not found`) }),
-  write: ({ owner, scope, pathParameters }) => ({
+  write: ({ owner, scope, pathParameters, database }) => ({
     ...(owner && { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') }),
-    ...(!owner && (scope || pathParameters.size > 0) && { 403: refused(403, 'Access denied') }),
+    // A server may refuse what a policy or a missing grant forbids.
+    ...(!owner &&
+      (scope || pathParameters.size > 0 || !isSqlite(database.dataSource)) && { 403: refused(403, 'Access denied') }),
   }),
   version: ({ schema: { name }, options }) => {
     const changed = `${name} with id 7 does not match If-Match: read it again and repeat the change`;
