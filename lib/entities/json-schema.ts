@@ -54,10 +54,16 @@ export const NO_NUL = '^[^\\u0000]*$';
 export const DAY = '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
 
 const HOUR = '(?:[01]\\d|2[0-3])';
-/** Zeros may follow: what ECMAScript writes has three digits. */
-const fractionOf = (digits: number): string => (digits > 0 ? `(?:\\.\\d{1,${digits}}0*)?` : '(?:\\.0+)?');
-export const timeOfDay = (digits: number): string => `${HOUR}:[0-5]\\d(?::[0-5]\\d${fractionOf(digits)})?`;
-export const momentOf = (digits: number): string => `${DAY}(?:[T ]${timeOfDay(digits)}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
+/** Zeros may follow what the column holds: what ECMAScript writes has three digits. */
+function fractionOf(digits: number, most: number): string {
+  const zeros = digits < most ? `0{0,${most - digits}}` : '';
+  return digits > 0 ? `(?:\\.\\d{1,${digits}}${zeros})?` : `(?:\\.0{1,${most}})?`;
+}
+const timeWith = (fraction: string): string => `${HOUR}:[0-5]\\d(?::[0-5]\\d${fraction})?`;
+/** @param digits of a second that the column holds */
+export const timeOfDay = (digits: number): string => timeWith(fractionOf(digits, 6));
+export const momentOf = (digits: number): string =>
+  `${DAY}(?:[T ]${timeWith(fractionOf(digits, 9))}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
