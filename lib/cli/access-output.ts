@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
 import { parseJson } from '../http/json-body.js';
 import type { AccessChange } from './access-changes.js';
-import type { Format } from './arguments.js';
+import type { CommandOf } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 const HEADER = { method: 'METHOD', path: 'PATH', template: '', access: 'ACCESS', requirements: [], rules: ['RULES'] };
 
-export function formatTable(rows: readonly AccessRow[], format: Format): string {
+export function formatTable(rows: readonly AccessRow[], format: CommandOf<'access'>['format']): string {
   if (format === 'json') return writeSnapshot(rows);
   if (format === 'table') return `${formatAccessRows([HEADER, ...rows])}\n`;
   const lines = [['method', 'path', 'access', 'rules'], ['---', '---', '---', '---'], ...rows.map(markdownCells)];

@@ -1,70 +1,91 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
-import { parseArgs, type ParseArgsConfig } from 'node:util';
-import type { Question } from '../access/explain.js';
+import { parseArgs } from 'node:util';
 import { decodePath } from '../http/request-facts.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 const PLATFORMS = ['express', 'fastify'] as const;
 export type Platform = (typeof PLATFORMS)[number];
-export type Format = 'table' | 'json' | 'markdown';
-
-interface ModuleCommand<N extends string> {
-  readonly name: N;
-  readonly module: string;
-  readonly platform: Platform | undefined;
-}
-
-export interface AccessCommand extends ModuleCommand<'access'> {
-  readonly format: Format;
-  readonly check: string | undefined;
-  readonly update: boolean;
-}
-
-export type ExplainCommand = ModuleCommand<'explain'> & Question;
-export type SchemaCommand = ModuleCommand<'schema'>;
-
-export interface DocumentCommand extends ModuleCommand<'openapi'> {
-  readonly out: string | undefined;
-}
-
 const USER_ACTIONS = ['create', 'role', 'disable', 'reset'] as const;
 export type UserAction = (typeof USER_ACTIONS)[number];
 
-export interface UserCommand extends ModuleCommand<'user'> {
-  readonly action: UserAction;
-  readonly login: string;
-  readonly role: string | undefined;
-}
+const flag = (of: string, help: string) => ({ of, type: 'boolean', argument: '', help }) as const;
+const text = (of: string, argument: string, help: string) => ({ of, type: 'string', argument, help }) as const;
 
-export type ApplicationCommand = AccessCommand | ExplainCommand | SchemaCommand | DocumentCommand | UserCommand;
+const OPTIONS = {
+  json: flag('access', 'prints an array of {method, path, template, access, requirements, rules}'),
+  markdown: flag('access', 'prints a Markdown table'),
+  check: text('access', '<file>', 'compares with a snapshot; the exit code is 1 when access became wider'),
+  update: flag('access', 'writes the snapshot; only together with --check'),
+  as: text('explain', '<ROLE>,...', 'the roles of a valid token; without it, the request has no token'),
+  out: text('openapi', '<file>', 'writes the document'),
+  login: text('user', '<login>', 'the e-mail address, or the username where users log in by it'),
+  role: text('user', '<ROLE>', 'the role of create, by default USER, and of role'),
+  platform: text('all but user', '<name>', 'express or fastify; by default express where it is installed'),
+} as const;
+
+type Values = { [N in keyof typeof OPTIONS]?: (typeof OPTIONS)[N]['type'] extends 'string' ? string : boolean };
+type Positionals = readonly string[];
+
+const COMMANDS = {
+  access: {
+    usage: '<app module> [--json | --markdown | --check <file> [--update]]',
+    help: 'prints who has access to which route, and by which rules.',
+    read: readAccess,
+  },
+  explain: {
+    usage: '<app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]]',
+    help: `explains why one request has access or not: its route, every rule that matches from broad to narrow, what each
+rule changes, and the answer. It sends no request, does not consider middleware that answers before the rules, and names
+policies without calling them.`,
+    read: readExplain,
+  },
+  schema: {
+    usage: '<app module>',
+    help: 'prints the SQL statements for a migration that creates the search indexes of generated endpoints.',
+    read: (_: Values, positionals: Positionals) => ({ module: onlyModule(positionals) }),
+  },
+  openapi: {
+    usage: '<app module> [--out <file>]',
+    help: `prints the OpenAPI 3.1 document, with the access rules; its title and version are those of package.json. It
+needs @nestjs/swagger 12.`,
+    read: ({ out }: Values, positionals: Positionals) => ({ module: onlyModule(positionals), out }),
+  },
+  user: {
+    usage: `${USER_ACTIONS.join('|')} <app module> --login <login> [--role <ROLE>]`,
+    help: `changes one user in the database of the application: create reads the password from standard input; role needs
+--role; disable ends the sessions, too; reset mails a link for a new password, with the option passwordReset.`,
+    read: readUser,
+  },
+};
+
+type Name = keyof typeof COMMANDS;
+export type CommandOf<N extends Name> = { name: N; platform: Platform | undefined } & ReturnType<
+  (typeof COMMANDS)[N]['read']
+>;
+export type ApplicationCommand = { [N in Name]: CommandOf<N> }[Name];
+
+/** `print` prints a text, such as the help, without loading an application. */
+export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
+
 export interface Outcome {
   readonly stdout: string;
   readonly code: 0 | 1;
 }
 
-/** `print` prints a text, such as the help, without loading an application. */
-export type Command = ApplicationCommand | { readonly name: 'print'; readonly text: string };
+const commands = Object.entries(COMMANDS).map(([name, { usage, help }]) => {
+  const platform = name === 'user' ? '' : ` [--platform ${PLATFORMS.join('|')}]`;
+  return { usage: `declarest ${name} ${usage}${platform}`, help: `${name} ${help}\n` };
+});
+const options = Object.entries(OPTIONS).map(
+  ([name, { of, argument, help }]) => `  ${`--${name} ${argument}`.padEnd(20)} ${of}: ${help}`,
+);
 
-export const USAGE = `Usage:
-  declarest access <app module> [--json | --markdown | --check <file> [--update]] [--platform express|fastify]
-  declarest explain <app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]] [--platform express|fastify]
-  declarest schema <app module> [--platform express|fastify]
-  declarest openapi <app module> [--out <file>] [--platform express|fastify]
-  declarest user create|role|disable|reset <app module> --login <login> [--role <ROLE>]
-  declarest --version | --help`;
+export const USAGE = ['Usage:', ...commands.map(({ usage }) => usage), 'declarest --version | --help'].join('\n  ');
 
 const HELP = `${USAGE}
 
-access prints who has access to which route, and by which rules. explain explains why one request has access or not: its
-route, every rule that matches from broad to narrow, what each rule changes, and the answer. It sends no request, does
-not consider middleware that answers before the rules, and names policies without calling them. schema prints the SQL
-statements for a migration that creates the search indexes of generated endpoints. openapi prints the OpenAPI 3.1
-document, with the access rules; its title and version are those of package.json. It needs @nestjs/swagger 12.
-
-user changes one user in the database of the application: create reads the password from standard input; role needs
---role; disable ends the sessions, too; reset mails a link for a new password, with the option passwordReset.
-
+${commands.map(({ help }) => help).join('\n')}
 <app module> is a compiled JavaScript file that exports exactly one Nest module: a class, or a dynamic module. It must
 not start the application. It may export a function configure(app), which is called before the routes are registered:
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
@@ -73,36 +94,8 @@ Except for user, the application is created with @nestjs/testing, but not starte
 TypeOrmModule connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways
 do run. user starts the application without a server: its data sources connect, and its lifecycle hooks run.
 
-Options of access:
-  --json               prints an array of {method, path, template, access, requirements, rules}
-  --markdown           prints a Markdown table
-  --check <file>       compares with a snapshot; the exit code is 1 when access became wider
-  --update             writes the snapshot; only together with --check
-
-Options of explain:
-  --as <ROLE>,...      the roles of a valid token; without it, the request has no token
-
-Options of openapi:
-  --out <file>         writes the document
-
-Options of user:
-  --login <login>      the e-mail address, or the username where users log in by it
-  --role <ROLE>        the role of create, by default USER, and of role
-
-Options of all but user:
-  --platform <name>    express or fastify; by default express where it is installed`;
-
-const SCHEMA_OPTIONS = { platform: { type: 'string' } } as const;
-const ACCESS_OPTIONS = {
-  json: { type: 'boolean' },
-  markdown: { type: 'boolean' },
-  check: { type: 'string' },
-  update: { type: 'boolean' },
-  ...SCHEMA_OPTIONS,
-} as const;
-const DOCUMENT_OPTIONS = { out: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
-const USER_OPTIONS = { login: { type: 'string' }, role: { type: 'string' } } as const;
-const EXPLAIN_OPTIONS = { as: { type: 'string' }, ...SCHEMA_OPTIONS } as const;
+Options:
+${options.join('\n')}`;
 
 export function parseCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
@@ -112,48 +105,47 @@ export function parseCommand(args: readonly string[]): Command {
     const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
     return { name: 'print', text: (JSON.parse(manifest) as { version: string }).version };
   }
-  if (name === 'access') return parseAccess(rest);
-  if (name === 'explain') return parseExplain(rest);
-  if (name === 'user') return parseUser(rest);
-  if (name === 'openapi') {
-    const { values, positionals } = parseOptions(rest, DOCUMENT_OPTIONS);
-    return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform), out: values.out };
-  }
-  if (name !== 'schema') throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
-  const { values, positionals } = parseOptions(rest, SCHEMA_OPTIONS);
-  return { name, module: onlyModule(positionals), platform: parsePlatform(values.platform) };
+  if (!Object.hasOwn(COMMANDS, name)) throw new CommandError(`There is no command ${JSON.stringify(name)}.`);
+  const { values, positionals } = parseOptions(rest, name);
+  const command = COMMANDS[name as Name].read(values, positionals);
+  return { name, platform: readPlatform(values.platform), ...command } as ApplicationCommand;
 }
 
-function parseAccess(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, ACCESS_OPTIONS);
+function parseOptions(args: string[], name: string): { values: Values; positionals: Positionals } {
+  const accepted = Object.entries(OPTIONS).filter(
+    ([, { of }]) => of === name || (of === 'all but user' && name !== 'user'),
+  );
+  try {
+    return parseArgs({ args, options: Object.fromEntries(accepted), allowPositionals: true });
+  } catch (cause) {
+    throw new CommandError(`${reasonOf(cause)}.`, { cause });
+  }
+}
+
+function readAccess({ check, update = false, ...flags }: Values, positionals: Positionals) {
   const module = onlyModule(positionals);
-  const { check, update = false, platform } = values;
-  const formats = (['json', 'markdown'] as const).filter((each) => values[each]);
+  const formats = (['json', 'markdown'] as const).filter((each) => flags[each]);
   if (formats.length > 1) throw new CommandError('Give either --json or --markdown, got both.');
   if (check !== undefined && formats.length > 0)
     throw new CommandError(`--check prints changes, not a table. Remove --${formats[0]}.`);
   if (update && check === undefined) throw new CommandError('--update needs --check <file>, which it writes.');
-  return { name: 'access', module, platform: parsePlatform(platform), format: formats[0] ?? 'table', check, update };
+  const format = formats[0] ?? ('table' as const);
+  return { module, format, check, update };
 }
 
-function parseUser(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, USER_OPTIONS);
-  const [word, ...others] = positionals;
+function readUser({ login, role }: Values, [word, ...modules]: Positionals) {
   const action = USER_ACTIONS.find((each) => each === word);
   if (action === undefined)
     throw new CommandError(`Give one of ${USER_ACTIONS.join(', ')} after user, got ${JSON.stringify(word)}.`);
-  const { login, role } = values;
   if (login === undefined) throw new CommandError('--login is missing.');
   if (action === 'role' && role === undefined) throw new CommandError('--role is missing.');
   if (role !== undefined && action !== 'create' && action !== 'role')
     throw new CommandError(`--role has no meaning for ${action}.`);
-  return { name: 'user', action, module: onlyModule(others), platform: undefined, login, role };
+  return { module: onlyModule(modules), action, login, role };
 }
 
-function parseExplain(args: readonly string[]): Command {
-  const { values, positionals } = parseOptions(args, EXPLAIN_OPTIONS);
-  const [first, method, path, ...more] = positionals;
-  const module = onlyModule([first]);
+function readExplain({ as }: Values, [module, method, path, ...more]: Positionals) {
+  if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (method === undefined || path === undefined)
     throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
   if (more.length > 0) throw new CommandError(`Give one method and one path, got also ${more.join(' ')}.`);
@@ -165,30 +157,20 @@ function parseExplain(args: readonly string[]): Command {
     );
   if (decodePath(path.replace(/[?#].*$/s, '')) === undefined)
     throw new CommandError(`The path must have no broken escape, got ${JSON.stringify(path)}.`);
-  const roles = values.as?.split(',').map((role) => role.trim());
-  if (roles?.includes(''))
-    throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(values.as)}.`);
-  const platform = parsePlatform(values.platform);
-  return { name: 'explain', module, method: method.toUpperCase(), path, roles, platform };
+  const roles = as?.split(',').map((role) => role.trim());
+  if (roles?.includes('')) throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(as)}.`);
+  return { module, method: method.toUpperCase(), path, roles };
 }
 
-function onlyModule([module, ...more]: readonly (string | undefined)[]): string {
+function onlyModule([module, ...more]: Positionals): string {
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (more.length > 0) throw new CommandError(`Give one app module, got ${more.length + 1}.`);
   return module;
 }
 
-function parsePlatform(name: string | undefined): Platform | undefined {
+function readPlatform(name: string | undefined): Platform | undefined {
   const platform = PLATFORMS.find((each) => each === name);
   if (name !== undefined && platform === undefined)
     throw new CommandError(`--platform must be ${PLATFORMS.join(' or ')}, got ${JSON.stringify(name)}.`);
   return platform;
-}
-
-function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (cause) {
-    throw new CommandError(`${reasonOf(cause)}.`, { cause });
-  }
 }

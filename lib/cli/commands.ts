@@ -4,14 +4,7 @@ import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../access/explain.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
-import type {
-  AccessCommand,
-  ApplicationCommand,
-  DocumentCommand,
-  ExplainCommand,
-  Outcome,
-  SchemaCommand,
-} from './arguments.js';
+import type { ApplicationCommand, CommandOf, Outcome } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { compileApplication, compileDocument, compileSchema } from './compile-application.js';
 import { loadModule } from './load-module.js';
@@ -24,7 +17,7 @@ export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 
-export async function runAccess({ module, platform, format, check, update }: AccessCommand): Promise<Outcome> {
+export async function runAccess({ module, platform, format, check, update }: CommandOf<'access'>): Promise<Outcome> {
   // Read before the application is created, which takes longer.
   const before = check === undefined ? undefined : readSnapshot(check);
   if (check !== undefined && !before && !update)
@@ -52,7 +45,7 @@ function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome 
 const UNKNOWN_ROUTES =
   'Note: routes that main.ts adds, such as Swagger or static files, are unknown, because the module file exports no function configure(app).';
 
-export async function runExplain({ module, platform, method, path, roles }: ExplainCommand): Promise<Outcome> {
+export async function runExplain({ module, platform, method, path, roles }: CommandOf<'explain'>): Promise<Outcome> {
   const loaded = await loadModule(module);
   const compiled = await compileApplication(loaded, platform);
   const unknown = roles?.filter((role) => !compiled.roleNames.has(role)).map((role) => JSON.stringify(role)) ?? [];
@@ -66,12 +59,12 @@ export async function runExplain({ module, platform, method, path, roles }: Expl
   return { stdout: `${describeExplanation(explanation)}\n${note}`, code: 0 };
 }
 
-async function runSchema({ module, platform }: SchemaCommand): Promise<Outcome> {
+async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Outcome> {
   const statements = await compileSchema(await loadModule(module), platform);
   return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
 }
 
-async function runDocument({ module, platform, out }: DocumentCommand): Promise<Outcome> {
+async function runDocument({ module, platform, out }: CommandOf<'openapi'>): Promise<Outcome> {
   const document = await compileDocument(await loadModule(module), platform);
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (out === undefined) return { stdout: text, code: 0 };

@@ -10,11 +10,11 @@ import { MailedLinks } from '../auth/passwords/mailed-links.js';
 import { UserAccounts } from '../auth/user-accounts.js';
 import { checkUser } from '../auth/user-checks.js';
 import { UserRepository, userByLogin } from '../auth/user.repository.js';
-import type { Outcome, UserAction, UserCommand } from './arguments.js';
+import type { CommandOf, Outcome, UserAction } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { loadModule } from './load-module.js';
 
-type Act = (app: INestApplicationContext, command: UserCommand) => Promise<string>;
+type Act = (app: INestApplicationContext, command: CommandOf<'user'>) => Promise<string>;
 
 const ACTIONS: Readonly<Record<UserAction, Act>> = {
   async create(app, { login, role }) {
@@ -52,7 +52,7 @@ const ANYWHERE = { strict: false } as const;
 const optionsOf = (app: INestApplicationContext): ResolvedAuthOptions => app.get(AUTH_OPTIONS, ANYWHERE);
 
 /** @throws CommandError where the application does not start, and where the change is refused */
-export async function runUser(command: UserCommand): Promise<Outcome> {
+export async function runUser(command: CommandOf<'user'>): Promise<Outcome> {
   const { module } = await loadModule(command.module);
   const app = await NestFactory.createApplicationContext(module, {
     abortOnError: false,
@@ -79,7 +79,7 @@ function expectAuth(app: INestApplicationContext): void {
   }
 }
 
-async function findUser(app: INestApplicationContext, { login }: UserCommand): Promise<AuthUser> {
+async function findUser(app: INestApplicationContext, { login }: CommandOf<'user'>): Promise<AuthUser> {
   const { loginField } = optionsOf(app);
   const users = app.get<UserRepository>(UserRepository as never, ANYWHERE);
   const user = await userByLogin(users, loginField, login);
