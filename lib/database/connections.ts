@@ -5,6 +5,7 @@ import { databaseFailureOf, DatabaseUnavailable } from '../entities/database-err
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 import { checkLimits } from './limits.js';
 import { OutageLog } from './outage-log.js';
+import { Semaphore } from './semaphore.js';
 
 export interface Transaction {
   readonly dataSource: DataSource;
@@ -19,6 +20,8 @@ export const contexts = new AsyncLocalStorage<{ readonly transaction: Transactio
 /** Statements weigh 1, and a transaction as much as all statements together: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
 const DEFAULT_POOL_SIZE = 10;
+/** What pg throws where no connection is free in time. */
+const refusal = (): Error => new Error('timeout exceeded when trying to connect');
 
 export class Connections {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
@@ -29,11 +32,12 @@ export class Connections {
   private limits: Promise<void> | undefined;
 
   constructor(private readonly dataSource: DataSource) {
-    const { poolSize, patience } = poolOf(dataSource);
+    const { poolSize, timeoutMs } = poolOf(dataSource);
     this.isPoolOfOne = poolSize === 1;
-    this.statements = isSqlite(dataSource) ? new Semaphore(ALL) : undefined;
+    this.statements = isSqlite(dataSource) ? new Semaphore(ALL, { refusal }) : undefined;
     // Writes may wait for locks. The other connections are left for reads, also for those of hooks.
-    this.writes = this.statements ?? new Semaphore(Math.max(1, Math.floor((poolSize ?? ALL) / 2)), patience);
+    this.writes =
+      this.statements ?? new Semaphore(Math.max(1, Math.floor((poolSize ?? ALL) / 2)), { timeoutMs, refusal });
   }
 
   checkLimits(isStrict: boolean): Promise<void> {
@@ -42,16 +46,16 @@ export class Connections {
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
   statement<R>(work: () => Promise<R>): Promise<R> {
-    return this.watch(!this.statements || this.isInTransaction ? work() : this.statements.run(1, work));
+    return this.watch(!this.statements || this.isInTransaction ? work() : this.statements.run(work));
   }
 
   transaction<R>(work: () => Promise<R>): Promise<R> {
-    return this.watch(this.writes.run(this.statements ? ALL : 1, work));
+    return this.watch(this.writes.run(work, this.statements ? ALL : 1));
   }
 
   /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
   write<R>(work: () => Promise<R>): Promise<R> {
-    return this.statements || this.isInTransaction ? work() : this.writes.run(1, work);
+    return this.statements || this.isInTransaction ? work() : this.writes.run(work);
   }
 
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
@@ -86,57 +90,13 @@ export class DataSources {
 }
 
 /** Nothing where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
-function poolOf(dataSource: DataSource): { readonly poolSize?: number; readonly patience?: number } {
+function poolOf(dataSource: DataSource): { readonly poolSize?: number; readonly timeoutMs?: number | undefined } {
   if (!isPostgres(dataSource) && !isMysql(dataSource)) return {};
   type Options = Readonly<Record<string, number | undefined>>;
   const { extra = {}, ...options } = dataSource.options as object as Options & { readonly extra?: Options };
   // Of pg and of mysql2.
   const poolSize = Number(extra['connectionLimit'] ?? extra['max'] ?? options['poolSize'] ?? DEFAULT_POOL_SIZE);
-  const patience = extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'];
-  return { poolSize, ...(patience && { patience }) };
-}
-
-/** Lets work with a limited total weight run at a time. First in, first out. */
-class Semaphore {
-  private readonly waiting: { readonly weight: number; readonly start: () => void }[] = [];
-
-  /**
-   * @param free the weight that may run at a time
-   * @param patience how many milliseconds work waits at most
-   */
-  constructor(
-    private free: number,
-    private readonly patience?: number,
-  ) {}
-
-  /** @param weight at most what may run at a time */
-  async run<R>(weight: number, work: () => Promise<R>): Promise<R> {
-    if (this.waiting.length > 0 || weight > this.free) await this.turn(weight);
-    else this.free -= weight;
-    try {
-      return await work();
-    } finally {
-      this.free += weight;
-      for (let [next] = this.waiting; next && next.weight <= this.free; [next] = this.waiting) {
-        this.waiting.shift();
-        this.free -= next.weight;
-        next.start();
-      }
-    }
-  }
-
-  /** @throws what pg throws where no connection is free in time */
-  private turn(weight: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const next = { weight, start: () => (clearTimeout(timer), resolve()) };
-      const giveUp = (): void => {
-        this.waiting.splice(this.waiting.indexOf(next), 1);
-        reject(new Error('timeout exceeded when trying to connect'));
-      };
-      const timer = this.patience ? setTimeout(giveUp, this.patience) : undefined;
-      this.waiting.push(next);
-    });
-  }
+  return { poolSize, timeoutMs: extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'] };
 }
 
 /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
-import { hashConcurrency, HashingQueue, hashingQueue } from '../../lib/auth/passwords/hashing-queue.js';
+import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords/hashing-queue.js';
+import { Semaphore, type Waiting } from '../../lib/database/semaphore.js';
 import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail, whole } from './auth-app.js';
@@ -12,8 +13,12 @@ const LOGIN = '/api/auth/login';
 const MAX_QUEUED = 1_000;
 const CONCURRENCY = hashConcurrency(availableParallelism(), process.env['UV_THREADPOOL_SIZE']);
 
-const newQueue = (limits: Partial<ConstructorParameters<typeof HashingQueue>[0]> = {}): HashingQueue =>
-  new HashingQueue({ concurrency: 1, maxQueued: MAX_QUEUED, timeoutMs: 30_000, ...limits });
+const refusal = () => new ServiceUnavailable('busy', 30);
+const newQueue = ({
+  concurrency = 1,
+  ...limits
+}: Partial<Waiting & { readonly concurrency: number }> = {}): Semaphore =>
+  new Semaphore(concurrency, { maxWaiting: MAX_QUEUED, timeoutMs: 30_000, refusal, ...limits });
 
 /** A task that runs until `finish` is called. */
 function blockingTask(): { task: () => Promise<void>; finish: () => void } {
@@ -27,7 +32,7 @@ const outcomesOf = async (jobs: Promise<unknown>[]): Promise<string[]> =>
     job.status === 'fulfilled' ? 'done' : job.reason instanceof ServiceUnavailable ? 'busy' : String(job.reason),
   );
 
-describe('HashingQueue', () => {
+describe('Semaphore', () => {
   it.each([1, 3])('[2.4] runs at most %d tasks concurrently, first in, first out', async (concurrency) => {
     const queue = newQueue({ concurrency });
     const started: number[] = [];
@@ -75,7 +80,7 @@ describe('HashingQueue', () => {
   });
 
   it('[2.4] refuses a task that waited too long, never starts it, and frees its place', async () => {
-    const queue = newQueue({ maxQueued: 2, timeoutMs: 40 });
+    const queue = newQueue({ maxWaiting: 2, timeoutMs: 40 });
     const { task, finish } = blockingTask();
     const running = queue.run(task);
     const started: string[] = [];
