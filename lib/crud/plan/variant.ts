@@ -11,7 +11,7 @@ import { permissionsOf, readableParameters } from '../rows/field-permissions.js'
 import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
-import { StatementCache } from '../sql/statement.js';
+import { BoundedMap } from '../sql/bounded-map.js';
 import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 
@@ -47,7 +47,7 @@ export function compileVariants(
   relations: Relations,
 ): (request: HttpRequest | undefined) => Variant {
   const roles = [...new Set([resource, ...relations.values()].flatMap(namedRoles))];
-  const variants = new StatementCache<Variant>();
+  const variants = new BoundedMap<Variant>();
   return (request) => {
     const key = roles.length === 0 ? '' : roles.filter((role) => hasAnyRole(request, [role])).join('\n');
     return variants.get(key, () => compileVariant(resource, relations, request));

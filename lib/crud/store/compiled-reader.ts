@@ -1,17 +1,11 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
+import { BoundedMap } from '../sql/bounded-map.js';
 import { ascending, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
-import {
-  compileStatement,
-  namedParameters,
-  type RawRow,
-  type Statement,
-  type StatementEnd,
-  StatementCache,
-} from '../sql/statement.js';
+import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { managerOf, type Call } from './call.js';
 import { joinLinks } from './linked-rows.js';
 import { addCondition, addLock, addSort } from './query-parts.js';
@@ -25,8 +19,8 @@ interface Find<T> {
 }
 
 export class CompiledReader<T extends object> extends Reader<T> {
-  private readonly finds = new StatementCache<Find<T>>();
-  private readonly statements = new StatementCache<Statement>();
+  private readonly finds = new BoundedMap<Find<T>>();
+  private readonly statements = new BoundedMap<Statement>();
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
     const compile = (): Find<T> => this.compileFind(selection, keys);

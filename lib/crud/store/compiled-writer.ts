@@ -9,6 +9,7 @@ import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
+import { BoundedMap } from '../sql/bounded-map.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import { databaseDefault } from '../sql/dialect.js';
@@ -23,10 +24,9 @@ import {
   type RawRow,
   type Statement,
   type StatementEnd,
-  StatementCache,
 } from '../sql/statement.js';
 
-/** Of one statement. Those for several rows are kept as well, and should not take much memory. */
+/** Statements for several rows are kept too: none may take much memory. */
 const MAX_PARAMETERS = 2_000;
 
 /** A column that statements write, with the field whose value it gets. */
@@ -49,9 +49,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly updated: readonly Target[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
-  private readonly insertions = new StatementCache<Returning<T>>();
-  private readonly updates = new StatementCache<Returning<T>>();
-  private readonly statements = new StatementCache<Statement>();
+  private readonly insertions = new BoundedMap<Returning<T>>();
+  private readonly updates = new BoundedMap<Returning<T>>();
+  private readonly statements = new BoundedMap<Statement>();
 
   constructor(
     private readonly resource: StoredResource<T>,

@@ -1,0 +1,16 @@
+const CAPACITY = 64;
+
+/** What was made for a key, such as a compiled statement. Clients choose the keys: the oldest one makes room for a new one. */
+export class BoundedMap<V> {
+  private readonly values = new Map<string, V>();
+
+  get(key: string, make: () => V): V {
+    const known = this.values.get(key);
+    if (known) return known;
+    const value = make();
+    this.values.set(key, value);
+    const [oldest] = this.values.keys();
+    if (oldest !== undefined && this.values.size > CAPACITY) this.values.delete(oldest);
+    return value;
+  }
+}
