@@ -112,13 +112,14 @@ export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknow
 }
 
 /** A patch is merged into the stored record first. */
-function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: object | undefined): Promise<CheckResult> {
+async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: object | undefined): Promise<CheckResult> {
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
-  const merged = { ...sent, body: merge(sent.body), values: merge(sent.values) };
+  const values = merge(sent.values);
+  if (!plan.options.validationSchema.update) return { values, errors: sent.errors };
   const kept = new Map(view.list.readable.map((field) => [field, toJson(valueOf(field, current))]));
-  return checkBySchema(plan, 'update', merged, kept);
+  return checkBySchema(plan, 'update', { ...sent, body: merge(sent.body), values }, kept);
 }
 
 function checkReplaced(
