@@ -4,22 +4,16 @@ export { InvalidOptionError } from './options/invalid-option.js';
 
 // Users and tokens
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
-export { LoginMethod, type AuthOptions, type AuthSettings, type AuthStaticOptions } from './auth/auth.options.js';
+export { LoginMethod, type AuthOptions, type AuthSettings } from './auth/auth.options.js';
 export { AuthUser } from './auth/auth-user.js';
 export { DuplicateUserError, UserRepository } from './auth/user.repository.js';
 export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
-export {
-  AuthEvents,
-  type AuthEvent,
-  type AuthEventMap,
-  type AuthEventName,
-  type AuthListener,
-} from './auth/auth-events.js';
+export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/auth-events.js';
 export { AuthSession } from './auth/sessions/auth-session.js';
 export type { SessionOptions } from './auth/sessions/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
-export type { PasswordPolicyOptions, PolicyUser } from './auth/passwords/password-policy.js';
-export { AccountToken, VerifiedEmail, type TokenPurpose } from './auth/passwords/account-token.js';
+export type { PasswordPolicyOptions } from './auth/passwords/password-policy.js';
+export { AccountToken, VerifiedEmail } from './auth/passwords/account-token.js';
 export {
   useClass,
   type AccountMail,
@@ -29,7 +23,7 @@ export {
 } from './auth/passwords/mailer.js';
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
-export type { OwnClaims, ReservedClaim } from './auth/claims.js';
+export type { OwnClaims } from './auth/claims.js';
 export { UserAccounts, type NewUser } from './auth/user-accounts.js';
 export { InvalidUserError } from './auth/user-checks.js';
 
@@ -50,8 +44,7 @@ export { CrudModule, type CrudResource } from './crud/crud.module.js';
 export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';
-export type { RelationThrough } from './crud/declare/list-options.js';
-export type { GeneratedHooks, HookContext, HookValues } from './crud/declare/generated-hooks.js';
+export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
 export { useScope } from './crud/declare/scope.js';
@@ -73,16 +66,8 @@ export type {
   ListQuery,
   Pagination,
 } from './crud/declare/envelope.js';
-export type {
-  AggregateRow,
-  CrudData,
-  CrudRecord,
-  FieldName,
-  FilterableName,
-  ManyRelationName,
-  RelationPath,
-} from './crud/declare/record-types.js';
-export type { RecordSchemas, SchemaIssue, SchemaResult, StandardSchema } from './crud/declare/standard-schema.js';
+export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
+export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
 export { ErrorObserver } from './routes/failure-filter.js';
 export type { FieldError } from './http/failure.js';
 export type { JsonObject } from './http/json-body.js';

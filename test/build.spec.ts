@@ -1,6 +1,6 @@
 /** What `npm run build` writes, built into a folder of its own and used as an application uses it. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { REPOSITORY } from './compiled.js';
 
@@ -64,6 +64,27 @@ it('keeps the class names that Nest logs, and source files and lines in stack tr
   const source = readFileSync(join(REPOSITORY, 'lib', file ?? ''), 'utf8').split('\n');
   expect(source[Number(line) - 1]).toMatch(/throw|InvalidOptionError/);
 });
+
+it('exports every type that the declarations of generated controllers of an application name', () => {
+  const source = `
+    import type { Type } from '@nestjs/common';
+    import { CrudController, type ListQuery } from 'declarest';
+    export const Audited = <T extends object>(entity: Type<T>) =>
+      class extends CrudController<T>({ entity, endpoint: '/audited' }) {
+        override async findById(id: string) { return (await super.findById(id)).data; }
+        override findAll(query: ListQuery) { return super.findAll(query); }
+        override async aggregate(query: ListQuery) { return (await super.aggregate(query)).data; }
+      };
+  `;
+  const application = join(folder, 'application');
+  mkdirSync(join(application, 'node_modules'), { recursive: true });
+  symlinkSync(folder, join(application, 'node_modules', 'declarest'));
+  writeFileSync(join(application, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(application, 'audited.ts'), source);
+  const tsc = join(REPOSITORY, 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = ['--ignoreConfig', '--strict', '--skipLibCheck', '--declaration', '--preserveSymlinks'];
+  node(tsc, ...options, '--module', 'nodenext', join(application, 'audited.ts'));
+}, 60_000);
 
 it('makes the command executable by its first line', () => {
   expect(readFileSync(join(folder, 'dist', 'cli', 'declarest.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);

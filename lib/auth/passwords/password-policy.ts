@@ -9,7 +9,7 @@ import {
 } from '../../options/option-table.js';
 import { InvalidUserError, USER_CHECKS, type Check } from '../user-checks.js';
 
-export type PolicyUser = Readonly<Record<string, unknown>>;
+type PolicyUser = Readonly<Record<string, unknown>>;
 
 export interface PasswordPolicyOptions {
   /** In characters, 8 to 72. @default 8 */
