@@ -32,7 +32,7 @@ export default {
     '^declarest/express$': '<rootDir>/lib/express/index.ts',
     '^declarest/openapi$': '<rootDir>/lib/openapi/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
-    '^(ra-data-declarest|refine-declarest)$': '<rootDir>/packages/$1/src/index.ts',
+    '^(declarest-client|ra-data-declarest|refine-declarest)$': '<rootDir>/packages/$1/src/index.ts',
     '^better-sqlite3$': SQLITE_PACKAGE,
     // Sources import ".js", as ES modules must; Jest has to find ".ts".
     '^(\\.{1,2}/.+)\\.js$': ['$1.ts', '$1.js'],

@@ -1,4 +1,4 @@
-// Packs the packages for front ends, installs them in an empty folder as an application does, checks the types of a file
+// Packs the client and the providers for front ends, installs them in an empty folder as an application does, checks the types of a file
 // that uses them, and runs it against the sample shop.
 //
 //     npm run test:packages
@@ -12,9 +12,10 @@ import { fileURLToPath } from 'node:url';
 import { ADMIN, withShop } from './sample-shop.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const PACKAGES = ['ra-data-declarest', 'refine-declarest'];
+const PACKAGES = ['declarest-client', 'ra-data-declarest', 'refine-declarest'];
 
 const USE = `
+import { createClient } from 'declarest-client';
 import * as admin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';
 
@@ -32,7 +33,13 @@ export async function useShop(url: string, email: string, password: string): Pro
     filters: [{ field: 'role', operator: 'eq', value: 'ADMIN' }],
   });
   const [user] = listed.data;
-  return [data.map(({ name }) => String(name)), total, loggedIn.success, user?.['email'], listed.total];
+  const client = createClient(url);
+  await client.login({ email, password });
+  const path = 'products/:productId/reviews';
+  const reviews = await client.request<{ data: unknown[] }>('GET', path, { params: { productId: 1 } });
+  await client.logout();
+  const used = [reviews.data.length, await client.claims()];
+  return [data.map(({ name }) => String(name)), total, loggedIn.success, user?.['email'], listed.total, ...used];
 }
 `;
 const TSCONFIG = {
@@ -74,6 +81,6 @@ await withShop(folder, (url) => {
   const call = `console.log(JSON.stringify(await (await import('./use.js')).useShop(...process.argv.slice(1))))`;
   const args = [`${url}/api`, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD];
   const used = JSON.parse(run(process.execPath, ['--input-type=module', '--eval', call, ...args], folder));
-  assert.deepEqual(used, [['Bread knife', 'Fountain pen'], 9, true, ADMIN.ADMIN_EMAIL, 1]);
-  console.log(`${PACKAGES.join(' and ')} work as installed from their tarballs.`);
+  assert.deepEqual(used, [['Bread knife', 'Fountain pen'], 9, true, ADMIN.ADMIN_EMAIL, 1, 0, null]);
+  console.log(`${PACKAGES.join(', ')} work as installed from their tarballs.`);
 });

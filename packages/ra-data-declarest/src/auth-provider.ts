@@ -1,13 +1,11 @@
 /** The auth provider of react-admin. */
+import { type ClientOptions, sharedClient, withErrors } from 'declarest-client';
 import { type AuthProvider, HttpError, type UserIdentity } from 'ra-core';
 
-import { failureOf, isSuccess } from './errors.js';
-import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
-import type { IssuedTokens } from './sessions.js';
-import { type Claims, readClaims } from './token-store.js';
+import { toHttpError } from './errors.js';
 
 /** Options of {@link authProvider}. */
-export interface AuthProviderOptions extends HttpOptions {
+export interface AuthProviderOptions extends ClientOptions {
   /** The url of login and identity: origin and `authBasePath` of the server. @default `<url>/auth` */
   readonly authUrl?: string;
   /** As `loginMethod` of the server. @default 'email' */
@@ -39,37 +37,21 @@ export interface DeclarestAuthProvider extends AuthProvider {
  * <Admin dataProvider={dataProvider(url)} authProvider={authProvider(url)} requireAuth />
  */
 export function authProvider(url: string, options: AuthProviderOptions = {}): DeclarestAuthProvider {
-  const client = createClient(url, options);
-  const { tokens, sessions } = client;
-  const { authUrl = `${client.url}/auth`, loginField = 'email' } = options;
-  const base = authUrl.replace(/\/+$/, '');
+  const client = sharedClient(url, options);
+  const { authUrl, loginField = 'email' } = options;
 
-  const succeed = async (request: Omit<Request, 'resource'>): Promise<Answer> => {
-    const answer = await client.send({ ...request, resource: 'auth' });
-    if (isSuccess(answer)) return answer;
-    throw failureOf(answer);
-  };
-
-  /** Of a token that is replaced first where it expires. A failure of that does not end the login. */
-  const claims = async (): Promise<Claims | undefined> => {
-    await sessions.token().catch(() => undefined);
-    return readClaims(tokens.read());
-  };
-
-  return {
+  const provider: DeclarestAuthProvider = {
     supportAbortSignal: true,
 
     login: async ({ email, username, password }) => {
       const name = loginField === 'email' ? (email ?? username) : username;
-      const json = { [loginField]: name, password };
-      const { body } = await succeed({ method: 'POST', url: `${base}/login`, json, isAnonymous: true });
-      sessions.start((body as { data: IssuedTokens }).data, base);
+      await client.login({ [loginField]: name, password }, authUrl);
     },
 
-    logout: () => sessions.end(),
+    logout: () => client.logout(),
 
     checkAuth: async () => {
-      if (!(await claims())) throw new HttpError('ra.auth.auth_check_error', 401);
+      if (!(await client.claims())) throw new HttpError('ra.auth.auth_check_error', 401);
     },
 
     // react-admin calls `logout` then, which removes the login.
@@ -78,12 +60,12 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
     },
 
     getIdentity: async ({ signal } = {}) => {
-      const { body } = await succeed({ method: 'GET', url: `${base}/me`, signal });
-      const { user } = (body as { data: { user: UserIdentity } }).data;
+      const user = await client.user<UserIdentity>(authUrl, signal);
       const names = [user['firstName'], user['lastName']].filter(Boolean).join(' ');
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
-    getPermissions: async () => (await claims())?.roles ?? [],
+    getPermissions: async () => (await client.claims())?.roles ?? [],
   };
+  return withErrors(provider, toHttpError);
 }

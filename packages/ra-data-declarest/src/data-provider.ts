@@ -1,4 +1,26 @@
 /** The data provider of react-admin. */
+import {
+  type Answer,
+  type ClientOptions,
+  createEtags,
+  createRefusals,
+  failureOf,
+  type Fields,
+  fillPath,
+  isEqual,
+  isSuccess,
+  keyNames,
+  type Keys,
+  joinList,
+  parametersOf,
+  recordUrl,
+  type Request,
+  sharedClient,
+  strongEtag,
+  succeed,
+  withErrors,
+  withKeys,
+} from 'declarest-client';
 import type {
   DataProvider,
   DeleteParams,
@@ -12,19 +34,14 @@ import type {
   SortPayload,
 } from 'ra-core';
 
-import { conflict, failureOf, isSuccess } from './errors.js';
-import { createEtags, strongEtag } from './etags.js';
-import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
-import { keyNames, type Keys, withKeys } from './keys.js';
-import { changesBetween, type Fields, isEqual } from './json.js';
+import { changesBetween } from './changes.js';
+import { conflict, toHttpError } from './errors.js';
 import { createListReader } from './lists.js';
 import { dataOf, readMany, writeMany } from './many.js';
-import { hasText, joinList, listQuery, type Meta, recordQuery } from './query.js';
-import { createRefusals } from './refusals.js';
-import { below, parametersOf, recordUrl, resourceUrl } from './resource-path.js';
+import { hasText, listQuery, type Meta, recordQuery } from './query.js';
 
 /** Options of {@link dataProvider}. */
-export interface DataProviderOptions extends HttpOptions {
+export interface DataProviderOptions extends ClientOptions {
   /**
    * The names of the primary key, of resources that have another one than `id`. Records get an `id` of its values.
    *
@@ -96,18 +113,16 @@ export interface DeclarestDataProvider extends DataProvider {
  */
 export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
   const { keys = {} } = options;
-  const client = withKeys(createClient(url, options), keys);
+  const client = withKeys(sharedClient(url, options), keys);
   const refusals = createRefusals();
   const etags = createEtags();
   const readList = createListReader(client, refusals);
 
-  const urlOf = (resource: string, ...sources: (Fields | undefined)[]): string =>
-    resourceUrl(client.url, resource, sources);
-
-  const succeed = async (request: Request): Promise<Answer> => {
-    const answer = await client.send(request);
-    if (isSuccess(answer)) return answer;
-    throw failureOf(answer);
+  /** The first source that has a value for the path counts. */
+  const urlOf = (resource: string, ...sources: (Fields | undefined)[]): string => {
+    const valueOf = (name: string): unknown =>
+      sources.map((source) => source?.[name]).find((each) => each !== undefined && each !== null);
+    return client.urlOf(fillPath(resource, valueOf, (name) => `Pass it as meta: { ${name}: … }.`));
   };
 
   /** A record that was answered whole has an ETag. */
@@ -129,7 +144,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     if (isSuccess(answer)) return answer;
     if (answer.status !== 428 || etag !== undefined || !seen) throw failureOf(answer);
     const { url, resource } = request;
-    const current = await succeed({ method: 'GET', url, resource });
+    const current = await succeed(client, { method: 'GET', url, resource });
     const values = dataOf<Fields>(current);
     if (Object.keys(seen).some((name) => name in values && !isEqual(seen[name], values[name])))
       throw conflict(resource);
@@ -147,13 +162,13 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     return readList({ resource, url: hasText(filter['q']) ? `${base}/search` : base, query, signal }, pagination);
   };
 
-  return {
+  const provider: DeclarestDataProvider = {
     supportAbortSignal: true,
     getList,
 
     getOne: async (resource, { id, meta = {}, signal }) => {
       const url = recordUrl(urlOf(resource, meta), id, resource);
-      return remember(url, await succeed({ method: 'GET', url, resource, query: recordQuery(meta), signal }));
+      return remember(url, await succeed(client, { method: 'GET', url, resource, query: recordQuery(meta), signal }));
     },
 
     getMany: async <RecordType extends RaRecord>(
@@ -176,7 +191,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     create: async (resource, { data, meta = {} }) => {
       const url = urlOf(resource, meta, data);
-      const answer = await succeed({ method: 'POST', url, resource, json: data });
+      const answer = await succeed(client, { method: 'POST', url, resource, json: data });
       return remember(recordUrl(url, dataOf<RaRecord>(answer).id, resource), answer);
     },
 
@@ -236,7 +251,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     restore: async (resource, { id, previousData, meta }) => {
       const url = recordUrl(urlOf(resource, meta, previousData), id, resource);
-      return remember(url, await succeed({ method: 'POST', url: `${url}/restore`, resource }));
+      return remember(url, await succeed(client, { method: 'POST', url: `${url}/restore`, resource }));
     },
 
     export: async (resource, { format = 'csv', filter = {}, sort, meta = {}, signal } = {}) => {
@@ -249,15 +264,16 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     },
 
     custom: async <T>(path: string, { method = 'GET', ...init }: CustomInit = {}) => {
-      const answer = await succeed({
+      const answer = await succeed(client, {
         ...init,
         method,
-        url: below(client.url, path.replace(/^\/+/, '')),
+        url: client.urlOf(path.replace(/^\/+/, '')),
         resource: path,
       });
       return { data: answer.body as T };
     },
   };
+  return withErrors(provider, toHttpError);
 }
 
 /** A change of many records holds whatever their versions are. */

@@ -13,6 +13,5 @@ export {
   type ExportParams,
   type RestoreParams,
 } from './data-provider.js';
-export type { Keys } from './keys.js';
 export type { Meta } from './query.js';
-export type { TokenStorage } from './token-store.js';
+export type { Keys, TokenStorage } from 'declarest-client';

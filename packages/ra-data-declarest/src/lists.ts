@@ -1,9 +1,8 @@
 /** Reads pages of lists, by number or by cursor. */
+import { type Answer, type Client, failureOf, isSuccess, isUnknown, type Refusals } from 'declarest-client';
 import type { GetListResult, PaginationPayload } from 'ra-core';
 
-import { failureOf, isSuccess, isUnknown, notPaginated } from './errors.js';
-import type { Answer, Client } from './http.js';
-import type { Refusals } from './refusals.js';
+import { notPaginated } from './errors.js';
 
 export interface List {
   readonly resource: string;

@@ -1,12 +1,22 @@
 /** Reads and writes many records: with one request where the server offers that, else one by one. */
+import {
+  type Answer,
+  type Client,
+  failureOf,
+  fieldsOf,
+  isMissingRoute,
+  isSuccess,
+  isUnknown,
+  joinList,
+  messagesOf,
+  recordUrl,
+  type Refusals,
+  type Request,
+} from 'declarest-client';
 import { HttpError, type Identifier } from 'ra-core';
 
-import { failureOf, fieldsOf, isMissingRoute, isSuccess, isUnknown, messageOf } from './errors.js';
-import type { Answer, Client, Request } from './http.js';
+import { toHttpError } from './errors.js';
 import { MAX_SIZE } from './lists.js';
-import { joinList } from './query.js';
-import type { Refusals } from './refusals.js';
-import { recordUrl } from './resource-path.js';
 
 /** The size of a list where the request does not say it. */
 const DEFAULT_SIZE = 20;
@@ -82,7 +92,8 @@ export async function writeMany(client: Client, refusals: Refusals, writes: Writ
  * Errors of a batch that exists name `ids` in other words, or items, such as `items[0].id`.
  */
 function isWithoutBatch(answer: Answer): boolean {
-  if (answer.status === 404) return isMissingRoute(answer) || /^\/batch of \S+ is not enabled/.test(messageOf(answer));
+  if (answer.status === 404)
+    return isMissingRoute(answer) || /^\/batch of \S+ is not enabled/.test(messagesOf(answer)[0]);
   return isUnknown(answer, 'ids') || (answer.status === 400 && fieldsOf(answer)['id'] !== undefined);
 }
 
@@ -90,7 +101,11 @@ async function writeEach(client: Client, { resource, ids, single }: Writes): Pro
   for (const [index, id] of ids.entries()) {
     const answer = await client.send(single(id));
     if (isSuccess(answer)) continue;
-    const { message, status, body } = failureOf(answer) as { message: string; status: number; body: unknown };
+    const { message, status, body } = toHttpError(failureOf(answer)) as {
+      message: string;
+      status: number;
+      body: unknown;
+    };
     throw new HttpError(`${index} of ${ids.length} records of "${resource}" were written. ${message}`, status, body);
   }
 }

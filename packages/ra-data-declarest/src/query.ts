@@ -1,8 +1,8 @@
 /** Translates filters, sort and meta of react-admin to query parameters. */
+import { type Fields, isObject, joinList, textOf } from 'declarest-client';
 import type { SortPayload } from 'ra-core';
 
 import { invalidCall } from './errors.js';
-import { type Fields, isObject } from './json.js';
 
 const OPERATORS = [
   'eq',
@@ -66,10 +66,6 @@ export function recordQuery({ embed, fields }: Meta): URLSearchParams {
   return query;
 }
 
-/** Values of a list, with commas inside of them escaped. */
-export const joinList = (values: readonly unknown[]): string =>
-  values.map((each) => textOf(each).replaceAll(',', String.raw`\,`)).join(',');
-
 export const hasText = (value: unknown): boolean =>
   value !== undefined && value !== null && String(value).trim() !== '';
 
@@ -130,5 +126,3 @@ function addCondition(
     );
   add(operator, LISTS.includes(operator) ? joinList(values) : textOf(values[0]));
 }
-
-const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

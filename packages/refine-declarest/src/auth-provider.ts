@@ -1,13 +1,10 @@
 /** Logs in and out at the endpoints of `AuthModule`, and reads the roles from the token. */
 import type { AuthActionResponse, AuthProvider, HttpError } from '@refinedev/core';
+import { type ClientOptions, Failure, type LoginBody, sharedClient, withErrors } from 'declarest-client';
 
-import { isSuccess } from './batches.js';
-import { failureOf } from './errors.js';
-import { createClient, type HttpOptions } from './http.js';
-import type { IssuedTokens } from './sessions.js';
-import { type Claims, readClaims } from './token-store.js';
+import { toHttpError } from './errors.js';
 
-export interface AuthProviderOptions extends HttpOptions {
+export interface AuthProviderOptions extends ClientOptions {
   /** The URL of the endpoints, where `authBasePath` lies elsewhere. @default `<url>/auth` */
   readonly authUrl?: string;
 }
@@ -16,11 +13,6 @@ interface Credentials {
   readonly email?: string;
   readonly username?: string;
   readonly password?: string;
-}
-
-interface EnterBody {
-  readonly data: Partial<IssuedTokens>;
-  readonly message?: string;
 }
 
 /** The user of the token, as `/me` says. */
@@ -50,63 +42,54 @@ export function authProvider(
 ): Required<
   Pick<AuthProvider, 'login' | 'register' | 'logout' | 'check' | 'onError' | 'getIdentity' | 'getPermissions'>
 > {
-  const client = createClient(url, options);
-  const { tokens, sessions } = client;
-  const base = options.authUrl?.replace(/\/+$/, '') ?? `${client.url}/auth`;
+  const client = sharedClient(url, options);
+  const { authUrl } = options;
 
-  /** Of a token that is replaced first where it expires. A failure of that does not end the login. */
-  const claims = async (): Promise<Claims | undefined> => {
-    await sessions.token().catch(() => undefined);
-    return readClaims(tokens.read());
-  };
-
-  /** Both endpoints answer a token, unless the user must verify the e-mail address first. */
-  const enter = async (level: 'login' | 'register', body: unknown, name: string): Promise<AuthActionResponse> => {
+  /** @param name is the title of the notification of a failure */
+  const enter = async (send: () => Promise<LoginBody>, name: string): Promise<AuthActionResponse> => {
+    client.forget();
     try {
-      // A login of another user must not send the token of the last one.
-      tokens.clear();
-      const url = `${base}/${level}`;
-      const answer = await client.send({ method: 'POST', url, resource: level, body });
-      if (!isSuccess(answer)) throw failureOf(answer, level);
-      const { data, message } = answer.json as EnterBody;
-      if (data.token === undefined)
-        return { success: true, redirectTo: '/login', successNotification: { message: message ?? '' } };
-      sessions.start(data as IssuedTokens, base);
-      return { success: true, redirectTo: '/' };
+      const { data, message } = await send();
+      if (data.token !== undefined) return { success: true, redirectTo: '/' };
+      // The user must verify the e-mail address first.
+      return { success: true, redirectTo: '/login', successNotification: { message } };
     } catch (error) {
-      // refine shows the name as the title of the notification.
-      return { success: false, error: Object.assign(error as Error, { name }) };
+      const shown = error instanceof Failure ? toHttpError(error) : (error as Error);
+      return { success: false, error: Object.assign(shown, { name }) };
     }
   };
 
-  return {
-    /** Login pages pass further members, such as `remember`. */
-    login: ({ email, username, password }: Credentials) =>
-      enter('login', { email, username, password }, 'Login failed'),
+  return withErrors(
+    {
+      /** Login pages pass further members, such as `remember`. */
+      login: ({ email, username, password }: Credentials) =>
+        enter(() => client.login({ email, username, password }, authUrl), 'Login failed'),
 
-    register: (fields: unknown) => enter('register', fields, 'Registration failed'),
+      register: (fields: object) => enter(() => client.register(fields, authUrl), 'Registration failed'),
 
-    logout: async () => {
-      await sessions.end();
-      return { success: true, redirectTo: '/login' };
+      logout: async () => {
+        await client.logout();
+        return { success: true, redirectTo: '/login' };
+      },
+
+      check: async () =>
+        (await client.claims())
+          ? { authenticated: true }
+          : { authenticated: false, logout: true, redirectTo: '/login' },
+
+      /** 401 ends the login, unless a password was wrong. 403 does not: the user may see other pages. */
+      onError: async (error: HttpError) =>
+        error.statusCode === 401 && !error['keepsLogin'] ? { logout: true, redirectTo: '/login', error } : {},
+
+      getIdentity: async (): Promise<Identity | null> => {
+        if (!(await client.claims())) return null;
+        const user = await client.user<Omit<Identity, 'name'>>(authUrl);
+        const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
+        return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) };
+      },
+
+      getPermissions: async () => (await client.claims())?.roles ?? [],
     },
-
-    check: async () =>
-      (await claims()) ? { authenticated: true } : { authenticated: false, logout: true, redirectTo: '/login' },
-
-    /** 401 ends the login, unless a password was wrong. 403 does not: the user may see other pages. */
-    onError: async (error: HttpError) =>
-      error.statusCode === 401 && !error['keepsLogin'] ? { logout: true, redirectTo: '/login', error } : {},
-
-    getIdentity: async (): Promise<Identity | null> => {
-      if (!(await claims())) return null;
-      const answer = await client.send({ method: 'GET', url: `${base}/me`, resource: 'me' });
-      if (!isSuccess(answer)) throw failureOf(answer, 'me');
-      const { user } = (answer.json as { readonly data: { readonly user: Omit<Identity, 'name'> } }).data;
-      const name = [user.firstName, user.lastName].filter(Boolean).join(' ');
-      return { ...user, name: name || (user.email ?? user.username ?? String(user.id)) };
-    },
-
-    getPermissions: async () => (await claims())?.roles ?? [],
-  };
+    toHttpError,
+  );
 }

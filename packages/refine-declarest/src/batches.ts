@@ -1,12 +1,23 @@
 /** Reads and writes many records: with one request where the server offers that, else one by one. */
 import type { BaseKey, BaseRecord } from '@refinedev/core';
+import {
+  type Answer,
+  type Client,
+  Failure,
+  failureOf,
+  fieldsOf,
+  isMissingRoute,
+  isSuccess,
+  isUnknown,
+  joinList,
+  messagesOf,
+  recordUrl,
+  type Refusals,
+  type Request,
+} from 'declarest-client';
 
-import { failureOf, fieldsOf, httpError, isMissingRoute, isUnknown, messageOf } from './errors.js';
-import { joinList } from './filters.js';
-import type { Answer, Client, Request } from './http.js';
+import { httpError, toHttpError } from './errors.js';
 import { listOf, MAX_RECORDS } from './lists.js';
-import type { Refusals } from './refusals.js';
-import { recordUrl } from './resource-path.js';
 
 const ID_FILTER = 'filter[id][in]';
 /** The server limits the length of the query string to 4,096 bytes, which `meta` needs a part of. */
@@ -41,7 +52,7 @@ async function readChunk<T extends BaseRecord>(client: Client, refusals: Refusal
   if (isUnknown(answer, ID_FILTER)) refusals.add(resource, 'filter by id');
   else if (sent.has('size') && isUnknown(answer, 'size')) refusals.add(resource, 'size');
   else {
-    const { data, metadata } = listOf<T>(answer, resource);
+    const { data, metadata } = listOf<T>(answer);
     if (metadata?.truncated !== true) return data;
     // A list without pages may end at the `maxListSize` of the server.
     const known = new Set(data.map(({ id }) => String(id)));
@@ -59,8 +70,8 @@ async function readEach<T>(client: Client, { resource, url, ids, query, signal }
     const at = recordUrl(url, id, resource);
     const answer = await client.send({ method: 'GET', url: at, resource, query: parameters, signal });
     if (answer.status === 404 && !isMissingRoute(answer)) return [];
-    if (!isSuccess(answer)) throw failureOf(answer, resource);
-    return [dataOf<T>(answer, resource)];
+    if (!isSuccess(answer)) throw failureOf(answer);
+    return [dataOf<T>(answer)];
   };
   return (await Promise.all(ids.map(read))).flat();
 }
@@ -84,28 +95,27 @@ export async function writeMany<I, T>(client: Client, refusals: Refusals, writes
   const { resource, items, batch, single, ids = [] } = writes;
   const written: T[] = [];
   const fail = (answer: Answer): Error => {
-    const failure = failureOf(answer, resource);
+    const failure = failureOf(answer);
     if (written.length === 0) return failure;
     const done = `${written.length} of ${items.length} records of "${resource}" were written.`;
-    return httpError(`${done} ${failure.message}`, failure.statusCode, failure.errors);
+    const { message, statusCode, errors } = toHttpError(failure);
+    return httpError(`${done} ${message}`, statusCode, errors);
   };
   for (const chunk of chunksOf(items, MAX_LENGTH, (item) => (ids.length > 0 ? String(item) : ''))) {
     if (!batch || refusals.has(resource, 'batch')) break;
     const answer = await client.send(batch(chunk));
     // A batch of deletions answers `null`.
-    if (isSuccess(answer)) written.push(...((answer.json as Batch<T>).data ?? chunk.map(() => null as T)));
+    if (isSuccess(answer)) written.push(...((answer.body as Batch<T>).data ?? chunk.map(() => null as T)));
     else if (isWithoutBatch(answer, ids)) refusals.add(resource, 'batch');
     else throw fail(answer);
   }
   for (const item of items.slice(written.length)) {
     const answer = await client.send(single(item));
     if (!isSuccess(answer)) throw fail(answer);
-    written.push((answer.json as { readonly data: T }).data);
+    written.push((answer.body as { readonly data: T }).data);
   }
   return written;
 }
-
-export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
  * A resource without batches has no such route, or reads the path as that of a record with the id "batch". Such a record does
@@ -113,7 +123,7 @@ export const isSuccess = ({ status }: Answer): boolean => status >= 200 && statu
  */
 function isWithoutBatch(answer: Answer, ids: readonly BaseKey[]): boolean {
   if (answer.status === 404) {
-    const message = messageOf(answer);
+    const [message] = messagesOf(answer);
     const isOfRecord = message.endsWith(' with id batch not found') && !ids.map(String).includes('batch');
     return isMissingRoute(answer) || /^\/batch of \S+ is not enabled/.test(message) || isOfRecord;
   }
@@ -122,11 +132,11 @@ function isWithoutBatch(answer: Answer, ids: readonly BaseKey[]): boolean {
 }
 
 /** The content of a successful answer of a generated endpoint. */
-export function dataOf<T>({ json, url, status }: Answer, resource: string): T {
-  const data = (json as { readonly data?: T } | undefined)?.data;
+export function dataOf<T>({ request, status, body }: Answer): T {
+  const data = (body as { readonly data?: T } | undefined)?.data;
   if (data !== undefined && data !== null) return data;
-  throw httpError(
-    `The answer from ${url} for "${resource}" must be an object with "data". Check the url of the provider.`,
+  throw new Failure(
+    `The answer from ${request.url} for "${request.resource}" must be an object with "data". Check the url of the provider.`,
     status,
   );
 }

@@ -14,22 +14,33 @@ import type {
   MetaQuery,
   UpdateManyParams,
 } from '@refinedev/core';
+import {
+  type Answer,
+  type ClientOptions,
+  createEtags,
+  createRefusals,
+  Failure,
+  joinList,
+  keyNames,
+  type Keys,
+  recordUrl,
+  sharedClient,
+  succeed,
+  withErrors,
+  withKeys,
+} from 'declarest-client';
 
-import { dataOf, isSuccess, readMany, writeMany } from './batches.js';
+import { dataOf, readMany, writeMany } from './batches.js';
 import { sendCustom } from './custom.js';
-import { failureOf, httpError } from './errors.js';
-import { createEtags } from './etags.js';
+import { toHttpError } from './errors.js';
 import { MAX_RECORDS, notPaginated, readPage, readWholeList } from './lists.js';
 import { exportFile, type ExportParams } from './export-file.js';
-import { addFilters, addSorters, joinList } from './filters.js';
-import { type Answer, createClient, type HttpOptions, type Request } from './http.js';
-import { keyNames, type Keys, withKeys } from './keys.js';
+import { addFilters, addSorters } from './filters.js';
 import { addMetaParameters, signalOf } from './meta.js';
-import { createRefusals } from './refusals.js';
-import { recordUrl, resolveResource } from './resource-path.js';
+import { resolveResource } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
-export interface DataProviderOptions extends HttpOptions {
+export interface DataProviderOptions extends ClientOptions {
   /**
    * The names of the primary key, of resources that have another one than `id`. Records get an `id` of its values.
    *
@@ -63,29 +74,24 @@ const ANY_VERSION = { 'If-Match': '*' };
  */
 export function dataProvider(url: string, options: DataProviderOptions = {}): DeclarestDataProvider {
   const { keys = {} } = options;
-  const client = withKeys(createClient(url, options), keys);
+  const client = withKeys(sharedClient(url, options), keys);
   const refusals = createRefusals();
   const etags = createEtags();
 
-  const urlOf = (resource: string, meta?: MetaQuery): string => resolveResource(client.url, resource, meta).url;
+  const urlOf = (resource: string, meta?: MetaQuery): string => resolveResource(client, resource, meta).url;
   const urlOfRecord = (resource: string, id: BaseKey, meta?: MetaQuery): string =>
     recordUrl(urlOf(resource, meta), id, resource);
 
-  const succeed = async (request: Request): Promise<Answer> => {
-    const answer = await client.send(request);
-    if (isSuccess(answer)) return answer;
-    throw failureOf(answer, request.resource);
-  };
-
   /** The version that was read last, unless `meta.ifMatch` is `false`. Parameters of the page's URL are text in `meta`. */
   const ifMatch = (url: string, meta: MetaQuery = {}): Record<string, string> => {
-    const etag = meta['ifMatch'] === false ? undefined : etags.get(url);
+    const etag = meta['ifMatch'] === false ? undefined : etags.find(url);
     return etag === undefined ? {} : { 'If-Match': etag };
   };
 
-  const remember = <T>(url: string, answer: Answer, resource: string): { data: T } => {
-    etags.remember(url, answer);
-    return { data: dataOf<T>(answer, resource) };
+  const remember = <T>(url: string, answer: Answer): { data: T } => {
+    const data = dataOf<T>(answer);
+    etags.remember(url, data, answer);
+    return { data };
   };
 
   const readRecords = <T extends BaseRecord>(resource: string, ids: BaseKey[], meta?: MetaQuery): Promise<T[]> => {
@@ -93,12 +99,10 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     return readMany<T>(client, refusals, { resource, url: urlOf(resource, meta), ids, query, signal: signalOf(meta) });
   };
 
-  return {
-    getApiUrl: () => client.url,
-
+  const methods: Omit<DeclarestDataProvider, 'getApiUrl'> = {
     getList: async <T extends BaseRecord>({ resource, pagination, sorters, filters, meta }: GetListParams) => {
       const { mode = 'server', currentPage = 1, pageSize = 10 } = pagination ?? {};
-      const { url, filters: rest } = resolveResource(client.url, resource, meta, filters);
+      const { url, filters: rest } = resolveResource(client, resource, meta, filters);
       const query = addSorters(addFilters(addMetaParameters(new URLSearchParams(), meta), rest, resource), sorters);
       const list = { method: 'GET', url, resource, query, signal: signalOf(meta) };
       if (mode !== 'server') {
@@ -106,7 +110,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
         return { data, total: data.length };
       }
       if (pageSize > MAX_RECORDS)
-        throw httpError(
+        throw new Failure(
           `pageSize of "${resource}" must be at most ${MAX_RECORDS}, got ${pageSize}. Use mode: 'off' to read the whole list.`,
           400,
         );
@@ -121,11 +125,11 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
         // The server has hidden records in lists only.
         const [record] = await readRecords<T>(resource, [id], meta);
         if (record) return { data: record };
-        throw httpError(`"${resource}" has no record with the id ${id}, or no "id" in filterableFields.`, 404);
+        throw new Failure(`"${resource}" has no record with the id ${id}, or no "id" in filterableFields.`, 404);
       }
       const query = addMetaParameters(new URLSearchParams(), meta);
-      const answer = await succeed({ method: 'GET', url, resource, query, signal: signalOf(meta) });
-      return remember<T>(url, answer, resource);
+      const answer = await succeed(client, { method: 'GET', url, resource, query, signal: signalOf(meta) });
+      return remember<T>(url, answer);
     },
 
     getMany: async <T extends BaseRecord>({ resource, ids, meta }: GetManyParams) => ({
@@ -134,9 +138,9 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     create: async <T extends BaseRecord, V>({ resource, variables, meta }: CreateParams<V>) => {
       const url = urlOf(resource, meta);
-      const answer = await succeed({ method: 'POST', url, resource, body: variables });
-      const { id } = dataOf<{ readonly id: BaseKey }>(answer, resource);
-      return remember<T>(recordUrl(url, id, resource), answer, resource);
+      const answer = await succeed(client, { method: 'POST', url, resource, json: variables });
+      const { id } = dataOf<{ readonly id: BaseKey }>(answer);
+      return remember<T>(recordUrl(url, id, resource), answer);
     },
 
     createMany: async <T extends BaseRecord, V>({ resource, variables, meta }: CreateManyParams<V>) => {
@@ -144,8 +148,8 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       const data = await writeMany<unknown, T>(client, refusals, {
         resource,
         items: variables,
-        batch: (items) => ({ method: 'POST', url: `${url}/batch`, resource, body: { items } }),
-        single: (body) => ({ method: 'POST', url, resource, body }),
+        batch: (items) => ({ method: 'POST', url: `${url}/batch`, resource, json: { items } }),
+        single: (json) => ({ method: 'POST', url, resource, json }),
       });
       return { data };
     },
@@ -153,7 +157,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     update: async ({ resource, id, variables, meta }) => {
       const url = urlOfRecord(resource, id, meta);
       const headers = ifMatch(url, meta);
-      return remember(url, await succeed({ method: 'PATCH', url, resource, body: variables, headers }), resource);
+      return remember(url, await succeed(client, { method: 'PATCH', url, resource, json: variables, headers }));
     },
 
     updateMany: async <T extends BaseRecord, V>({ resource, ids, variables, meta }: UpdateManyParams<V>) => {
@@ -166,12 +170,12 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
         batch:
           keyNames(keys, resource).length === 1 &&
           ((items) => {
-            const body = { items: items.map((id) => ({ ...(variables as object), id })) };
-            return { method: 'PATCH', url: `${url}/batch`, resource, body, headers: ANY_VERSION };
+            const json = { items: items.map((id) => ({ ...(variables as object), id })) };
+            return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
           }),
         single: (id) => {
           const target = recordUrl(url, id, resource);
-          return { method: 'PATCH', url: target, resource, body: variables, headers: ANY_VERSION };
+          return { method: 'PATCH', url: target, resource, json: variables, headers: ANY_VERSION };
         },
       });
       for (const id of ids) etags.forget(recordUrl(url, id, resource));
@@ -182,7 +186,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       const url = urlOfRecord(resource, id, meta);
       // A parameter of the page's URL is a member of `meta` too, as text.
       const query = new URLSearchParams(meta?.['purge'] === true ? { purge: 'true' } : {});
-      await succeed({ method: 'DELETE', url, resource, query, headers: ifMatch(url, meta) });
+      await succeed(client, { method: 'DELETE', url, resource, query, headers: ifMatch(url, meta) });
       etags.forget(url);
       return { data: { id } as unknown as T };
     },
@@ -207,4 +211,5 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     export: (resource, params = {}) => exportFile(client, resource, params),
   };
+  return { ...withErrors(methods, toHttpError), getApiUrl: () => client.url };
 }

@@ -1,9 +1,8 @@
 /** Downloads the export of a list that the server makes. */
 import type { CrudFilter, CrudSort, MetaQuery } from '@refinedev/core';
+import { type Client, failureOf } from 'declarest-client';
 
-import { failureOf } from './errors.js';
 import { addFilters, addSorters } from './filters.js';
-import type { Client } from './http.js';
 import { addMetaParameters, signalOf } from './meta.js';
 import { resolveResource } from './resource-path.js';
 
@@ -15,15 +14,16 @@ export interface ExportParams {
   readonly meta?: MetaQuery;
 }
 
-/** @returns the response with its body unread @throws HttpError */
+/** @returns the response with its body unread @throws Failure */
 export async function exportFile(client: Client, resource: string, params: ExportParams): Promise<Response> {
   const { format = 'csv', filters, sorters, meta } = params;
-  const { url, filters: rest } = resolveResource(client.url, resource, meta, filters);
+  const { url, filters: rest } = resolveResource(client, resource, meta, filters);
   const query = addSorters(
     addFilters(addMetaParameters(new URLSearchParams({ format }), meta), rest, resource),
     sorters,
   );
-  const opened = await client.open({ method: 'GET', url: `${url}/export`, resource, query, signal: signalOf(meta) });
-  if (opened instanceof Response) return opened;
-  throw failureOf(opened, resource);
+  const request = { method: 'GET', url: `${url}/export`, resource, query, signal: signalOf(meta) };
+  const response = await client.open(request);
+  if (response.ok) return response;
+  throw failureOf(await client.read(request, response));
 }

@@ -1,7 +1,6 @@
 /** Translates the filters and sorters of refine to query parameters. */
 import type { CrudFilter, CrudOperators, CrudSort, LogicalFilter } from '@refinedev/core';
-
-import { httpError } from './errors.js';
+import { Failure, joinList } from 'declarest-client';
 
 type Operator = LogicalFilter['operator'];
 
@@ -60,10 +59,6 @@ export function addSorters(query: URLSearchParams, sorters: readonly CrudSort[] 
   if (keys.length > 0) query.set('sort', keys.join(','));
   return query;
 }
-
-/** A comma inside a value is escaped. */
-export const joinList = (values: readonly unknown[]): string =>
-  values.map((each) => String(each).replaceAll(',', '\\,')).join(',');
 
 /**
  * Conditions that all hold, below a group such as `filter[or][0]`. The members of `or` in one group are alternatives of each
@@ -128,7 +123,7 @@ function translate(
     : !Array.isArray(value);
   const texts = values.map(textOf);
   if (!isValid || !texts.every((each) => each !== undefined))
-    throw httpError(
+    throw new Failure(
       `The filter "${operator}" on "${field}" of "${resource}" must have ${expected[takes as keyof typeof expected]}, got ${JSON.stringify(value)}. Leave the filter out where there is none.`,
       400,
     );
@@ -137,7 +132,7 @@ function translate(
 
 function refusal(operator: Operator, resource: string): Error {
   const advice = ALTERNATIVES[operator] ?? `Use one of ${Object.keys(TRANSLATIONS).join(', ')}, or, and`;
-  return httpError(
+  return new Failure(
     `The filter operator "${operator}" on "${resource}" has no equivalent on the server. ${advice}.`,
     400,
   );

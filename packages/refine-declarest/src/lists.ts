@@ -1,7 +1,5 @@
 /** Reads pages of lists, and whole lists. */
-import { failureOf, httpError, isUnknown } from './errors.js';
-import type { Answer, Client, Request } from './http.js';
-import type { Refusals } from './refusals.js';
+import { type Answer, type Client, Failure, failureOf, isUnknown, type Refusals, type Request } from 'declarest-client';
 
 /** The server takes as many values in a list, items in a batch, and records on a page. */
 export const MAX_RECORDS = 100;
@@ -17,15 +15,15 @@ interface ListBody<T> {
   readonly metadata?: { readonly pagination?: { readonly total?: number }; readonly truncated?: unknown };
 }
 
-/** @throws HttpError where the answer is a failure, or no list */
-export function listOf<T>(answer: Answer, resource: string): ListBody<T> {
-  if (answer.status !== 200) throw failureOf(answer, resource);
-  const { data, metadata } = (answer.json ?? {}) as Partial<ListBody<T>>;
-  if (!Array.isArray(data)) throw notPaginated(resource);
+/** @throws Failure where the answer is a failure, or no list */
+export function listOf<T>(answer: Answer): ListBody<T> {
+  if (answer.status !== 200) throw failureOf(answer);
+  const { data, metadata } = (answer.body ?? {}) as Partial<ListBody<T>>;
+  if (!Array.isArray(data)) throw notPaginated(answer.request.resource);
   return { data, ...(metadata && { metadata }) };
 }
 
-/** @returns `undefined` where the list has no numbered pages @throws HttpError */
+/** @returns `undefined` where the list has no numbered pages @throws Failure */
 export async function readPage<T>(
   client: Client,
   list: Request,
@@ -35,17 +33,17 @@ export async function readPage<T>(
   const query = new URLSearchParams([...(list.query ?? []), ['page', String(page)], ['size', String(size)]]);
   const answer = await client.send({ ...list, query });
   if (isUnknown(answer, 'page')) return undefined;
-  const { data, metadata } = listOf<T>(answer, list.resource);
+  const { data, metadata } = listOf<T>(answer);
   return metadata?.pagination && { records: data, total: metadata.pagination.total };
 }
 
 /** All pages, or a list that has none. */
 export async function readWholeList<T>(client: Client, refusals: Refusals, list: Request): Promise<T[]> {
   const all: T[] = [];
-  for (let number = 1; !refusals.has(list.resource, 'pages'); number += 1) {
+  for (let number = 1; !refusals.has(list.resource, 'page'); number += 1) {
     const page = await readPage<T>(client, list, number, MAX_RECORDS);
     if (!page) {
-      refusals.add(list.resource, 'pages');
+      refusals.add(list.resource, 'page');
       break;
     }
     all.push(...page.records);
@@ -53,14 +51,14 @@ export async function readWholeList<T>(client: Client, refusals: Refusals, list:
     const isLast = page.total === undefined ? page.records.length < MAX_RECORDS : number * MAX_RECORDS >= page.total;
     if (isLast) return all;
   }
-  const { data, metadata } = listOf<T>(await client.send(list), list.resource);
+  const { data, metadata } = listOf<T>(await client.send(list));
   // A list that has cursors only would end after its first page.
   if (metadata?.pagination) throw notPaginated(list.resource);
   return data;
 }
 
-export const notPaginated = (resource: string): Error =>
-  httpError(
+export const notPaginated = (resource: string): Failure =>
+  new Failure(
     `The list "${resource}" has no numbered pages. Set enablePagination: true on the server, or pagination: { mode: 'off' } for a list without pages.`,
     400,
   );

@@ -1,7 +1,6 @@
 /** Reads what this provider knows of `meta`, which refine passes as it is. */
 import type { MetaQuery } from '@refinedev/core';
-
-import { httpError } from './errors.js';
+import { Failure } from 'declarest-client';
 
 /** The query parameters of `meta.include` (or `meta.embed`), `meta.fields` and `meta.deleted`. */
 export function addMetaParameters(query: URLSearchParams, meta: MetaQuery = {}): URLSearchParams {
@@ -26,7 +25,7 @@ function addFields(query: URLSearchParams, fields: MetaQuery['fields']): void {
   for (const field of [fields].flat()) {
     if (typeof field === 'string') for (const name of field.split(',')) own.add(name);
     else if ('operation' in field)
-      throw httpError(
+      throw new Failure(
         'meta.fields must be names, or objects such as { category: ["name"] }, got a GraphQL field.',
         400,
       );

@@ -1,5 +1,7 @@
 /** Remembers what the server does not offer, so that a provider tries it once for each resource. */
-type Feature = 'batch' | 'filter by id' | 'pages' | 'size';
+
+/** `id` in `sortableFields`, numbered pages, `size`, `id` in `filterableFields`, or batches. */
+export type Feature = 'sort by id' | 'page' | 'size' | 'filter by id' | 'batch';
 
 export interface Refusals {
   has(resource: string, feature: Feature): boolean;

@@ -1,14 +1,14 @@
-/** Resources whose records have another key than `id`: requests and answers between react-admin's `id` and that key. */
-import type { Answer, Client, Request } from './http.js';
+/** Resources whose records have another key than `id`: requests and answers between a front end's `id` and that key. */
 import { type Fields, isObject } from './json.js';
+import type { Answer, Request, Sender } from './requests.js';
 
 /** The names of the key's fields by resource, in the order of the entity. */
 export type Keys = Readonly<Record<string, string | readonly string[]>>;
 
 export const keyNames = (keys: Keys, resource: string): readonly string[] => [keys[resource] ?? 'id'].flat();
 
-/** A client whose requests and answers know `id`, as react-admin does. */
-export function withKeys(client: Client, keys: Keys): Client {
+/** A client whose requests and answers know `id`, as front ends do. */
+export function withKeys<S extends Sender>(client: S, keys: Keys): S {
   const translated = (request: Request): Request => {
     const names = keyNames(keys, request.resource);
     if (isId(names)) return request;

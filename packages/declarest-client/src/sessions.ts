@@ -1,6 +1,6 @@
 /** Replaces the token of a login before it expires, with the refresh token of the session. */
-import { failureOf, isMissingRoute, isSuccess } from './errors.js';
-import type { Answer, Request } from './http.js';
+import { failureOf, isMissingRoute, isSuccess } from './failure.js';
+import type { Answer, Request } from './requests.js';
 import { type Login, now, type Session, type TokenStore } from './token-store.js';
 
 /** A token is replaced when it has this time left, or half of its lifetime if that is shorter. */
@@ -20,19 +20,19 @@ export interface IssuedTokens {
 export interface Sessions {
   /** Stores a login at these endpoints. */
   start(issued: IssuedTokens, authUrl: string): void;
-  /** The token to send. @throws HttpError where it cannot be replaced now; not where the session has ended */
+  /** The token to send. @throws Failure where it cannot be replaced now; not where the session has ended */
   token(): Promise<string | undefined>;
-  /** A token to repeat a request with whose token was refused. @throws HttpError as `token` */
+  /** A token to repeat a request with whose token was refused. @throws Failure as `token` */
   replace(refused: string | undefined): Promise<string | undefined>;
   /** Removes the login, and ends its session on the server if that can be reached. */
   end(): Promise<void>;
 }
 
-/** Refreshes that run, by refresh token: the providers of a page share them. */
-const running = new Map<string, Promise<Login | undefined>>();
-
 /** @param send without a token */
 export function createSessions(tokens: TokenStore, send: (request: Request) => Promise<Answer>): Sessions {
+  /** Refreshes that run, by refresh token. */
+  const running = new Map<string, Promise<Login | undefined>>();
+
   const post = (session: Session, path: string, signal?: AbortSignal): Promise<Answer> =>
     send({
       method: 'POST',

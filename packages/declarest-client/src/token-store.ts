@@ -1,4 +1,4 @@
-/** Stores the login of the user for both providers, and reads the claims of its token. */
+/** Stores the login of the user, and reads the claims of its token. */
 
 /** Where the token is stored: `localStorage`, `sessionStorage`, or an object with the same methods. */
 export interface TokenStorage {
@@ -36,23 +36,30 @@ export interface Claims {
 /** In a page, changes of the system clock have no effect. Pages that share a storage have about the same time. */
 export const now = (): number => performance.timeOrigin + performance.now();
 
-/** For processes without `localStorage`. */
-const memory = new Map<string, string>();
-const MEMORY: TokenStorage = {
-  getItem: (key) => memory.get(key) ?? null,
-  setItem: (key, value) => void memory.set(key, value),
-  removeItem: (key) => void memory.delete(key),
-};
-
-/** @param url of the providers: an origin that uses several services has a token for each of them */
-export function createTokenStore(url: string, storage?: TokenStorage): TokenStore {
-  const key = `ra-data-declarest:${url}`;
-  const current = (): TokenStorage => storage ?? browserStorage() ?? MEMORY;
+/** @param url of the client: an origin that uses several services has a token for each of them */
+export function createTokenStore(url: string, storage: TokenStorage): TokenStore {
+  const key = `declarest:${url}`;
   return {
     key,
-    read: () => parseLogin(current().getItem(key)),
-    write: (login) => current().setItem(key, login.session ? JSON.stringify(login) : login.token),
-    clear: () => current().removeItem(key),
+    read: () => parseLogin(storage.getItem(key)),
+    write: (login) => storage.setItem(key, login.session ? JSON.stringify(login) : login.token),
+    clear: () => storage.removeItem(key),
+  };
+}
+
+/** `localStorage`, or memory in processes without it. */
+export function pageStorage(): TokenStorage {
+  const memory = new Map<string, string>();
+  const inMemory: TokenStorage = {
+    getItem: (key) => memory.get(key) ?? null,
+    setItem: (key, value) => void memory.set(key, value),
+    removeItem: (key) => void memory.delete(key),
+  };
+  const current = (): TokenStorage => browserStorage() ?? inMemory;
+  return {
+    getItem: (key) => current().getItem(key),
+    setItem: (key, value) => current().setItem(key, value),
+    removeItem: (key) => current().removeItem(key),
   };
 }
 

@@ -1,0 +1,169 @@
+/** The client of a server: the login of a user, and requests with its token. */
+import { createEtags } from './etags.js';
+import { Failure, isTokenRefused, succeed } from './failure.js';
+import { isObject } from './json.js';
+import { fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
+import type { Sender } from './requests.js';
+import { createSessions, type IssuedTokens } from './sessions.js';
+import { type Claims, createTokenStore, pageStorage, readClaims, type TokenStorage } from './token-store.js';
+import { createTransport } from './transport.js';
+
+/** Options of {@link createClient}. */
+export interface ClientOptions {
+  /** Sends the requests. @default the global `fetch` */
+  readonly fetch?: typeof fetch;
+  /** Where the login is stored. @default `localStorage`, or memory where there is none */
+  readonly storage?: TokenStorage;
+}
+
+/** What `request` takes beside the method and the path. */
+export interface RequestOptions {
+  /** Values of the path: `productId` of `products/:productId/reviews`. They are escaped. */
+  readonly params?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** The record that the user saw: the request has its ETag as `If-Match`, where this client has read or written it. */
+  readonly seen?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** The body of the response to a login or a registration. */
+export interface LoginBody {
+  readonly message: string;
+  /** Without a token where the user must verify the e-mail address first. */
+  readonly data: Partial<IssuedTokens> & { readonly user?: unknown };
+}
+
+/** A client of one server. It sends the token of the user, and refreshes it. */
+export interface Client extends Sender {
+  /** The base of the resources, without a slash at the end. */
+  readonly url: string;
+  /**
+   * Logs in, and stores the tokens.
+   *
+   * @param authUrl of the endpoints of `AuthModule`. @default `<url>/auth`
+   * @throws Failure
+   */
+  login(credentials: object, authUrl?: string): Promise<LoginBody>;
+  /** As `login`, for a new user. */
+  register(fields: object, authUrl?: string): Promise<LoginBody>;
+  /** The user of the token, as `/me` says. @throws Failure */
+  user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
+  /** Removes the login, and ends its session on the server if that can be reached. */
+  logout(): Promise<void>;
+  /** Removes the login, without a request. */
+  forget(): void;
+  /** The token for requests of your own, refreshed if it expires soon. @throws Failure where that fails for now */
+  token(): Promise<string | undefined>;
+  /** The claims of the login; `undefined` where the user must log in. */
+  claims(): Promise<Claims | undefined>;
+  /**
+   * Sends a request to a path below the url.
+   *
+   * @returns the body of the response
+   * @throws Failure
+   *
+   * @example
+   * const { data: product } = await client.request('GET', 'products/:id', { params: { id: 7 } });
+   * await client.request('PATCH', 'products/:id', { params: { id: 7 }, json: { price: 5 }, seen: product });
+   */
+  request<T = unknown>(method: string, path: string, options?: RequestOptions): Promise<T>;
+  /** The URL of a path. @throws Failure where it is not below the url of the client */
+  urlOf(path: string): string;
+}
+
+/**
+ * Creates a client with a login of its own.
+ *
+ * @param url base of the resources
+ *
+ * @example
+ * const client = createClient('https://shop.example/api');
+ * await client.login({ email: 'ann@shop.example', password });
+ */
+export const createClient = (url: string, options: ClientOptions = {}): Client => buildClient(url, options, 'client');
+
+/** @param owner of the url, for messages */
+export function buildClient(
+  url: string,
+  { fetch = (...args) => globalThis.fetch(...args), storage = pageStorage() }: ClientOptions,
+  owner: 'client' | 'provider',
+): Client {
+  const base = withoutSlash(url);
+  const tokens = createTokenStore(base, storage);
+  const etags = createEtags();
+
+  const { respond, read } = createTransport(fetch, owner);
+  const sessions = createSessions(tokens, async (request) => read(request, await respond(request)));
+
+  /** With a session, a request whose token is refused is repeated once with another one. */
+  const open: Client['open'] = async (request) => {
+    if (request.isAnonymous) return respond(request);
+    const token = await sessions.token();
+    const response = await respond(request, token);
+    if (response.status !== 401 || !tokens.read()?.session) return response;
+    if (!isTokenRefused(await read(request, response.clone()))) return response;
+    const other = await sessions.replace(token);
+    return other === undefined ? response : respond(request, other);
+  };
+
+  const sender: Sender = { open, read, send: async (request) => read(request, await open(request)) };
+
+  const urlOf = (path: string): string => {
+    if (isBelow(base, path)) return `${base}/${path}`;
+    throw new Failure(`The path ${JSON.stringify(path)} must stay below the url of the ${owner}. Leave out "..".`, 400);
+  };
+
+  const accountUrl = (authUrl = `${base}/auth`): string => withoutSlash(authUrl);
+
+  const enter = async (level: 'login' | 'register', json: object, authUrl?: string): Promise<LoginBody> => {
+    const at = accountUrl(authUrl);
+    const request = { method: 'POST', url: `${at}/${level}`, resource: 'auth', json, isAnonymous: true };
+    const body = (await succeed(sender, request)).body as LoginBody;
+    if (body.data.token !== undefined) sessions.start(body.data as IssuedTokens, at);
+    return body;
+  };
+
+  return {
+    ...sender,
+    url: base,
+    urlOf,
+    login: (credentials, authUrl) => enter('login', credentials, authUrl),
+    register: (fields, authUrl) => enter('register', fields, authUrl),
+    user: async <T>(authUrl?: string, signal?: AbortSignal) => {
+      const url = `${accountUrl(authUrl)}/me`;
+      const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
+      return (body as { readonly data: { readonly user: T } }).data.user;
+    },
+    logout: () => sessions.end(),
+    forget: () => tokens.clear(),
+    token: () => sessions.token(),
+    claims: async () => {
+      // A refresh that fails does not end the login.
+      await sessions.token().catch(() => undefined);
+      return readClaims(tokens.read());
+    },
+    request: async <T>(method: string, path: string, options: RequestOptions = {}) => {
+      const { params, query, seen, headers, ...rest } = options;
+      const advice = (name: string): string => `Pass it as params: { ${name}: … }.`;
+      const filled = params ? fillPath(path, (name) => params[name], advice) : path;
+      const url = urlOf(filled.replace(/^\/+/, ''));
+      const etag = seen === undefined ? undefined : etags.find(url, seen);
+      const answer = await succeed(sender, {
+        ...rest,
+        method,
+        url,
+        resource: path,
+        ...(query && { query: new URLSearchParams(query as Record<string, string>) }),
+        headers: { ...(etag !== undefined && { 'If-Match': etag }), ...headers },
+      });
+      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: { readonly id?: unknown } };
+      // A new record has a URL of its own.
+      const at = method === 'POST' && isSegment(String(data?.id ?? '')) ? recordUrl(url, data?.id, path) : url;
+      if (isObject(data)) etags.remember(at, data, answer);
+      return answer.body as T;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** Failures, and what the bodies of failed responses say. */
+import type { Answer, Sender, Request } from './requests.js';
+
+/** What a client throws. `message` is that of the server where it gives one. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+
+  /**
+   * @param status of the response; 0 where there is none, and 400 for a call that cannot be sent
+   * @param fields messages by field or query parameter
+   * @param answer the response of the server, where it is a failure in its own words
+   */
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly fields: Readonly<Record<string, string>> = {},
+    readonly answer?: Answer,
+  ) {
+    super(message);
+  }
+}
+
+/** The body of a failure: of a generated endpoint, an access rule, or Nest. */
+export interface FailureBody {
+  readonly success?: unknown;
+  readonly message?: unknown;
+  readonly error?: unknown;
+  readonly statusCode?: unknown;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+export const failureBody = ({ body }: Answer): FailureBody => (typeof body === 'object' && body !== null ? body : {});
+
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/** The texts that the server gives as the reason of a failure, at least one. */
+export function messagesOf(answer: Answer): readonly [string, ...string[]] {
+  const { message, error } = failureBody(answer);
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  const [first, ...others] = [message].flat().filter(isText);
+  if (first !== undefined) return [first, ...others];
+  return [isText(error) ? error : `The server answered with status ${answer.status}`];
+}
+
+/** Messages by field or query parameter. */
+export const fieldsOf = (answer: Answer): Readonly<Record<string, string>> => failureBody(answer).fields ?? {};
+
+/** Whether the server refuses this query parameter or member of the body, or what it names, as unknown. */
+export const isUnknown = (answer: Answer, name: string): boolean =>
+  answer.status === 400 && (fieldsOf(answer)[name]?.startsWith('unknown ') ?? false);
+
+/** Whether the server has no such route: Nest answers in a format of its own. */
+export const isMissingRoute = (answer: Answer): boolean =>
+  answer.status === 404 && failureBody(answer).statusCode === 404 && messagesOf(answer)[0].startsWith('Cannot ');
+
+/**
+ * Whether a 401 says that the token is not valid. A wrong password is a 401 too: its body is `{success: false, message}`,
+ * and it has no challenge.
+ */
+export function isTokenRefused(answer: Answer): boolean {
+  if (answer.status !== 401) return false;
+  const { success, error } = failureBody(answer);
+  return answer.headers.has('WWW-Authenticate') || success !== false || error !== undefined;
+}
+
+export const failureOf = (answer: Answer): Failure =>
+  new Failure(messagesOf(answer).join('; '), answer.status, fieldsOf(answer), answer);
+
+/** @throws Failure where the answer is no success */
+export async function succeed(sender: Sender, request: Request): Promise<Answer> {
+  const answer = await sender.send(request);
+  if (isSuccess(answer)) return answer;
+  throw failureOf(answer);
+}
+
+/** The methods of a provider, with the errors of its front end instead of failures. */
+export function withErrors<T extends object>(methods: T, toError: (failure: Failure) => Error): T {
+  const translated =
+    (method: (...args: unknown[]) => unknown) =>
+    async (...args: unknown[]): Promise<unknown> => {
+      try {
+        return await method(...args);
+      } catch (error) {
+        throw error instanceof Failure ? toError(error) : error;
+      }
+    };
+  const members = Object.entries(methods).map(([name, value]) => [
+    name,
+    typeof value === 'function' ? translated(value) : value,
+  ]);
+  return Object.fromEntries(members) as T;
+}

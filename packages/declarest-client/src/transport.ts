@@ -1,0 +1,76 @@
+/** Sends requests with `fetch`, and reads the responses. */
+import { Failure } from './failure.js';
+import type { Answer, Request } from './requests.js';
+
+export interface Transport {
+  /** @throws Failure where there is no response */
+  respond(request: Request, token?: string): Promise<Response>;
+  /** @throws Failure where the body is HTML */
+  read(request: Request, response: Response): Promise<Answer>;
+}
+
+/** @param owner of the url, for messages */
+export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' | 'provider'): Transport {
+  /** The only place that attaches the token. */
+  const respond: Transport['respond'] = async (request, token) => {
+    const { method, url, query, json, body, headers, signal, redirect } = request;
+    try {
+      return await fetch(withQuery(url, query), {
+        method,
+        // Fastify refuses an empty body that is declared as JSON.
+        headers: {
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+          ...(json !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
+        ...(signal && { signal }),
+        ...(redirect && { redirect }),
+      });
+    } catch (cause) {
+      throw failureOfFetch(request, cause);
+    }
+  };
+
+  const read: Transport['read'] = async (request, response) => {
+    const { status, headers } = response;
+    let text: string;
+    try {
+      text = await response.text();
+    } catch (cause) {
+      throw failureOfFetch(request, cause);
+    }
+    if (headers.get('content-type')?.startsWith('text/html'))
+      throw new Failure(
+        `The answer from ${request.url} for "${request.resource}" must be JSON, got HTML. Check the url of the ${owner}.`,
+        status,
+      );
+    return { request, status, headers, body: parse(text) };
+  };
+
+  return { respond, read };
+}
+
+/** Front ends recognise requests that they cancelled themselves. */
+const failureOfFetch = ({ signal, url, resource }: Request, cause: unknown): unknown =>
+  signal?.aborted
+    ? cause
+    : new Failure(
+        `There is no answer from ${url} for "${resource}" (${cause instanceof Error ? cause.message : String(cause)}). Check that the server runs, and that its CORS settings allow this page.`,
+        0,
+      );
+
+/** Leaves commas and brackets as they are: the server limits the length of the query string. */
+function withQuery(url: string, query?: URLSearchParams): string {
+  const text = query?.toString().replaceAll(/%(?:2C|5B|5D)/g, decodeURIComponent) ?? '';
+  return text === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${text}`;
+}
+
+function parse(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
