@@ -32,6 +32,7 @@ export default {
     '^declarest/express$': '<rootDir>/lib/express/index.ts',
     '^declarest/openapi$': '<rootDir>/lib/openapi/index.ts',
     '^declarest/testing$': '<rootDir>/lib/testing/index.ts',
+    '^declarest-client/providers$': '<rootDir>/packages/declarest-client/src/providers.ts',
     '^(declarest-client|ra-data-declarest|refine-declarest)$': '<rootDir>/packages/$1/src/index.ts',
     '^better-sqlite3$': SQLITE_PACKAGE,
     // Sources import ".js", as ES modules must; Jest has to find ".ts".

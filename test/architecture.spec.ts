@@ -1,10 +1,11 @@
-/** The rules for the sources in lib/: what may import what, which names and sizes files have, and what they leave alone. */
+/** The rules for the sources in lib/, and for imports in packages/: what may import what, which names and sizes files have, and what they leave alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
+const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
 /** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,500 for documents, 4,000 for accounts. */
 const MAX_LINES = 22_500;
@@ -47,7 +48,7 @@ const CRUD_LAYERS = [
 const PLATFORM_READERS = ['routes/express-routes.ts', 'routes/fastify-routes.ts'];
 
 interface Source {
-  /** Relative to lib/, with slashes. */
+  /** Relative to the folder that was read, with slashes. */
   readonly path: string;
   readonly text: string;
   readonly tree: ts.SourceFile;
@@ -55,24 +56,37 @@ interface Source {
   readonly imports: readonly string[];
 }
 
-const sources: readonly Source[] = readdirSync(LIB, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => {
-    const text = readFileSync(join(LIB, path), 'utf8');
-    const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-    return { path: path.split(sep).join('/'), text, tree, imports: importsOf(tree) };
-  })
-  .toSorted((a, b) => a.path.localeCompare(b.path));
+interface Import {
+  readonly path: string;
+  readonly specifier: string;
+  readonly target: string;
+}
 
-const relativeImports = sources.flatMap(({ path, imports }) =>
-  imports
-    .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => ({
-      path,
-      specifier,
-      target: join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts'),
-    })),
-);
+const sources = sourcesBelow(LIB);
+const relativeImports = relativeImportsOf(sources);
+
+function sourcesBelow(folder: string, pattern = /\.ts$/): readonly Source[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => pattern.test(path))
+    .map((path) => {
+      const text = readFileSync(join(folder, path), 'utf8');
+      const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+      return { path: path.split(sep).join('/'), text, tree, imports: importsOf(tree) };
+    })
+    .toSorted((a, b) => a.path.localeCompare(b.path));
+}
+
+function relativeImportsOf(sources: readonly Source[]): readonly Import[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => ({
+        path,
+        specifier,
+        target: join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts'),
+      })),
+  );
+}
 
 const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
 
@@ -111,9 +125,9 @@ function violations(isForbidden: (node: ts.Node, path: string) => boolean): stri
 }
 
 /** The groups of files that import each other, directly or through others. */
-function importCycles(): string[][] {
+function importCycles(sources: readonly Source[]): string[][] {
   const targets = new Map(sources.map(({ path }) => [path, new Set<string>()]));
-  for (const { path, target } of relativeImports) targets.get(path)?.add(target);
+  for (const { path, target } of relativeImportsOf(sources)) targets.get(path)?.add(target);
   const reach = (from: string): Set<string> => {
     const reached = new Set<string>();
     const queue = [from];
@@ -136,7 +150,15 @@ function importCycles(): string[][] {
 
 describe('imports', () => {
   it('form no cycle between files, also not by type-only imports', () => {
-    expect(importCycles()).toEqual([]);
+    expect(importCycles(sources)).toEqual([]);
+  });
+
+  it('in packages/ form no cycle either, and come from other packages by their names', () => {
+    const ofPackages = sourcesBelow(PACKAGES, /^[\w-]+[\\/]src[\\/].*\.ts$/);
+    expect(ofPackages.length).toBeGreaterThan(30);
+    expect(importCycles(ofPackages)).toEqual([]);
+    const foreign = relativeImportsOf(ofPackages).filter(({ path, target }) => folderOf(path) !== folderOf(target));
+    expect(foreign).toEqual([]);
   });
 
   it('stay within the folders that the table of layers names', () => {

@@ -202,6 +202,11 @@ describe('the pages', () => {
     expect(byName(listed)).toEqual(byName(declared));
   });
 
+  it('show the same example of the client as the README of its package', async () => {
+    const { text } = inLanguage('ts').find(({ page }) => page.path === 'docs/client.md')!;
+    expect(await read('packages/declarest-client/README.md')).toContain(text);
+  });
+
   it('[1] list exactly the options that exist', () => {
     expect(problemsOf(OPTIONS_CHECK)).toEqual([]);
   });

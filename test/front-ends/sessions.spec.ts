@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
-import { createClient, type Failure as ClientFailure, isTokenRefused } from 'declarest-client';
+import { createClient, Failure as ClientFailure } from 'declarest-client';
 import * as reactAdmin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';
 import { type Library, PASSWORD, recordedOptions, type RecordedOptions, startLibrary } from './admin-service.js';
@@ -57,10 +57,7 @@ const openClient: OpenTab = (api, options) => {
     identity: () => client.user(),
     list: () => client.request('GET', 'shelves'),
     post: (path, json) => client.request('POST', path, { json }),
-    logsOutAfter: async (failure) => {
-      const { answer } = failure as Partial<ClientFailure>;
-      return answer !== undefined && isTokenRefused(answer);
-    },
+    logsOutAfter: async (failure) => failure instanceof ClientFailure && failure.needsLogin,
   };
 };
 

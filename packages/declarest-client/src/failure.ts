@@ -18,6 +18,11 @@ export class Failure extends Error {
   ) {
     super(message);
   }
+
+  /** Whether the user must log in again. A wrong password of a logged-in user is a 401 too, and no reason for that. */
+  get needsLogin(): boolean {
+    return this.answer !== undefined && isTokenRefused(this.answer);
+  }
 }
 
 /** The body of a failure: of a generated endpoint, an access rule, or Nest. */
@@ -54,10 +59,7 @@ export const isUnknown = (answer: Answer, name: string): boolean =>
 export const isMissingRoute = (answer: Answer): boolean =>
   answer.status === 404 && failureBody(answer).statusCode === 404 && messagesOf(answer)[0].startsWith('Cannot ');
 
-/**
- * Whether a 401 says that the token is not valid. A wrong password is a 401 too: its body is `{success: false, message}`,
- * and it has no challenge.
- */
+/** Whether a 401 says that the token is not valid. That of a wrong password is `{success: false, message}`, without a challenge. */
 export function isTokenRefused(answer: Answer): boolean {
   if (answer.status !== 401) return false;
   const { success, error } = failureBody(answer);

@@ -1,5 +1,5 @@
 /** The auth provider of react-admin. */
-import { type ClientOptions, sharedClient, withErrors } from 'declarest-client';
+import { type ClientOptions, sharedClient, withErrors } from 'declarest-client/providers';
 import { type AuthProvider, HttpError, type UserIdentity } from 'ra-core';
 
 import { toHttpError } from './errors.js';

@@ -1,5 +1,5 @@
 /** Finds what a form has changed. */
-import { type Fields, isEqual, isObject } from 'declarest-client';
+import { type Fields, isEqual, isObject } from 'declarest-client/providers';
 
 /** The changed fields as a JSON merge patch (RFC 7396). Fields that `after` lacks are kept. */
 export function changesBetween(before: Fields, after: Fields): Fields {

@@ -20,7 +20,7 @@ import {
   succeed,
   withErrors,
   withKeys,
-} from 'declarest-client';
+} from 'declarest-client/providers';
 import type {
   DataProvider,
   DeleteParams,

@@ -1,12 +1,17 @@
 /** Makes the errors of react-admin, which shows `body.errors` at the fields of a form and `message` as a notification. */
-import { type Answer, Failure, failureBody, isMissingRoute, isTokenRefused, messagesOf } from 'declarest-client';
+import { type Answer, Failure, failureBody, isMissingRoute, messagesOf } from 'declarest-client/providers';
 import { HttpError } from 'ra-core';
 
 /** What react-admin gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
-export function toHttpError({ answer, message, status }: Failure): HttpError & { readonly keepsLogin?: true } {
+export function toHttpError({
+  answer,
+  message,
+  status,
+  needsLogin,
+}: Failure): HttpError & { readonly keepsLogin?: true } {
   if (!answer) return new HttpError(message, status);
   const error = describeFailure(answer);
-  return status === 401 && !isTokenRefused(answer) ? Object.assign(error, { keepsLogin: true } as const) : error;
+  return status === 401 && !needsLogin ? Object.assign(error, { keepsLogin: true } as const) : error;
 }
 
 function describeFailure(answer: Answer): HttpError {

@@ -14,4 +14,4 @@ export {
   type RestoreParams,
 } from './data-provider.js';
 export type { Meta } from './query.js';
-export type { Keys, TokenStorage } from 'declarest-client';
+export type { Keys, TokenStorage } from 'declarest-client/providers';

@@ -1,5 +1,5 @@
 /** Reads pages of lists, by number or by cursor. */
-import { type Answer, type Client, failureOf, isSuccess, isUnknown, type Refusals } from 'declarest-client';
+import { type Answer, type Client, failureOf, isSuccess, isUnknown, type Refusals } from 'declarest-client/providers';
 import type { GetListResult, PaginationPayload } from 'ra-core';
 
 import { notPaginated } from './errors.js';

@@ -12,7 +12,7 @@ import {
   recordUrl,
   type Refusals,
   type Request,
-} from 'declarest-client';
+} from 'declarest-client/providers';
 import { HttpError, type Identifier } from 'ra-core';
 
 import { toHttpError } from './errors.js';

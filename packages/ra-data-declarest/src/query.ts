@@ -1,5 +1,5 @@
 /** Translates filters, sort and meta of react-admin to query parameters. */
-import { type Fields, isObject, joinList, textOf } from 'declarest-client';
+import { type Fields, isObject, joinList, textOf } from 'declarest-client/providers';
 import type { SortPayload } from 'ra-core';
 
 import { invalidCall } from './errors.js';

@@ -1,6 +1,6 @@
 /** Logs in and out at the endpoints of `AuthModule`, and reads the roles from the token. */
 import type { AuthActionResponse, AuthProvider, HttpError } from '@refinedev/core';
-import { type ClientOptions, Failure, type LoginBody, sharedClient, withErrors } from 'declarest-client';
+import { type ClientOptions, Failure, type LoginBody, sharedClient, withErrors } from 'declarest-client/providers';
 
 import { toHttpError } from './errors.js';
 

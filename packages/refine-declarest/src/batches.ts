@@ -14,7 +14,7 @@ import {
   recordUrl,
   type Refusals,
   type Request,
-} from 'declarest-client';
+} from 'declarest-client/providers';
 
 import { httpError, toHttpError } from './errors.js';
 import { listOf, MAX_RECORDS } from './lists.js';

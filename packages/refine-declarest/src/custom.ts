@@ -1,6 +1,6 @@
 /** Requests to other routes of the server. */
 import type { CustomParams } from '@refinedev/core';
-import { type Client, resolveUrl, succeed } from 'declarest-client';
+import { type Client, resolveUrl, succeed } from 'declarest-client/providers';
 
 import { addFilters, addSorters } from './filters.js';
 import { signalOf } from './meta.js';

@@ -28,7 +28,7 @@ import {
   succeed,
   withErrors,
   withKeys,
-} from 'declarest-client';
+} from 'declarest-client/providers';
 
 import { dataOf, readMany, writeMany } from './batches.js';
 import { sendCustom } from './custom.js';

@@ -1,6 +1,6 @@
 /** Makes the errors of refine. */
 import type { HttpError } from '@refinedev/core';
-import { type Answer, type Failure, failureBody, fieldsOf, isMissingRoute, isTokenRefused } from 'declarest-client';
+import { type Answer, type Failure, failureBody, fieldsOf, isMissingRoute } from 'declarest-client/providers';
 
 /** @param statusCode 0 where there is no answer */
 export function httpError(message: string, statusCode: number, errors?: HttpError['errors']): HttpError & Error {
@@ -8,10 +8,10 @@ export function httpError(message: string, statusCode: number, errors?: HttpErro
 }
 
 /** What refine gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
-export function toHttpError({ answer, message, status }: Failure): HttpError & Error {
+export function toHttpError({ answer, message, status, needsLogin }: Failure): HttpError & Error {
   if (!answer) return httpError(message, status);
   const error = describeFailure(answer, message);
-  return status === 401 && !isTokenRefused(answer) ? Object.assign(error, { keepsLogin: true }) : error;
+  return status === 401 && !needsLogin ? Object.assign(error, { keepsLogin: true }) : error;
 }
 
 /** @param reason of the server */

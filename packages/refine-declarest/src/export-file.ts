@@ -1,6 +1,6 @@
 /** Downloads the export of a list that the server makes. */
 import type { CrudFilter, CrudSort, MetaQuery } from '@refinedev/core';
-import { type Client, failureOf } from 'declarest-client';
+import { type Client, failureOf } from 'declarest-client/providers';
 
 import { addFilters, addSorters } from './filters.js';
 import { addMetaParameters, signalOf } from './meta.js';

@@ -1,6 +1,6 @@
 /** Translates the filters and sorters of refine to query parameters. */
 import type { CrudFilter, CrudOperators, CrudSort, LogicalFilter } from '@refinedev/core';
-import { Failure, joinList } from 'declarest-client';
+import { Failure, joinList } from 'declarest-client/providers';
 
 type Operator = LogicalFilter['operator'];
 

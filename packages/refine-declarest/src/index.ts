@@ -2,4 +2,4 @@
 export { authProvider, type AuthProviderOptions, type Identity } from './auth-provider.js';
 export { dataProvider, type DataProviderOptions, type DeclarestDataProvider } from './data-provider.js';
 export type { ExportParams } from './export-file.js';
-export type { Keys, TokenStorage } from 'declarest-client';
+export type { Keys, TokenStorage } from 'declarest-client/providers';

@@ -1,5 +1,13 @@
 /** Reads pages of lists, and whole lists. */
-import { type Answer, type Client, Failure, failureOf, isUnknown, type Refusals, type Request } from 'declarest-client';
+import {
+  type Answer,
+  type Client,
+  Failure,
+  failureOf,
+  isUnknown,
+  type Refusals,
+  type Request,
+} from 'declarest-client/providers';
 
 /** The server takes as many values in a list, items in a batch, and records on a page. */
 export const MAX_RECORDS = 100;

@@ -1,6 +1,6 @@
 /** Reads what this provider knows of `meta`, which refine passes as it is. */
 import type { MetaQuery } from '@refinedev/core';
-import { Failure } from 'declarest-client';
+import { Failure } from 'declarest-client/providers';
 
 /** The query parameters of `meta.include` (or `meta.embed`), `meta.fields` and `meta.deleted`. */
 export function addMetaParameters(query: URLSearchParams, meta: MetaQuery = {}): URLSearchParams {

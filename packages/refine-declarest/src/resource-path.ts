@@ -1,6 +1,6 @@
 /** Builds the URLs of resources. */
 import type { CrudFilter, MetaQuery } from '@refinedev/core';
-import { type Client, fillPath, parametersOf } from 'declarest-client';
+import { type Client, fillPath, parametersOf } from 'declarest-client/providers';
 
 export interface ResourcePath {
   readonly url: string;

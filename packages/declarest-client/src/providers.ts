@@ -1,0 +1,22 @@
+/** What the providers of front ends share. */
+export type { Client, ClientOptions, LoginBody } from './client.js';
+export { createEtags, strongEtag } from './etags.js';
+export {
+  Failure,
+  failureBody,
+  failureOf,
+  fieldsOf,
+  isMissingRoute,
+  isSuccess,
+  isUnknown,
+  messagesOf,
+  succeed,
+  withErrors,
+} from './failure.js';
+export { type Fields, isEqual, isObject } from './json.js';
+export { keyNames, type Keys, withKeys } from './keys.js';
+export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';
+export { createRefusals, type Refusals } from './refusals.js';
+export type { Answer, Request } from './requests.js';
+export { sharedClient } from './shared-clients.js';
+export type { TokenStorage } from './token-store.js';
