@@ -111,7 +111,7 @@ const FRONT_ENDS = [
   ['refine', openRefine],
 ] as const;
 
-/** The client cannot see the platform: test/auth compares the answers of both to logins, refreshes and logouts. */
+/** The client cannot see the platform. test/auth checks logins, refreshes and logouts on both. */
 const PLATFORM = 'fastify';
 
 describe.each(FRONT_ENDS)('%s', (_, openTab) => {
