@@ -11,8 +11,16 @@ class Country {
   @Column({ length: 20 }) name!: string;
 }
 
+/** Values of its keys have the characters that separate keys. */
+@Entity()
+class Place {
+  @PrimaryColumn('int') shop!: number;
+  @PrimaryColumn({ length: 20 }) shelf!: string;
+  @Column({ length: 20 }) name!: string;
+}
+
 const ALL = { enablePagination: true, enableBatch: true, enableExport: true } as const;
-const keys = { countries: 'code' };
+const keys = { countries: 'code', places: ['shop', 'shelf'] };
 const PAGE = { page: 1, perPage: 25 };
 
 describe.each(PLATFORMS)('on %s', (platform) => {
@@ -27,8 +35,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   beforeAll(async () => {
     const fields = { filterableFields: true, sortableFields: ['code'] } as const;
-    const resources = [{ entity: Country, endpoint: '/countries', ...ALL, ...fields }];
-    service = await startCrud(platform, { entities: [Country], resources });
+    const resources = [
+      { entity: Country, endpoint: '/countries', ...ALL, ...fields },
+      { entity: Place, endpoint: '/places', ...ALL },
+    ];
+    service = await startCrud(platform, { entities: [Country, Place], resources });
   });
   afterAll(() => service.close());
   beforeEach(async () => {
@@ -93,5 +104,36 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const list = { pagination: PAGE, sort: { field: 'id', order: 'ASC' }, filter: { id: ['AT', 'CH'] } } as const;
     expect((await data.getList('countries', list)).data).toHaveLength(1);
     expect(sent).toEqual(['GET /countries?sort=code&filter[code][in]=AT,CH&page=1&size=25']);
+  });
+
+  describe.each(['react-admin', 'refine'])('%s: keys of several columns', (name) => {
+    const SHELVES = ['x', 'z,1', 'a;b', '50%', 'a%2Cb', 'q?&=#/'];
+    const remove = async (ids: string[]): Promise<unknown> =>
+      name === 'refine'
+        ? refine.dataProvider(service.url, options).deleteMany({ resource: 'places', ids })
+        : reactAdmin.dataProvider(service.url, options).deleteMany('places', { ids });
+    const idsOf = async (): Promise<string[]> => {
+      const list = await refine.dataProvider(service.url, options).getList({ resource: 'places' });
+      return list.data.map(({ id }) => String(id));
+    };
+    beforeEach(async () => {
+      const places = service.dataSource.getRepository(Place);
+      await places.clear();
+      await places.insert(SHELVES.map((shelf, shop) => ({ shop, shelf, name: shelf })));
+    });
+
+    it('[8.2] deletes several records in one request, whatever their keys hold', async () => {
+      const ids = await idsOf();
+      expect(ids).toHaveLength(SHELVES.length);
+      await remove(ids.slice(1));
+      expect(await idsOf()).toEqual(ids.slice(0, 1));
+      expect(sent.filter((each) => each.startsWith('DELETE'))).toHaveLength(1);
+    });
+
+    it('[8.2] deletes one record, whatever its key holds', async () => {
+      const ids = await idsOf();
+      for (const id of ids) await remove([id]);
+      expect(await idsOf()).toEqual([]);
+    });
   });
 });

@@ -60,9 +60,14 @@ const failureOfFetch = ({ signal, url, resource }: Request, cause: unknown): unk
         0,
       );
 
-/** Leaves commas and brackets as they are: the server limits the length of the query string. */
+/**
+ * Leaves commas and brackets as they are: the server limits the length of the query string. A parameter with keys of several
+ * columns has escapes of its own, so that all of it is escaped.
+ */
 function withQuery(url: string, query?: URLSearchParams): string {
-  const text = query?.toString().replaceAll(/%(?:2C|5B|5D)/g, decodeURIComponent) ?? '';
+  const shortened = (each: string): string =>
+    /%(?:25|3B)/.test(each) ? each : each.replaceAll(/%(?:2C|5B|5D)/g, decodeURIComponent);
+  const text = query?.toString().split('&').map(shortened).join('&') ?? '';
   return text === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${text}`;
 }
 
