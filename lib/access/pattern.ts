@@ -13,7 +13,7 @@ export interface Pattern {
 }
 
 /** Whether a pattern matches all paths of a route, none, or a part of them. */
-export type Relation = 'covers' | 'disjoint' | 'partial';
+export type Coverage = 'covers' | 'disjoint' | 'partial';
 
 const FORM = /^(?:(?<methods>[^/\s]+) )?(?<path>\/\S*)$/;
 const LITERAL_LEVEL = /^[^\s*:?#%;\\{}()[\]"<>|^`]+$/;
@@ -73,12 +73,12 @@ export const foldWidely: Fold = (text) => text.toLowerCase();
 
 export const exactly: Fold = (text) => text;
 
-export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: Fold): Relation {
+export function relationTo(pattern: Pattern, shapes: readonly RouteShape[], fold: Fold): Coverage {
   const [first, ...others] = new Set(shapes.map((shape) => relationToShape(pattern, shape, fold)));
   return others.length > 0 ? 'partial' : (first ?? 'partial');
 }
 
-function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fold): Relation {
+function relationToShape({ levels, tail }: Pattern, shape: RouteShape, fold: Fold): Coverage {
   const further = shape.levels.length - levels.length;
   const least = tail === '*' ? 1 : 0;
   if ((further > least && tail !== '**') || (further < least && !shape.open)) return 'disjoint';

@@ -63,7 +63,7 @@ function keep(request: AuthenticatedRequest, authentication: Authentication): vo
   request[AUTHENTICATION] = authentication;
 }
 
-/** What the first middleware found; `undefined` where that has not run. */
+/** The result of the first middleware; `undefined` if it has not run. */
 export const authenticationOf = (request: AuthenticatedRequest): Authentication | undefined => request[AUTHENTICATION];
 
 /** One for each connection: it keeps the authentication of the last message for `@CurrentUser()`. */

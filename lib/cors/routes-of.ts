@@ -53,7 +53,7 @@ function routesOfMethod(controller: object, method: object): RouteInfo[] {
   );
 }
 
-/** Those of the paths that no route of the application has, with or without the global prefix and a URI version in front. */
+/** @returns the paths that no route of the application has, with or without the global prefix and a URI version */
 export function uncoveredPaths(paths: Iterable<string>, table: RouteTable, config: ApplicationConfig): string[] {
   const versioning = config.getVersioning();
   const version =

@@ -14,13 +14,13 @@ export interface Transaction {
   isOpen: boolean;
 }
 
-/** What the code that runs now belongs to. Operations keep more than the transaction there. */
+/** The context of the running code. Operations keep more than the transaction there. */
 export const contexts = new AsyncLocalStorage<{ readonly transaction: Transaction | undefined }>();
 
 /** Statements weigh 1, and a transaction as much as all statements together: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
 const DEFAULT_POOL_SIZE = 10;
-/** What pg throws where no connection is free in time. */
+/** The error of pg if no connection is free in time. */
 const refusal = (): Error => new Error('timeout exceeded when trying to connect');
 
 export class Connections {
@@ -89,12 +89,12 @@ export class DataSources {
   }
 }
 
-/** Nothing where it is not known. `extra` of TypeORM's options comes before its own, as in its drivers. */
+/** Reads the size of the pool, if it is known. `extra` of TypeORM's options has priority, as in its drivers. */
 function poolOf(dataSource: DataSource): { readonly poolSize?: number; readonly timeoutMs?: number | undefined } {
   if (!isPostgres(dataSource) && !isMysql(dataSource)) return {};
   type Options = Readonly<Record<string, number | undefined>>;
   const { extra = {}, ...options } = dataSource.options as object as Options & { readonly extra?: Options };
-  // Of pg and of mysql2.
+  // mysql2 calls it `connectionLimit`, and pg `max`.
   const poolSize = Number(extra['connectionLimit'] ?? extra['max'] ?? options['poolSize'] ?? DEFAULT_POOL_SIZE);
   return { poolSize, timeoutMs: extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'] };
 }

@@ -7,7 +7,7 @@ import { InvalidOptionError } from '../options/invalid-option.js';
 const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'`;
 const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR Variable_name LIKE 'max_%_time'`;
 
-/** What counts as no limit beside 0: the defaults that are longer than a request may take. */
+/** Defaults that count as no limit, as 0 does: they are longer than a request may take. */
 const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
 
 /** The limits of a server, and the lines for the options of TypeORM that set them. */

@@ -29,7 +29,7 @@ const DECORATORS: Readonly<Record<string, Describe>> = {
   arrayUnique: always({ uniqueItems: true }),
 };
 
-/** Of two limits, the narrower one holds. */
+/** The narrower of two limits applies. */
 const NARROWER: Readonly<Record<string, (one: number, other: number) => number>> = {
   minimum: Math.max,
   minLength: Math.max,
@@ -45,7 +45,7 @@ export type Narrow = (
   schema: JsonSchema,
 ) => { readonly schema: JsonSchema; readonly refusesNull: boolean };
 
-/** Its types say that there are always groups, but decorators without options have none. */
+/** Decorators without options have no groups, although the types say so. */
 const isInGroup = ({ groups }: { readonly groups?: readonly string[] }): boolean => (groups ?? []).length > 0;
 
 export async function loadClassValidationSchemas(target: Function): Promise<Narrow> {

@@ -11,7 +11,7 @@ export interface FailedWrite {
   readonly schema: EntityDescription;
   readonly manager: EntityManager;
   readonly rows?: readonly Values[];
-  /** Of the client, to whom other fields must not be named. */
+  /** Permissions of the client; messages name no other fields. */
   readonly permissions?: Permissions;
 }
 
@@ -148,7 +148,7 @@ function violationOf(error: unknown): Violation | undefined {
   return { kind, table: owner, constraint: name, columns: [column] };
 }
 
-/** By the name of the constraint, or by the names of the columns where a migration chose another name. */
+/** Finds it by the name of the constraint, or by its columns if a migration chose another name. */
 function columnsOf({ table, constraint, columns = [], kind }: Violation, metadata: EntityMetadata): ColumnMetadata[] {
   const { uniques, indices, foreignKeys, primaryColumns, tableName } = metadata;
   const constraints = kind === 'unique' ? [...uniques, ...indices] : foreignKeys;

@@ -1,4 +1,4 @@
-/** What TypeORM's decorators declare of a class, known before there is a data source. */
+/** Reads the declarations of TypeORM's decorators on a class, before there is a data source. */
 import type { Type } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import { isClass } from '../options/invalid-option.js';

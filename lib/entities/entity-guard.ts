@@ -1,4 +1,4 @@
-/** What a class of entities, such as the one of users, keeps from generated operations. Subclasses inherit it. */
+/** Restrictions that an entity class, such as the user class, puts on generated operations. Subclasses inherit them. */
 import 'reflect-metadata';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { CallerRoles } from '../http/principal.js';
@@ -6,28 +6,28 @@ import type { ColumnMetadata } from './column-types.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Reading } from './value-types.js';
 
-export interface EntityGuard {
+export interface Restrictions {
   /** Columns that are no fields of any resource of the table. */
   readonly hidden: readonly string[];
   /** Columns that only roles write which `fieldPermissions` names. */
   readonly reserved: readonly string[];
   /** Checks and normalises the values of columns, before the type of the column reads them. */
   readonly reads: Readonly<Record<string, (value: unknown, roles?: CallerRoles) => Reading>>;
-  /** What these checks accept, where it is not what the column accepts. */
+  /** Schemas of the values that these checks accept, if they differ from those of the columns. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
-  /** The columns of a caller who may still write, and their values. */
+  /** The values that columns of the caller's own record must still have. */
   readonly standing: (role: string | undefined) => Readonly<Record<string, unknown>>;
-  /** What creates records instead of generated operations. */
+  /** The code that creates records instead of generated operations. */
   readonly creation: string;
 }
 
 const GUARD = Symbol('declarest.entityGuard');
 
-export const guardEntity = (type: object, guard: EntityGuard): void => Reflect.defineMetadata(GUARD, guard, type);
+export const guardEntity = (type: object, guard: Restrictions): void => Reflect.defineMetadata(GUARD, guard, type);
 
 /** @param target of metadata, which may be a name */
-export const guardOf = (target: unknown): EntityGuard | undefined =>
-  typeof target === 'function' ? (Reflect.getMetadata(GUARD, target) as EntityGuard | undefined) : undefined;
+export const guardOf = (target: unknown): Restrictions | undefined =>
+  typeof target === 'function' ? (Reflect.getMetadata(GUARD, target) as Restrictions | undefined) : undefined;
 
 const HIDDEN = new WeakSet<ColumnMetadata>();
 

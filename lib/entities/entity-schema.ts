@@ -4,7 +4,7 @@ import { declaredNames } from './declared-entities.js';
 import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
-import { guardOf, hiddenColumns, type EntityGuard } from './entity-guard.js';
+import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
 import { excludedProperties } from './excluded-properties.js';
 import { textReadOf, type TextRead } from './text-reads.js';
@@ -28,10 +28,10 @@ export interface Field {
   readonly hasDefault: boolean;
   /** The relation whose foreign key this is, read and written as `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
-  /** Where the driver or TypeORM would change the values. */
+  /** Set if the driver or TypeORM would change the values. */
   readonly textRead: TextRead | undefined;
   /** Whether the column cannot hold every text, or takes different ones for equal: conditions convert it. */
-  readonly isNarrow: boolean;
+  readonly hasLimitedCharset: boolean;
 }
 
 export interface EntityDescription {
@@ -39,7 +39,7 @@ export interface EntityDescription {
   readonly metadata: EntityMetadata;
   readonly fields: readonly Field[];
   readonly key: EntityKey<Field>;
-  /** Of a class that shares its table with others: the column that tells them apart, and its values for this class. */
+  /** Set if several classes share the table: the column that tells them apart, and its values for this class. */
   readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
 
@@ -53,7 +53,7 @@ const GENERATED = ['isGenerated', ...DATES, 'isVersion', 'isDiscriminator', 'isV
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
-/** What gives a new record its key. A listener may do it, where the client sends none. */
+/** The generator of a new record's key. A listener may set it if the client sends none. */
 function keyGenerator(column: ColumnMetadata, { driver }: DataSource, metadata: EntityMetadata) {
   const isReturned = column.default !== undefined && driver.isReturningSqlSupported('insert');
   if (isGenerated(column) || isReturned) return 'database';
@@ -115,7 +115,7 @@ export function describeEntity(
         : column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
       reference,
       textRead: textReadOf(column, dataSource),
-      isNarrow: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
+      hasLimitedCharset: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
     };
   };
   const fields = columns.map(fieldOf);
@@ -128,7 +128,7 @@ export function describeEntity(
   return { name: metadata.name, metadata, fields, key, discriminator };
 }
 
-/** In a table of several classes, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */
+/** If several classes share a table, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */
 function ownColumns({ target, inheritancePattern, parentEntityMetadata }: EntityMetadata) {
   const isShared = inheritancePattern !== undefined || parentEntityMetadata !== undefined;
   const names = isShared ? declaredNames(target) : new Set<string>();
@@ -136,7 +136,7 @@ function ownColumns({ target, inheritancePattern, parentEntityMetadata }: Entity
   return (column: ColumnMetadata): boolean => names.size === 0 || names.has(propertyOf(column).split('.')[0] ?? '');
 }
 
-function guarded(type: ValueType, guard: EntityGuard | undefined, property: string, roles?: CallerRoles): ValueType {
+function guarded(type: ValueType, guard: Restrictions | undefined, property: string, roles?: CallerRoles): ValueType {
   const check = guard?.reads[property];
   if (!check) return type;
   const read = (value: unknown): Reading => {

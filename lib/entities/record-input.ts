@@ -9,7 +9,7 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 /** The values that are sent or written, by field. A field that is absent keeps its value or gets its default. */
 export type Values = ReadonlyMap<Field, unknown>;
 
-/** In place of a value: the default of the column, which the database sets. */
+/** Stands for the default of the column, which the database sets. */
 export const DATABASE_DEFAULT = Symbol('declarest.databaseDefault');
 
 export interface CheckResult {
@@ -53,7 +53,7 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
     };
     collect(body, '');
     for (const field of values.keys()) {
-      // Of what the entity itself hides, messages say that it cannot be written.
+      // A field that the entity itself hides is reported as not writable.
       if (!field.readable || isKnownTo(field, permissions)) continue;
       values.delete(field);
       unknownNames.push(field.name);
@@ -70,7 +70,7 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
 
 export interface ReplacementContext {
   current(field: Field): unknown;
-  /** Of a field that has a default; may be `DATABASE_DEFAULT`. */
+  /** The default of a field that has one; may be `DATABASE_DEFAULT`. */
   default(field: Field): unknown;
 }
 

@@ -24,7 +24,7 @@ export interface ValueType {
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
   readonly comparison: Comparison | undefined;
-  /** That of the column in the database, where a transformer changes the values. */
+  /** The type of the column in the database, if a transformer changes the values. */
   readonly stored?: Comparison | undefined;
   readonly schemas: ValueSchemas;
 }

@@ -1,4 +1,4 @@
-/** What the package answers when one of its own routes fails: status and sentence, and never an inner detail. */
+/** Responses to failures of the package's own routes: status and message, without inner details. */
 import { STATUS_CODES } from 'node:http';
 import { inspect } from 'node:util';
 import { HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
@@ -105,7 +105,7 @@ function describeRequest(request: HttpRequest): string {
   return id === undefined ? route : `${route}, X-Request-Id ${JSON.stringify(String(id).slice(0, MOST_OF_ID))}`;
 }
 
-/** A longer one would fill the log. */
+/** Longer request ids are cut in the log. */
 const MOST_OF_ID = 200;
 
 /** A refusal keeps its body. */

@@ -8,7 +8,7 @@ export class InvalidOptionError extends TypeError {
     super(`${path} must be ${expected}, got ${got}. ${sentence.replace(/\.?$/, '.')}`);
   }
 
-  /** Where "must be …, got …" would hide the problem. @param message the problem, and what to do */
+  /** For problems that "must be …, got …" would hide. @param message the problem, and what to do */
   static withMessage(message: string): InvalidOptionError {
     return Object.assign(new InvalidOptionError('', '', '', ''), { message });
   }

@@ -1,4 +1,4 @@
-/** What the modules of an application tell each other before the checks at its start. */
+/** Facts that the modules of an application share before the checks at startup. */
 export class StartupFacts {
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
   readonly optionRoles = new Set<string>();

@@ -8,7 +8,7 @@ import {
   covers,
   matchesFurtherLevels,
   parsePattern,
-  type Relation,
+  type Coverage,
   relationTo,
 } from '../../lib/access/pattern.js';
 import { refusalOf } from './declared.js';
@@ -135,7 +135,7 @@ describe('comparing patterns and paths', () => {
 });
 
 describe('the relation of patterns to routes', () => {
-  it.each<[template: string, pattern: string, relation: Relation, fold?: Fold]>([
+  it.each<[template: string, pattern: string, relation: Coverage, fold?: Fold]>([
     ['/a', '/a', 'covers'],
     ['/a', '/b', 'disjoint'],
     ['/a', '/A', 'disjoint'],

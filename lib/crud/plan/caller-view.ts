@@ -126,7 +126,7 @@ async function withParts<T extends object>(parts: readonly PartName[], task: Tas
   return { ...task, view };
 }
 
-/** What the caller may see of a resource's records in relations of other resources. Evaluated once for a call. */
+/** The condition for the records that the caller sees through relations of other resources. Evaluated once for a call. */
 export async function relatedVisible(plan: Plan, call: Call): Promise<Condition> {
   const variant = plan.variantFor(call.request);
   const known = call.visible.get(plan);
@@ -137,7 +137,7 @@ export async function relatedVisible(plan: Plan, call: Call): Promise<Condition>
   return view.visible;
 }
 
-/** What the caller may see of the records that a relation refers to, through any of their resources. */
+/** The condition for the records of a relation that the caller sees through any of their resources. */
 export async function visibleThrough(plan: Plan, call: Call, relation: Relation): Promise<Condition> {
   const conditions = await Promise.all(plan.referenced(relation).map((each) => relatedVisible(each, call)));
   return or(...conditions);

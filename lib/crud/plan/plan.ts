@@ -1,4 +1,4 @@
-/** What a request of a resource reads instead of deciding it: declaration and metadata, compiled at startup. */
+/** The compiled plan of a resource: everything a request needs that does not depend on the request. */
 import type { Repository } from 'typeorm';
 import { loadClassValidation } from '../../entities/class-validation.js';
 import { compileInput } from '../../entities/record-input.js';
@@ -13,7 +13,7 @@ import { compileVariants, type Variant } from './variant.js';
 
 export interface Plan<T extends object = object> extends Resource<T> {
   readonly store: RecordStore<T>;
-  /** What varies with the caller beside roles. A resource without parts awaits its statements and nothing else. */
+  /** The parts of a view that vary with the caller, apart from roles. Without them, only statements are awaited. */
   readonly parts: readonly PartName[];
   variantFor(request: HttpRequest | undefined): Variant;
   /** The resources of the relations that requests follow, by path such as `comments.author`. */

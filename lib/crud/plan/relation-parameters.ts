@@ -18,7 +18,7 @@ const MAX_DEPTH = 3;
 export const includedRelations = ({ includableRelations }: ResolvedCrudOptions): readonly Partial<RelationThrough>[] =>
   includableRelations.map((each) => (typeof each === 'string' ? { relation: each } : each));
 
-/** By path, each after those that it begins with. @throws InvalidOptionError */
+/** @returns the relations by path, each after those that its path begins with @throws InvalidOptionError */
 export function compileIncludable(options: ResolvedCrudOptions, database: Database): ReadonlyMap<string, Includable> {
   const includable = new Map<string, Includable>();
   for (const { relation: name = '' } of includedRelations(options)) {

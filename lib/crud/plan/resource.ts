@@ -37,7 +37,7 @@ export interface Resource<T extends object> {
   readonly fieldPermissions: FieldPermissions;
   /** The same for users with one of the `deletedRoles`, who may also name the delete date. */
   readonly listWithDeleted: ListParameters;
-  /** What `aggregate` may name, where the caller may read it. */
+  /** The fields that `aggregate` may name, if the caller may read them. */
   readonly aggregatable: readonly Field[];
   readonly searchIndex: SearchIndex | undefined;
 }
@@ -71,7 +71,7 @@ export function compileResource<T extends object>(
   return describeResource(options, database, findProvider);
 }
 
-/** Of an entity that the data source knows, also of one that no resource could serve. @throws InvalidOptionError */
+/** Describes an entity of the data source, also one that no resource could serve. @throws InvalidOptionError */
 export function describeResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   database: Database,

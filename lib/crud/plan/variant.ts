@@ -1,4 +1,4 @@
-/** What depends on nothing but the caller's roles, computed once for each set of the roles that a resource names. */
+/** The part of a plan that depends only on the caller's roles, computed once for each set of roles that a resource names. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';

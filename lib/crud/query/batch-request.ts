@@ -17,7 +17,7 @@ export interface BatchTarget {
 const invalidBatch = (errors: readonly FieldError[]): BadRequestException =>
   new BadRequestException({ message: 'The batch is not valid', errors });
 
-/** What a batch of bodies asks for; its items are not checked. @throws 400 */
+/** Reads a batch of bodies; its items are not checked. @throws 400 */
 export function readBatch(body: JsonObject, query: ListQuery = {}, maxBatchSize: number) {
   const parameters = new QueryParameters(query, ['atomic']);
   const isAtomic = parameters.flag('atomic', true);

@@ -7,7 +7,7 @@ import type { SortKey } from '../sql/condition.js';
 /** The position, or the primary key of a record whose position is too long for a URL. */
 export type Continuation = Position | string;
 
-/** In bytes of JSON: a query string has at most 4,096. */
+/** The limit in bytes of JSON. A query string has at most 4,096. */
 const MAX_POSITION = 500;
 
 /** @param binding what the cursor is valid for, as text */

@@ -1,5 +1,6 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
 import type { Field } from '../../entities/entity-schema.js';
+import type { Reading } from '../../entities/value-types.js';
 import type { FieldPath } from './field-path.js';
 import { OPERATORS, type OperatorName } from '../sql/operators.js';
 import { and, compare, or, type Condition } from '../sql/condition.js';
@@ -9,7 +10,7 @@ const MAX_CONDITIONS = 50;
 const MAX_DEPTH = 3;
 export const MAX_VALUES = 100;
 const MAX_RELATED = 5;
-/** Of the texts that `contains` and its like look for, in code points: each one, and all together. */
+/** Limits, in code points, of each text that `contains` and its like look for, and of all together. */
 export const MAX_TEXT = 100;
 const MAX_TEXTS = 500;
 
@@ -143,7 +144,7 @@ function conditionOf({ conditions, members }: Group): Condition {
   return and(...parts, ...(alternatives.length > 0 ? [or(...alternatives)] : []));
 }
 
-/** Separated by commas; `\,` is a comma inside a value. */
+/** Splits at commas; `\,` is a comma inside a value. */
 export function splitList(text: string): string[] {
   const parts: string[] = [''];
   for (let index = 0; index < text.length; index += 1) {
@@ -155,9 +156,7 @@ export function splitList(text: string): string[] {
   return parts;
 }
 
-type Read = { readonly value: unknown } | { readonly expected: string };
-
-const readFilterText = (text: string): Read =>
+const readFilterText = (text: string): Reading =>
   text.includes('\0') || !text.isWellFormed() ? { expected: 'text without the character NUL' } : { value: text };
 
 const through = ({ relations }: FieldPath, condition: Condition): Condition =>

@@ -26,7 +26,7 @@ export interface ListRequest extends RecordRequest, PageRequest {
 export interface ListParameters extends RecordParameters {
   readonly key: EntityKey<Field>;
   readonly paged: Paging;
-  /** By the name under which each is searched, filtered and sorted. */
+  /** Fields by the name under which each is searched, filtered and sorted. */
   readonly searchable: ReadonlyMap<string, Field>;
   readonly filterable: ReadonlyMap<string, FieldPath>;
   readonly sortable: ReadonlyMap<string, Field>;
@@ -36,7 +36,7 @@ export interface ListParameters extends RecordParameters {
   readonly searchTable?: string;
 }
 
-/** In code points: matching a long term against long texts takes seconds. */
+/** The limit in code points. Matching a long term against long texts takes seconds. */
 export const MAX_TERM = 100;
 export const MAX_SORT_KEYS = 8;
 export const ANY_FIELD = 'q';

@@ -30,7 +30,7 @@ export interface IncludeRequest extends RecordRequest {
 
 export interface RecordParameters {
   readonly readable: readonly Field[];
-  /** By path; each path comes after those that it begins with. */
+  /** Relations by path; each path comes after those that it begins with. */
   readonly includable: ReadonlyMap<string, Includable>;
   readonly linkable: readonly LinkedIds[];
 }
@@ -61,7 +61,7 @@ export const recordParameterNames = ({ includable }: Pick<RecordParameters, 'inc
   ...(includable.size > 0 ? ['include'] : []),
 ];
 
-/** What a query string asks for of a single record. @throws 400 */
+/** Reads the query string of a request for a single record. @throws 400 */
 export function parseRecordQuery(query: ListQuery, list: RecordParameters): RecordRequest {
   if (Object.keys(query).length === 0) return everything(list);
   const parameters = new QueryParameters(query, recordParameterNames(list));

@@ -63,7 +63,7 @@ export function findColumns<T extends object>(task: Task<T>, key: unknown, reque
   return run(plan, call, (within) => reader.findOne(within, withId(task, key), fields, lock));
 }
 
-/** In the order of the keys; `undefined` where the caller does not see one. */
+/** @returns the records in the order of the keys; `undefined` for one that the caller does not see */
 export async function findAll<T extends object>(task: Task<T>, keys: readonly unknown[], reading: Reading = {}) {
   if (keys.length === 1) return [await find(task, keys[0], reading)];
   const { plan, call, view } = task;
@@ -74,7 +74,7 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   const records: T[] = [];
   for (const chunk of chunksOf(new Set(keys.map((each) => key.write(each))), key)) {
     const condition = and(keyIsAmong(key, chunk), view.visible);
-    // In the order of the key, so that two batches do not wait for each other.
+    // Locks in the order of the key, so that two batches do not wait for each other.
     const selection = { condition, fields, sort: ascending(key.fields), lock };
     records.push(...(await run(plan, call, (within) => reader.find(within, selection))));
   }
@@ -106,7 +106,7 @@ export function targetOf({ plan, call, operation, view }: Task, { key, id }: Nam
   return { key, id, preconditions };
 }
 
-/** What the statement that changes the target asks for, so that nothing can change between a check and the write. */
+/** The condition of the statement that changes the target: nothing can change between a check and the write. */
 export const changeable = (task: Task, { key, preconditions }: Target): Condition =>
   and(withId(task, key), ...preconditions.map(({ condition }) => condition));
 
@@ -144,7 +144,7 @@ export function columnsOnly({ schema }: Plan, fields: Iterable<Field>): RecordRe
   return { fields: schema.fields.filter((field) => wanted.has(field)), linked: [], includes: [] };
 }
 
-/** Those of the keys, as clients see them, for which a record is visible. */
+/** @returns the keys, as clients see them, for which a record is visible */
 export async function visibleKeys(
   plan: Plan,
   call: Call,

@@ -9,7 +9,7 @@ import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { inTransaction, managerOf, runStatement, type Call, type TransactionSteps } from '../store/call.js';
 
-/** What is written, for the message where it conflicts with another record. */
+/** The values of a write, for the message about a conflict with another record. */
 interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
   readonly isRepeatable: boolean;
 }

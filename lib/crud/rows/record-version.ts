@@ -11,7 +11,7 @@ export const etagOf = (record: object, version: Field): string => `"${String(ver
 export const matchesWeakly = (header: string, etag: string): boolean =>
   isAny(header) || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
 
-/** Where `If-Match` counts. An override of POST may call `update` too. */
+/** The methods that evaluate `If-Match`. An override of POST may call `update` too. */
 const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 /** The resource and the version of its records, where the caller may read it. */

@@ -1,6 +1,6 @@
 const CAPACITY = 64;
 
-/** What was made for a key, such as a compiled statement. Clients choose the keys: the oldest one makes room for a new one. */
+/** Values made once for a key, such as compiled statements. Clients choose the keys: a full map drops the oldest. */
 export class BoundedMap<V> {
   private readonly values = new Map<string, V>();
 

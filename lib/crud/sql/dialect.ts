@@ -28,7 +28,7 @@ interface TextTests {
   containsAnyCase(column: ColumnSql, pattern: string): string;
   startsWith(column: ColumnSql, part: string): string;
   endsWith(column: ColumnSql, part: string): string;
-  /** By code points, in the same case. SQLite gets a pattern of GLOB. */
+  /** Compares code points, in the same case. SQLite gets a pattern of GLOB. */
   like(column: ColumnSql, pattern: string): string;
 }
 
@@ -52,7 +52,7 @@ interface Form {
   equal?: ((column: string, parameter: string) => string) | undefined;
   /** For tests of a part of the text. */
   name?(column: string): string;
-  /** Of a text that `exactText` selected, where it differs from `bound`. */
+  /** The parameter for a text that `exactText` selected, if it differs from `bound`. */
   exact?(parameter: string): string;
 }
 
@@ -161,10 +161,10 @@ const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${paramete
 export const dialectOf = (dataSource: DataSource): Dialect =>
   isPostgres(dataSource) ? postgres : isMysql(dataSource) ? mysql : sqlite;
 
-function formOf(dialect: Dialect, { type, column, isNarrow }: Field): Form {
+function formOf(dialect: Dialect, { type, column, hasLimitedCharset }: Field): Form {
   if (dialect === mysql && column.type === 'float') return mysqlFloat;
   const comparison = type.stored ?? type.comparison;
-  if (isNarrow && comparison === 'text') return dialect === mysql ? mysqlBytes : postgresBytes;
+  if (hasLimitedCharset && comparison === 'text') return dialect === mysql ? mysqlBytes : postgresBytes;
   return (comparison && dialect.forms[comparison]) ?? PLAIN;
 }
 
@@ -198,7 +198,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
   };
 }
 
-/** What ORDER BY needs: NULLs come last ascending and first descending on every database. */
+/** The terms of ORDER BY: NULLs come last ascending and first descending on every database. */
 export function orderBy(dialect: Dialect, field: Field, name: string, descending: boolean) {
   const direction = descending ? 'DESC' : 'ASC';
   const { ordered } = comparable(dialect, field, name);

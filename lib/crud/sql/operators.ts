@@ -21,10 +21,10 @@ const asPattern = (value: unknown): string => containing(String(value));
 /** NULL counts as false. */
 const unless = (condition: string): string => `(${condition}) IS NOT TRUE`;
 
-/** Of texts: the value is not read as one of the column, so that it may be longer. */
-const OF_TEXT = { arity: 'one', takes: TEXT, bind: asIs } as const;
+/** The value may be longer than the column: it is not read as a value of the column. */
+const TEXT_OPERATOR = { arity: 'one', takes: TEXT, bind: asIs } as const;
 /** For the values of a cursor, which `exactText` selected. */
-const OF_CURSOR = { arity: 'one', takes: ANY, bind: asIs, internal: true } as const;
+const CURSOR_OPERATOR = { arity: 'one', takes: ANY, bind: asIs, internal: true } as const;
 
 const ROWS = {
   eq: { arity: 'one', takes: EQUAL, sql: (column, value) => column.equal(value) },
@@ -40,16 +40,16 @@ const ROWS = {
   },
   in: { arity: 'list', takes: EQUAL, sql: (column, ...values) => column.oneOf(values) },
   nin: { arity: 'list', takes: EQUAL, sql: (column, ...values) => unless(column.oneOf(values)) },
-  contains: { ...OF_TEXT, sql: (column, text) => column.matches('contains', text) },
-  icontains: { ...OF_TEXT, bind: asPattern, sql: (column, text) => column.matches('containsAnyCase', text) },
-  startsWith: { ...OF_TEXT, sql: (column, text) => column.matches('startsWith', text) },
-  endsWith: { ...OF_TEXT, sql: (column, text) => column.matches('endsWith', text) },
-  like: { ...OF_TEXT, internal: true, sql: (column, pattern) => column.matches('like', pattern) },
+  contains: { ...TEXT_OPERATOR, sql: (column, text) => column.matches('contains', text) },
+  icontains: { ...TEXT_OPERATOR, bind: asPattern, sql: (column, text) => column.matches('containsAnyCase', text) },
+  startsWith: { ...TEXT_OPERATOR, sql: (column, text) => column.matches('startsWith', text) },
+  endsWith: { ...TEXT_OPERATOR, sql: (column, text) => column.matches('endsWith', text) },
+  like: { ...TEXT_OPERATOR, internal: true, sql: (column, pattern) => column.matches('like', pattern) },
   isNull: { arity: 'none', takes: EQUAL, sql: (column) => `${column.name} IS NULL` },
   isNotNull: { arity: 'none', takes: EQUAL, internal: true, sql: (column) => `${column.name} IS NOT NULL` },
-  isExactly: { ...OF_CURSOR, sql: (column, value) => column.exactly('=', value) },
-  isAbove: { ...OF_CURSOR, sql: (column, value) => column.exactly('>', value) },
-  isBelow: { ...OF_CURSOR, sql: (column, value) => column.exactly('<', value) },
+  isExactly: { ...CURSOR_OPERATOR, sql: (column, value) => column.exactly('=', value) },
+  isAbove: { ...CURSOR_OPERATOR, sql: (column, value) => column.exactly('>', value) },
+  isBelow: { ...CURSOR_OPERATOR, sql: (column, value) => column.exactly('<', value) },
 } as const satisfies Readonly<Record<string, Operator>>;
 
 export type OperatorName = keyof typeof ROWS;

@@ -55,7 +55,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
   });
 }
 
-/** What the records of a group have in common, and how the groups sort. */
+/** The SQL of the value that the records of a group share, and by which groups sort. */
 function groupSql(field: Field, column: string, dataSource: DataSource): string {
   const dialect = dialectOf(dataSource);
   return field.type.comparison === 'uuid' ? dialect.uuid(column) : comparable(dialect, field, column).ordered;

@@ -12,18 +12,18 @@ import type { Database } from './database.js';
 export interface RequestState {
   readonly request: HttpRequest;
   readonly handler: object;
-  /** What belongs to an answer beside its body, by its `data`. An override that answers another object has none of it. */
+  /** Metadata of answers, by their `data`. An answer of another object, made by an override, has none. */
   readonly answers: Map<unknown, AnswerFacts>;
-  /** Of the resource whose operation the handler is, once that has begun. */
+  /** The key of the resource whose operation the handler is, once that has begun. */
   key?: EntityKey;
-  /** Of a request with an `Idempotency-Key`: makes its row a part of the first transaction of the resource. */
+  /** Set with an `Idempotency-Key`: writes its row in the first transaction of the resource. */
   readonly idempotency?: IdempotencyOf | undefined;
 }
 
 export interface AnswerFacts {
   readonly etag?: string;
   readonly status?: number;
-  /** Of a list: how many records there are in all. */
+  /** The number of all records of a list. */
   readonly total?: number;
 }
 
@@ -51,7 +51,7 @@ export interface Call {
   readonly transaction: OperationTransaction | undefined;
   /** Whether the operation, or the request, writes: what it reads decides what is written, and a replica may lag. */
   readonly writes: boolean;
-  /** What the caller may see of related resources, by resource. Evaluated once for a call. */
+  /** The conditions for visible records of related resources, evaluated once for a call. */
   readonly visible: Map<object, Condition>;
 }
 

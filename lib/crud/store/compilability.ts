@@ -36,7 +36,7 @@ const HOOKS: Readonly<Record<StoreOperation, readonly Hook[]>> = {
 
 type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;
 
-/** What an entity may declare that no compiled statement carries. */
+/** Declarations of an entity that compiled statements do not support. */
 const FEATURES: readonly [reason: string, declares: Declares][] = [
   ['a view', ({ tableType }) => tableType === 'view'],
   [
@@ -50,7 +50,7 @@ const FEATURES: readonly [reason: string, declares: Declares][] = [
   ['an eager relation', ({ eagerRelations }) => eagerRelations.length > 0],
   ['a value transformer', ({ columns }) => columns.some(({ transformer }) => transformer !== undefined)],
   ['a column written by a function of the database', isWrittenByFunction],
-  // The query builder makes a text of it, which alone the driver of SQLite binds.
+  // SQLite binds dates only as text.
   [
     'a key that is a date',
     ({ primaryColumns }, dataSource) =>

@@ -1,4 +1,4 @@
-/** What both ways to read a resource have in common. */
+/** The part that both readers of a resource share. */
 import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -104,7 +104,7 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
     return this.repository.createQueryBuilder(RECORD);
   }
 
-  /** In the transaction of the call, and never from the query cache of the data source: a write may depend on it. */
+  /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
   protected matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
     const query = inCurrentTransaction(call, this.repository, this.database).createQueryBuilder(RECORD).cache(false);
     return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);

@@ -65,7 +65,7 @@ export interface NewRow<T> {
 
 export interface Inserted<T> {
   readonly key: unknown;
-  /** Where it was asked for, and the database has `RETURNING`. */
+  /** Set if it was asked for, and the database has `RETURNING`. */
   readonly record?: T | undefined;
 }
 
@@ -99,6 +99,6 @@ export interface RecordWriter<T> {
    * @returns whether a record matched
    */
   remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
-  /** Of a record that is marked as deleted. @returns whether one matched */
+  /** Restores a record that is marked as deleted. @returns whether one matched */
   restore(call: Call, key: unknown, condition: Condition): Promise<boolean>;
 }

@@ -47,7 +47,7 @@ export function compileRow<T extends object>(
   };
 }
 
-/** Of JSON that TypeORM cannot parse, so that one row does not fail a whole list. */
+/** Replaces JSON that TypeORM cannot parse, so that one row does not fail a whole list. */
 export function nullIfMalformed(error: unknown, { entityMetadata, databaseName }: ColumnMetadata, key: unknown): null {
   if (!(error instanceof SyntaxError)) throw error;
   logger.warn(

@@ -46,7 +46,7 @@ export interface Change<T> {
   readonly ids: SentIds;
 }
 
-/** What the path fixes may be sent too, if it is the same. */
+/** A body may repeat the values that the path fixes. */
 export function readBody({ plan, view }: Task, body: JsonObject, kind: BodyKind, source: Source = 'client'): Sent {
   const { permissions, fixed } = view;
   const isHook = source === 'hook';
@@ -94,7 +94,7 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
   return validated(plan, entityOf(plan.options.entity, plan.schema.key, key), sent, checked, errors);
 }
 
-/** What is checked against the stored record, and a listener, need one. */
+/** Whether the stored record is needed: to compare fields that must not change, or by a listener. */
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
   [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
 

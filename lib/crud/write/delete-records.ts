@@ -30,7 +30,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, { targets, 
       const condition = changeable(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
-      // What a hook wrote has to be rolled back. The record was locked before.
+      // The writes of a hook must be rolled back. The record was locked before.
       if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
       await runAfter(within, hooks, 'afterDelete', [target.key]);

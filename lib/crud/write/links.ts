@@ -18,7 +18,7 @@ import { identityOf, toEntityKey } from '../store/linked-rows.js';
 
 const MAX_IDS = 100;
 
-/** The keys that each relation shall have, as clients see them. A relation that is not here keeps its own. */
+/** The requested keys of each relation, as clients see them. A relation that is absent keeps its own. */
 export type SentIds = ReadonlyMap<LinkedIds, readonly unknown[]>;
 
 /** An update replaces the whole record: a relation that its body does not name becomes empty. */

@@ -49,7 +49,7 @@ export async function assertVisible(task: Task, changes: readonly Written[], wri
     const visible = await visibleThrough(plan, call, field.reference);
     const referenced = field.reference.joinColumns[0]?.referencedColumn;
     const key = related.schema.fields.find(({ column }) => column === referenced);
-    // Where the caller may see every record, the database finds out whether there is one.
+    // If the caller sees every record, the foreign key of the database decides.
     if (!key || isEverything(visible)) continue;
     const keys = written.map((value) => key.type.write(value));
     const seen = await visibleKeys(related, call, entityKey([key]), keys, visible);

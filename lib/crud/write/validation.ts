@@ -10,7 +10,7 @@ import { isInsertable } from '../rows/field-permissions.js';
 import { fill, setAtPath, valueAt, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
 
 interface SchemaInput extends CheckResult {
-  /** What was sent, with what the path fixes; for a patch, merged into the stored record. */
+  /** The values sent, including those that the path fixes; for a patch, merged into the stored record. */
   readonly body: Values;
   readonly permissions: Permissions;
 }
@@ -81,7 +81,7 @@ const errorOf = ({ path = [], message }: SchemaIssue): FieldError => ({
 /** The errors of class-validator for fields that have no error yet. */
 function errorsOfOtherFields(found: readonly FieldError[], values: Values, known: readonly FieldError[]): FieldError[] {
   const named = new Set(known.map(({ field }) => field));
-  // What the database will fill in is not there to be checked.
+  // Values that the database fills in cannot be checked.
   const sent = [...values].flatMap(([field, value]) => (value === DATABASE_DEFAULT ? [] : [field]));
   const byProperty = new Map(sent.map(({ property, name }) => [property, name]));
   return found.flatMap(({ field, message }) => {
