@@ -32,6 +32,10 @@ export function conflictOf({ schema, operation }: Write, reason: string, names: 
     : { message, fields: Object.fromEntries(names.map((name) => [name, reason])) };
 }
 
+/** Of a write that a trigger or a rule swallowed. */
+export const ignoredStatement = ({ name }: EntityDescription): string =>
+  `${name} was not changed: the database ignored the statement`;
+
 /** @param error a `conflict` of `databaseFailureOf` */
 export async function describeConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
   const violation = violationOf(error);

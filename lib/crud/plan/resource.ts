@@ -67,7 +67,7 @@ export function compileResource<T extends object>(
   assertUsable(options, metadata, dataSource);
   assertColumns(options, metadata);
   assertKeysAreStored(options, dataSource);
-  assertOperations(options, metadata, parentFieldOf(database.describe(metadata)));
+  assertOperations(options, metadata, database);
   return describeResource(options, database, findProvider);
 }
 
@@ -156,16 +156,21 @@ function assertUsable(options: ResolvedCrudOptions, metadata: EntityMetadata, da
 type Refused = readonly [isRefused: boolean, operations: readonly OperationName[], instead: string, reason: string];
 
 /** Records of some classes, such as users, are not created by generated operations, and TypeORM cannot keep every tree. */
-function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata, parent: Field | undefined): void {
+function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata, database: Database): void {
+  const parent = parentFieldOf(database.describe(metadata));
   const guard = guardOf(options.entity);
   const { name = '', column } = parent ?? {};
   const { write } = options.fieldPermissions[name as never] ?? {};
   const moves = ['update', 'patch', 'patchMany'] as const;
   const isComposite = parent !== undefined && metadata.primaryColumns.length > 1;
   const isLevelled = metadata.treeType === 'closure-table' && metadata.treeLevelColumn !== undefined;
-  const isMoving = metadata.treeType === 'nested-set' && write !== 'once' && write !== 'never';
+  const isNestedSet = metadata.treeType === 'nested-set';
+  const isMoving = isNestedSet && write !== 'once' && write !== 'never';
   const isRemoving = metadata.deleteDateColumn === undefined || options.deletedRoles.length > 0;
   const isLosing = isRemoving && (column?.relationMetadata?.onDelete?.startsWith('SET ') ?? false);
+  const { cache } = database.dataSource.options;
+  const isCached = isNestedSet && isRemoving && typeof cache === 'object' && cache.alwaysEnabled === true;
+  const isHeard = metadata.listeners.some(({ type }) => /^(before|after)-remove$/.test(type));
   const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
   const refused: readonly Refused[] = [
     [guard !== undefined, ['create', 'createMany'], 'patch', guard?.creation ?? ''],
@@ -173,6 +178,12 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
     [isLevelled, ['create', 'createMany', ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
     [isMoving, moves, 'create', `TypeORM cannot move nodes of a nested set; ${once}`],
     [isLosing, ['delete', 'deleteMany'], 'patch', 'TypeORM loses nodes below deleted ones; or change `onDelete`'],
+    [
+      isCached && isHeard,
+      ['delete', 'deleteMany'],
+      'create',
+      'TypeORM reads the nested set from its query cache there',
+    ],
   ];
   for (const [isRefused, operations, instead, reason] of refused) {
     const found = operations.filter((each) => isRefused && isGenerated(each, options));

@@ -1,5 +1,6 @@
 /** Reads records by key, as the caller of an operation sees them. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
+import { ignoredStatement } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isGenerated, missingOption, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
@@ -115,7 +116,7 @@ export async function refusalOf(task: Task, { key, id, preconditions }: Target):
   if (!(await exists(task, visible))) return missing(task.plan, id);
   for (const { condition, refuse } of preconditions)
     if (!(await exists(task, and(visible, condition)))) return refuse();
-  return new ConflictException(`${task.plan.schema.name} was not changed: the database ignored the statement`);
+  return new ConflictException(ignoredStatement(task.plan.schema));
 }
 
 /** Why a read that asks for the preconditions finds nothing. */

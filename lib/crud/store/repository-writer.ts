@@ -55,9 +55,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    // TypeORM closes the gap that a node leaves in a nested set.
-    const isInSet = !isSoft && this.resource.metadata.treeType === 'nested-set';
-    if (isInSet || this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
+    if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
       const entity = await this.entityOf(call, key, condition);
       const options = { transaction: false };
       if (!entity) return false;
@@ -95,7 +93,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
 
-  private hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
+  protected hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
     return this.resource.metadata.listeners.some(({ type }) => type === `before-${event}` || type === `after-${event}`);
   }
 
@@ -107,7 +105,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
-  private async exact(call: Call, { column, textRead }: Field, identifiers: object): Promise<unknown> {
+  protected async exact(call: Call, { column, textRead }: Field, identifiers: object): Promise<unknown> {
     const { dataSource } = this.database;
     const key = column.getEntityValue(identifiers) as unknown;
     const isRounded = textRead && typeof key === 'number' && !Number.isSafeInteger(key);
