@@ -1,5 +1,5 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
-import type { Repository } from 'typeorm';
+import { type Repository, TreeRepository } from 'typeorm';
 import {
   featureNotCompiled,
   hookNotCompiled,
@@ -37,7 +37,9 @@ export function createStore<T extends object>(
 ): RecordStore<T> {
   assertReadable(repository, resource.options.entity);
   const { dataSource } = database;
-  const isOwn = repository !== dataSource.getRepository(resource.options.entity);
+  // Nest injects a new TreeRepository for each tree.
+  const isOwn =
+    repository !== dataSource.getRepository(resource.options.entity) && repository.constructor !== TreeRepository;
   const isHooked = (operation: StoreOperation): boolean =>
     isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
   const hooked = new Set(STORE_OPERATIONS.filter(isHooked));
