@@ -1,6 +1,18 @@
 /** Writes that a trigger or a rule swallows: the database reports no error, and changes nothing. */
-import { AfterRemove, Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
-import { CrudController } from 'declarest';
+import {
+  AfterRemove,
+  BeforeRecover,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  PrimaryGeneratedColumn,
+  Tree,
+  TreeChildren,
+  TreeParent,
+  VersionColumn,
+  type Relation,
+} from 'typeorm';
+import { CrudController, type CrudResource } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { type CrudService, type DataPath, failure, startCrud } from './service.js';
 
@@ -21,6 +33,43 @@ class Heard {
 
   @AfterRemove()
   hear(): void {}
+}
+
+@Entity()
+class Restored {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @DeleteDateColumn() deletedAt!: Date | null;
+
+  @BeforeRecover()
+  hear(): void {}
+}
+
+@Entity()
+@Tree('closure-table')
+class Closure {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @TreeParent() parent!: Relation<Closure> | null;
+  @TreeChildren() children!: Relation<Closure>[];
+}
+
+@Entity()
+@Tree('materialized-path')
+class Path {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @TreeParent() parent!: Relation<Path> | null;
+  @TreeChildren() children!: Relation<Path>[];
+}
+
+@Entity()
+@Tree('nested-set')
+class NestedSet {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 20 }) name!: string;
+  @TreeParent() parent!: Relation<NestedSet> | null;
+  @TreeChildren() children!: Relation<NestedSet>[];
 }
 
 class Hooked extends CrudController({ entity: Heard, endpoint: '/hooked' }) {
@@ -56,14 +105,18 @@ if (CASES.length > 0)
       service = await startCrud('fastify', {
         database,
         path,
-        entities: [Item, Heard],
+        entities: [Item, Heard, Restored, Closure, Path, NestedSet],
         resources: [
           { entity: Item, endpoint: '/items', enableBatch: true, enableRestore: true },
           { entity: Heard, endpoint: '/heard', enableBatch: true },
           Hooked,
-        ],
+          { entity: Restored, endpoint: '/restored', enableRestore: true },
+          { entity: Closure, endpoint: '/closure' },
+          { entity: Path, endpoint: '/path' },
+          { entity: NestedSet, endpoint: '/set', fieldPermissions: { parentId: { write: 'once' } } },
+        ] as CrudResource[],
       });
-      for (const table of ['item', 'heard'])
+      for (const table of ['item', 'heard', 'restored', 'closure', 'path', 'nested_set'])
         for (const sql of swallow(table)[database]) await service.dataSource.query(sql);
       for (const endpoint of ['/items', '/heard'])
         for (const name of ['kept', 'free']) await service.post(endpoint, { name });
@@ -100,13 +153,51 @@ if (CASES.length > 0)
         expect((await service.get(endpoint)).json.data.map((each: Item) => each.name)).toEqual(['kept', 'free']);
     });
 
-    it('[8.1] a restore is 409', async () => {
-      const { id } = (await service.post('/items', { name: 'hidden' })).json.data as { id: number };
-      await service.del(`/items/${id}`);
-      await service.dataSource.query(`UPDATE item SET name = 'kept' WHERE id = ${id}`);
-      const { status, json } = await service.send('POST', `/items/${id}/restore`);
-      expect([status, json]).toEqual(ignored('Item'));
-      expect((await service.get(`/items/${id}`)).status).toBe(404);
+    it.each([
+      ['/items', 'item', 'Item'],
+      ['/restored', 'restored', 'Restored'],
+    ])('[8.1] a restore at %s is 409', async (endpoint, table, name) => {
+      const { id } = (await service.post(endpoint, { name: 'hidden' })).json.data as { id: number };
+      await service.del(`${endpoint}/${id}`);
+      await service.dataSource.query(`UPDATE ${table} SET name = 'kept' WHERE id = ${id}`);
+      const { status, json } = await service.send('POST', `${endpoint}/${id}/restore`);
+      expect([status, json]).toEqual(ignored(name));
+      expect((await service.get(`${endpoint}/${id}`)).status).toBe(404);
+    });
+
+    it.each([
+      ['/closure', 'closure', 'Closure'],
+      ['/path', 'path', 'Path'],
+    ])('[8.1] [issue 11] a move at %s is 409, also where a node below is kept', async (endpoint, table, name) => {
+      const create = async (parentId: number | null) =>
+        (await service.post(endpoint, { name: 'free', parentId })).json.data.id as number;
+      const [root, moved] = [await create(null), await create(null)];
+      const below = await create(moved);
+      const read = async () =>
+        JSON.stringify(
+          await Promise.all(
+            [table, ...(table === 'closure' ? ['closure_closure'] : [])].map((each) =>
+              service.dataSource.query(`SELECT * FROM ${each} ORDER BY 1, 2`),
+            ),
+          ),
+        );
+      for (const kept of table === 'path' ? [below, moved] : [moved]) {
+        await service.dataSource.query(`UPDATE ${table} SET name = 'kept' WHERE id = ${kept}`);
+        const before = await read();
+        const { status, json } = await service.send('PATCH', `${endpoint}/${moved}`, { json: { parentId: root } });
+        expect([status, json]).toEqual(ignored(name));
+        expect(await read()).toBe(before);
+      }
+    });
+
+    it('[8.1] [issue 11] a node of a nested set whose parent does not make room is 409', async () => {
+      const create = (values: object) => service.post('/set', values);
+      const { id: parentId } = (await create({ name: 'free' })).json.data as { id: number };
+      expect((await create({ name: 'free', parentId })).status).toBe(201);
+      await service.dataSource.query(`UPDATE nested_set SET name = 'kept' WHERE id = ${parentId}`);
+      const { status, json } = await create({ name: 'free', parentId });
+      expect([status, json]).toEqual(ignored('NestedSet'));
+      expect(await service.dataSource.getRepository(NestedSet).count()).toBe(2);
     });
 
     it('[8.1] a stale If-Match is 412, and an unknown id 404', async () => {

@@ -75,8 +75,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       return affected !== 0;
     }
     const entity = await this.entityOf(call, key, condition);
-    if (entity) await this.methods(call).recover(entity as never, { transaction: false });
-    return entity !== null;
+    if (!entity) return false;
+    await this.methods(call).recover(entity as never, { transaction: false });
+    return !(await this.reader.exists(call, condition));
   }
 
   /** With SQL for what TypeORM cannot persist. */
