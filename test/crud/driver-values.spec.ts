@@ -2,10 +2,24 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { types as pgTypes } from 'pg';
-import { AfterLoad, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  AfterLoad,
+  BeforeRecover,
+  BeforeRemove,
+  BeforeSoftRemove,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  PrimaryGeneratedColumn,
+  Tree,
+  TreeChildren,
+  TreeParent,
+  type Relation,
+} from 'typeorm';
+import type { CrudResource } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { entityOf, type ColumnCase } from './column-cases.js';
-import { type CrudService, type DataPath, startCrud } from './service.js';
+import { type CrudService, type DataPath, failure, startCrud } from './service.js';
 
 const PATHS: readonly DataPath[] = ['compiled', 'repository'];
 
@@ -186,6 +200,66 @@ class Setting {
   value!: unknown;
 }
 
+@Entity()
+class Removed {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('simple-json', { nullable: true })
+  value!: unknown;
+
+  @BeforeRemove()
+  hear(): void {}
+}
+
+@Entity()
+class Hidden {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('simple-json', { nullable: true })
+  value!: unknown;
+
+  @DeleteDateColumn()
+  deletedAt!: Date | null;
+
+  @BeforeSoftRemove()
+  @BeforeRecover()
+  hear(): void {}
+}
+
+@Entity()
+@Tree('closure-table')
+class Closure {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('simple-json', { nullable: true })
+  value!: unknown;
+
+  @TreeParent()
+  parent!: Relation<Closure> | null;
+
+  @TreeChildren()
+  children!: Relation<Closure>[];
+}
+
+@Entity()
+@Tree('nested-set')
+class NestedSet {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('simple-json', { nullable: true })
+  value!: unknown;
+
+  @TreeParent()
+  parent!: Relation<NestedSet> | null;
+
+  @TreeChildren()
+  children!: Relation<NestedSet>[];
+}
+
 describe.each(DATABASES)('malformed JSON on %s', (database) => {
   it.each(PATHS)('[4.6] is null in its record, and does not fail others, %s', async (path) => {
     const service = await startCrud('express', {
@@ -217,6 +291,51 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
       warn.mockClear();
       expect((await service.get('/settings?fields=value')).json.data[1]).toEqual({ value: null });
       expect(warn.mock.calls).toEqual([['Malformed JSON is read as null: setting.raw_value of the record 2']]);
+    } finally {
+      warn.mockRestore();
+      await service.close();
+    }
+  });
+
+  it('[4.3] [issue 11] is 409 where TypeORM needs it for listeners, and otherwise written and deleted', async () => {
+    const once = { fieldPermissions: { parentId: { write: 'once' } } };
+    const service = await startCrud('express', {
+      database,
+      entities: [Removed, Hidden, Closure, NestedSet],
+      resources: [
+        { entity: Removed, endpoint: '/removed', enableBatch: true },
+        { entity: Hidden, endpoint: '/hidden', enableBatch: true, enableRestore: true },
+        { entity: Closure, endpoint: '/closure' },
+        { entity: NestedSet, endpoint: '/set', ...once },
+      ] as CrudResource[],
+    });
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    try {
+      const spoil = (table: string) => service.dataSource.query(`UPDATE ${table} SET value = '{"a":' WHERE id = 2`);
+      for (const endpoint of ['/removed', '/hidden', '/closure', '/set']) {
+        await service.post(endpoint, { value: {} });
+        await service.post(endpoint, { value: {}, ...(endpoint === '/set' && { parentId: 1 }) });
+      }
+      for (const table of ['removed', 'hidden', 'closure', 'nested_set']) await spoil(table);
+      const send = async (method: string, path: string, json?: object) => {
+        const answer = await service.send(method, path, json && { json });
+        return [answer.status, answer.json] as const;
+      };
+      const refused = (name: string) => [409, failure(`${name} was not changed: its stored JSON is malformed`)];
+      expect(await send('DELETE', '/removed/2')).toEqual(refused('Removed'));
+      expect(await send('DELETE', '/removed/batch?ids=1,2')).toEqual(refused('Removed'));
+      expect(await send('DELETE', '/hidden/2')).toEqual(refused('Hidden'));
+      expect(await send('DELETE', '/hidden/batch?ids=1,2')).toEqual(refused('Hidden'));
+      expect((await send('DELETE', '/removed/batch?ids=1'))[0]).toBe(200);
+      await service.dataSource.query(
+        'UPDATE hidden SET "deletedAt" = CURRENT_TIMESTAMP'.replaceAll('"', database === 'mariadb' ? '`' : '"'),
+      );
+      expect(await send('POST', '/hidden/2/restore')).toEqual(refused('Hidden'));
+      const moved = await send('PATCH', '/closure/2', { parentId: 1 });
+      expect([moved[0], moved[1].data]).toEqual([200, { id: 2, value: null, parentId: 1 }]);
+      expect((await send('PATCH', '/closure/1', { parentId: 2 }))[0]).toBe(409);
+      expect((await send('PUT', '/removed/2', { value: {} }))[0]).toBe(200);
+      for (const path of ['/removed/2', '/closure/2', '/set/2']) expect((await send('DELETE', path))[0]).toBe(200);
     } finally {
       warn.mockRestore();
       await service.close();

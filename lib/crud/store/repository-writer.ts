@@ -1,4 +1,5 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
+import { ConflictException } from '@nestjs/common';
 import type { FindOptionsWhere, Repository } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
@@ -102,7 +103,13 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
     const { key: primary } = this.resource.schema;
     if (!(await this.reader.findOne(call, condition, primary.fields, 'for update'))) return null;
-    return this.methods(call).findOne({ where: this.where(keyIs(primary, key)), withDeleted: true, cache: false });
+    const where = this.where(keyIs(primary, key));
+    return this.methods(call)
+      .findOne({ where, withDeleted: true, cache: false })
+      .catch((error: unknown) => {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ConflictException(`${this.resource.schema.name} was not changed: its stored JSON is malformed`);
+      });
   }
 
   /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
