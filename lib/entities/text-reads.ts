@@ -2,6 +2,7 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from './column-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
+import { safeNumber, unchanged } from './value-types.js';
 
 export interface TextRead {
   select(sql: string): string;
@@ -29,27 +30,49 @@ const ROWS: readonly [on: (dataSource: DataSource) => boolean, cast: string, app
   [isPostgres, 'TEXT[]', ({ isArray }, name) => isArray && !READ_ARRAYS.test(name)],
 ];
 
+/** Whether the driver reads 64 bits as a number by default, or by an option of TypeORM. */
+function readsNumbers(dataSource: DataSource): boolean {
+  const options = dataSource.options as {
+    parseInt8?: boolean;
+    supportBigNumbers?: boolean;
+    bigNumberStrings?: boolean;
+  };
+  const { parseInt8, supportBigNumbers, bigNumberStrings } = options;
+  return isSqlite(dataSource) || parseInt8 === true || supportBigNumbers === false || bigNumberStrings === false;
+}
+
 export function textReadOf(column: ColumnMetadata, dataSource: DataSource): TextRead | undefined {
-  if (column.relationMetadata && column.referencedColumn) return textReadOf(column.referencedColumn, dataSource);
-  const row = ROWS.find(([on, , applies]) => on(dataSource) && applies(column, nameOf(column, dataSource)));
-  if (!row || column.transformer) return undefined;
-  const element = elementOf(column);
+  const { relationMetadata, referencedColumn } = column;
+  // TypeORM does not transform foreign keys.
+  if (relationMetadata && referencedColumn) return textReadOf(withoutTransformer(referencedColumn), dataSource);
+  const name = nameOf(column, dataSource);
+  const row = ROWS.find(([on, , applies]) => on(dataSource) && applies(column, name));
+  if (!row) return undefined;
+  const element = withoutTransformer(column, false);
   const hydrate = (text: unknown): unknown => dataSource.driver.prepareHydratedValue(text, element);
+  const toNumber = /int/.test(name) && readsNumbers(dataSource) ? safeNumber : unchanged;
+  const transformers = [column.transformer ?? []].flat();
   return {
     select: (sql) => `CAST(${sql} AS ${row[1]})`,
-    read: (selected) => (Array.isArray(selected) ? selected.map(hydrate) : selected),
+    read(selected) {
+      const exact = Array.isArray(selected) ? selected.map(hydrate) : toNumber(selected);
+      return transformers.reduceRight<unknown>((value, each) => each.from(value), exact);
+    },
   };
 }
 
-const elementOf = (column: ColumnMetadata): ColumnMetadata => ({ ...column, isArray: false }) as ColumnMetadata;
+const withoutTransformer = (column: ColumnMetadata, isArray = column.isArray): ColumnMetadata =>
+  ({ ...column, isArray, transformer: undefined }) as object as ColumnMetadata;
 
 /** From the value of the entity to what the driver binds. TypeORM persists an array of JSON as one JSON. */
 export function persist(value: unknown, column: ColumnMetadata, dataSource: DataSource): unknown {
   const { driver } = dataSource;
-  if (!Array.isArray(value) || !column.isArray || column.transformer || !isPostgres(dataSource))
+  if (!Array.isArray(value) || !column.isArray || !isPostgres(dataSource))
     return driver.preparePersistentValue(value, column);
-  const element = elementOf(column);
-  return value.map((each: unknown) => driver.preparePersistentValue(each, element) as unknown);
+  const element = withoutTransformer(column, false);
+  const stored = [column.transformer ?? []].flat().reduce<unknown>((held, each) => each.to(held), value);
+  if (!Array.isArray(stored)) return driver.preparePersistentValue(value, column);
+  return stored.map((each: unknown) => driver.preparePersistentValue(each, element) as unknown);
 }
 
 /** SQL instead of an array that TypeORM cannot persist. Texts are hexadecimal, so that it finds no names in them. */

@@ -209,14 +209,15 @@ export function integer(min: bigint, max: bigint): ValueType {
     const reading = isInteger || isBeyondSafe ? readText(String(value)) : undefined;
     return reading && 'value' in reading ? reading : { expected };
   };
-  const write = (value: unknown): unknown =>
-    typeof value === 'string' || typeof value === 'bigint' ? safeNumber(String(value)) : value;
   const comparison = safe ? 'number' : 'exact number';
-  return { read, readText, write, searchable: true, comparison, schemas: integerSchemas(min, max) };
+  return { read, readText, write: safeNumber, searchable: true, comparison, schemas: integerSchemas(min, max) };
 }
 
-const safeNumber = (digits: string): number | string =>
-  /^-?\d+$/.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
+/** The number of digits; beyond 53 bits, the digits. */
+export function safeNumber(value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'bigint') return value;
+  return /^-?\d+$/.test(String(value)) && Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+}
 
 export const signed = (bits: bigint): ValueType => integer(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
 export const unsigned = (bits: bigint): ValueType => integer(0n, 2n ** bits - 1n);
