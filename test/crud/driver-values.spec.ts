@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { types as pgTypes } from 'pg';
 import {
   AfterLoad,
+  BeforeInsert,
   BeforeRecover,
   BeforeRemove,
   BeforeSoftRemove,
@@ -80,8 +81,7 @@ if (CASES.length > 0)
       ['repository', Account],
       ['repository', Converted],
     ] as const)('[4.6] numbers and dates are exact, %s, %p', async (path, entity) => {
-      const known = parsers.map((oid) => [oid, pgTypes.getTypeParser(oid)] as const);
-      for (const oid of parsers) pgTypes.setTypeParser(oid, (text) => (oid === 1082 ? new Date(text) : Number(text)));
+      const restore = useNumbers(parsers);
       const service = await startCrud('express', {
         database,
         path,
@@ -104,11 +104,84 @@ if (CASES.length > 0)
           { groupBy: { day }, count: 1, sum: { units, amount }, max: { units, amount, day } },
         ]);
       } finally {
-        for (const [oid, parser] of known) pgTypes.setTypeParser(oid, parser);
+        restore();
         await service.close();
       }
     });
   });
+
+/** Its listeners run for removed records too. */
+function ledgerOf(database: DatabaseName) {
+  @Entity()
+  class Ledger {
+    @PrimaryGeneratedColumn({ type: database === 'sqlite' ? 'integer' : 'bigint' })
+    id!: string;
+
+    @Column({ length: 20 })
+    name!: string;
+
+    @BeforeInsert()
+    @BeforeRemove()
+    listen(): void {}
+  }
+  return Ledger;
+}
+
+const NEXT_KEY: Readonly<Record<DatabaseName, string>> = {
+  sqlite: "INSERT INTO ledger (id, name) VALUES (9007199254740992, 'first')",
+  postgres: "SELECT setval(pg_get_serial_sequence('ledger', 'id'), 9007199254740992)",
+  mariadb: 'ALTER TABLE ledger AUTO_INCREMENT = 9007199254740993',
+};
+const DEFAULTS = DATABASES.map((each): (typeof SETTINGS)[number] => ['defaults', each, {}]);
+
+describe.each([...CASES, ...DEFAULTS])(
+  'generated keys beyond 53 bits with %s on %s',
+  (...[, database, dataSource, parsers]) => {
+    it.each(PATHS)('[4.2] are exact, and no other record is removed, %s', async (path) => {
+      const restore = useNumbers(parsers);
+      const entity = ledgerOf(database);
+      const service = await startCrud('express', {
+        database,
+        path,
+        entities: [entity],
+        dataSource,
+        resources: [{ entity, endpoint: '/ledger', enableBatch: true, maxListSize: 9, sortableFields: ['name'] }],
+      });
+      try {
+        await service.dataSource.query(NEXT_KEY[database]);
+        const [a, b, c, d] = ['3', '4', '5', '6'].map((digit) => `900719925474099${digit}`);
+        for (const [id, name] of [
+          [a, 'a'],
+          [b, 'b'],
+        ] as const) {
+          const made = await service.post('/ledger', { name });
+          expect([made.status, made.json]).toMatchObject([201, { data: { id, name } }]);
+          expect(made.headers['location']).toBe(`/ledger/${id}`);
+        }
+        const batch = await service.post('/ledger/batch', { items: [{ name: 'c' }, { name: 'd' }] });
+        expect(batch.json.data).toEqual([
+          { id: c, name: 'c' },
+          { id: d, name: 'd' },
+        ]);
+        for (const id of [a, c]) expect((await service.del(`/ledger/${id}`)).status).toBe(200);
+        const left = (await service.get('/ledger?sort=name')).json.data.map(({ id }: { id: unknown }) => id);
+        expect(left.slice(0, 2)).toEqual([b, d]);
+      } finally {
+        restore();
+        await service.close();
+      }
+    });
+  },
+);
+
+/** Parsers of the driver that round. @returns what restores them */
+function useNumbers(oids: readonly number[] = []): () => void {
+  const known = oids.map((oid) => [oid, pgTypes.getTypeParser(oid)] as const);
+  for (const oid of oids) pgTypes.setTypeParser(oid, (text) => (oid === 1082 ? new Date(text) : Number(text)));
+  return () => {
+    for (const [oid, parser] of known) pgTypes.setTypeParser(oid, parser);
+  };
+}
 
 (DATABASES.includes('sqlite') ? it : it.skip)('[4.6] a transformer on SQLite gets integers exactly', async () => {
   @Entity()

@@ -1,8 +1,9 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { ConflictException } from '@nestjs/common';
-import type { FindOptionsWhere, Repository } from 'typeorm';
+import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
+import { columnValue } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isSqlite } from '../../entities/database-family.js';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import { type Condition, keyIs } from '../sql/condition.js';
@@ -104,23 +105,39 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const { key: primary } = this.resource.schema;
     if (!(await this.reader.findOne(call, condition, primary.fields, 'for update'))) return null;
     const where = this.where(keyIs(primary, key));
-    return this.methods(call)
+    const entity = await this.methods(call)
       .findOne({ where, withDeleted: true, cache: false })
       .catch((error: unknown) => {
         if (!(error instanceof SyntaxError)) throw error;
         throw new ConflictException(`${this.resource.schema.name} was not changed: its stored JSON is malformed`);
       });
+    // The driver may have changed the key to that of another record.
+    const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
+      entity !== null && String(columnValue(column, entity)) !== String(part);
+    const parts = primary.fields.map((field, index): [Field, unknown] => [field, primary.parts(key)[index]]);
+    return entity && fill(entity, new Map(parts.filter(isOther)));
   }
 
-  /** SQLite's driver rounds the key of a new row that is beyond 53 bits, but its connection still has it. */
-  protected async exact(call: Call, { column, textRead }: Field, identifiers: object): Promise<unknown> {
-    const { dataSource } = this.database;
+  /** The driver may round the generated key of a new row, but its connection still has it. */
+  protected async exact(call: Call, { column, textRead, insertable }: Field, identifiers: object): Promise<unknown> {
     const key = column.getEntityValue(identifiers) as unknown;
-    const isRounded = textRead && typeof key === 'number' && !Number.isSafeInteger(key);
-    if (!isRounded || !isSqlite(dataSource)) return key;
-    const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ key: string }[]>(
-      'SELECT CAST(last_insert_rowid() AS TEXT) AS "key"',
+    if (!textRead || insertable || Number.isSafeInteger(Number(key))) return key;
+    const { dataSource } = this.database;
+    const { tablePath } = this.resource.metadata;
+    const table = tablePath.split('.').map((name) => dataSource.driver.escape(name));
+    const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
+      lastKey(dataSource),
+      isPostgres(dataSource) ? [table.join('.'), column.databaseName] : [],
     );
-    return row?.key;
+    // A listener may have made another one, which is farther away than rounding leads.
+    return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
   }
+}
+
+function lastKey(dataSource: DataSource): string {
+  if (isSqlite(dataSource)) return 'SELECT CAST(last_insert_rowid() AS TEXT) AS found';
+  if (!isPostgres(dataSource)) return 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS found';
+  const sequence = 'pg_get_serial_sequence($1, $2)';
+  // It fails where no key was taken.
+  return `SELECT CAST(currval(${sequence}) AS TEXT) AS found WHERE pg_sequence_last_value(${sequence}) IS NOT NULL`;
 }

@@ -1,5 +1,6 @@
 /** Creates records: one for POST, several for a batch. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
+import { isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSame, type Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
@@ -44,7 +45,10 @@ export async function createRecords<T extends object, R>(
     return answer(created);
   };
   const idempotency = call.state?.idempotency?.(plan.options);
-  const mayReplaceKey = plan.store.listened.has('create') && changes.some(({ values }) => hasKey(plan, values));
+  // A listener may replace a key, or make none. A driver may round one, which only its connection still has.
+  const isUncertain = ({ insertable, textRead }: Field): boolean =>
+    insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
+  const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
   const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
   const isSingleStatement =
@@ -54,7 +58,6 @@ export async function createRecords<T extends object, R>(
     : transacted(task, writeOf(task, 'create', changes, hooks.beforeCreate), create, idempotency);
 }
 
-const hasKey = ({ schema }: Plan, values: Values): boolean => schema.key.fields.some((field) => values.has(field));
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
 
 /**
