@@ -1,5 +1,5 @@
 /** Entities as objects: how a new one is made, and how the value of a column is read from one. */
-import type { EntityMetadata } from 'typeorm';
+import type { DataSource, EntityMetadata, EntitySubscriberInterface } from 'typeorm';
 import type { ColumnMetadata } from './column-types.js';
 
 /**
@@ -13,6 +13,16 @@ export function newEntity({ target }: Pick<EntityMetadata, 'target'>): object {
   } catch {
     return Object.create(target.prototype as object) as object;
   }
+}
+
+/** Whether code of the application may set values of a new entity. */
+export const hasInsertListener = ({ beforeInsertListeners, target }: EntityMetadata, { subscribers }: DataSource) =>
+  beforeInsertListeners.length > 0 || subscribers.some((each) => each.beforeInsert && listensTo(each, target));
+
+export function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
+  const listened = subscriber.listenTo?.();
+  if (listened === undefined || listened === null || listened === Object || listened === target) return true;
+  return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
 }
 
 /** The path of a column in an entity: a foreign key without a property of its own has that of its relation. */

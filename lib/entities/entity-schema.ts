@@ -1,7 +1,7 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { declaredNames } from './declared-entities.js';
-import { hasAccessor, initialValue, newEntity, propertyOf } from './entity-instances.js';
+import { hasAccessor, hasInsertListener, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
@@ -53,9 +53,9 @@ const GENERATED = ['isGenerated', ...DATES, 'isVersion', 'isDiscriminator', 'isV
 const isGenerated = (column: ColumnMetadata): boolean =>
   GENERATED.some((flag) => column[flag]) || column.asExpression !== undefined;
 
-/** The generator of a new record's key. A listener may set it if the client sends none. */
-function keyGenerator(column: ColumnMetadata, { driver }: DataSource, metadata: EntityMetadata) {
-  const isReturned = column.default !== undefined && driver.isReturningSqlSupported('insert');
+/** The generator of a new record's key. A listener or subscriber may set it if the client sends none. */
+function keyGenerator(column: ColumnMetadata, dataSource: DataSource, metadata: EntityMetadata) {
+  const isReturned = column.default !== undefined && dataSource.driver.isReturningSqlSupported('insert');
   if (isGenerated(column) || isReturned) return 'database';
   const initial = (): unknown => initialValue(column, newEntity(metadata));
   const first = initial();
@@ -63,7 +63,7 @@ function keyGenerator(column: ColumnMetadata, { driver }: DataSource, metadata: 
   const start = first === undefined ? 0 : Date.now();
   while (Date.now() === start);
   if (String(first) !== String(initial())) return 'class';
-  return metadata.beforeInsertListeners.length > 0 ? 'listener' : undefined;
+  return hasInsertListener(metadata, dataSource) ? 'listener' : undefined;
 }
 
 /**

@@ -4,7 +4,11 @@ import { CrudController, type JsonObject } from 'declarest';
 import {
   BeforeInsert,
   Column,
+  CreateDateColumn,
   Entity,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type InsertEvent,
   JoinColumn,
   JoinTable,
   ManyToMany,
@@ -364,6 +368,18 @@ class Listening {
 }
 
 @Entity()
+class Subscribed {
+  @PrimaryColumn({ length: 20 }) id!: string;
+  @Column({ length: 20 }) title!: string;
+}
+
+@Entity()
+class Numbered {
+  @PrimaryColumn({ type: 'int' }) id!: number;
+  @CreateDateColumn() createdAt!: Date;
+}
+
+@Entity()
 class Plain {
   @PrimaryColumn({ type: 'int' }) id!: number;
 }
@@ -443,6 +459,37 @@ describe.each(DATABASES)('keys that clients choose on %s', (database) => {
     expect(wrongFields(await twins.post('/plain', {}))).toEqual(['id']);
     expect((await twins.put('/plain/8', { id: 8 })).status).toBe(404);
     await twins.close();
+  });
+
+  it.each([
+    ['of the entity', () => Subscribed],
+    ['of every entity', undefined],
+  ] as const)('[4.6] a subscriber %s makes the key where the client sends none', async (_whose, listenTo) => {
+    @EventSubscriber()
+    class MakesKeys implements EntitySubscriberInterface {
+      listenTo = listenTo as () => typeof Subscribed;
+      beforeInsert({ entity }: InsertEvent<object>): void {
+        if (entity instanceof Subscribed) entity.id ??= `made ${entity.title}`;
+      }
+    }
+    const entities = [Subscribed, Plain, Numbered];
+    const service = await startCrud('express', {
+      database,
+      entities,
+      dataSource: { subscribers: [MakesKeys] },
+      resources: entities.map((entity) => ({ entity, endpoint: `/${entity.name.toLowerCase()}`, enableBatch: true })),
+    });
+    expect((await service.post('/subscribed', { title: 'x' })).json.data).toEqual({ id: 'made x', title: 'x' });
+    expect((await service.post('/subscribed', { id: 'own', title: 'x' })).json.data.id).toBe('own');
+    const batch = await service.post('/subscribed/batch', { items: [{ title: 'y' }, { id: 'z', title: 'z' }] });
+    expect(batch.json.data.map(({ id }: Subscribed) => id)).toEqual(['made y', 'z']);
+    // SQLite would give such a record the next number.
+    for (const path of ['/plain', '/numbered']) {
+      expect(wrongFields(await service.post(path, {}))).toEqual(['id']);
+      expect((await service.get(path)).json.data).toEqual([]);
+      expect((await service.post(path, { id: 7 })).json.data).toMatchObject({ id: 7 });
+    }
+    await service.close();
   });
 });
 

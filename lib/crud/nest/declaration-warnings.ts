@@ -1,6 +1,7 @@
 /** Finds declarations of generated controllers without the effect that they seem to have, as sentences for the log. */
 import { RequestMethod } from '@nestjs/common';
 import type { ColumnMetadata } from '../../entities/column-types.js';
+import { hasInsertListener } from '../../entities/entity-instances.js';
 import { namesSecret } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
@@ -156,8 +157,7 @@ function requiredWarnings(controller: CrudControllerClass, resources: readonly R
   const isSetByCode =
     typeof Reflect.get(controller.prototype, 'beforeCreate') === 'function' ||
     overridesOf(controller).some(({ name }) => name === 'create') ||
-    metadata.beforeInsertListeners.length > 0 ||
-    database.dataSource.subscribers.some((each) => each.beforeInsert !== undefined);
+    hasInsertListener(metadata, database.dataSource);
   const missing = schema.fields.filter(
     (field) =>
       !(field.nullable || field.hasDefault || field === owner?.field || pathParameters.has(field.name)) &&

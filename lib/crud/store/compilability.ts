@@ -5,7 +5,7 @@
 import type { Type } from '@nestjs/common';
 import { Repository, type DataSource, type EntityMetadata, type EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
-import { hasAccessor, initialValue, newEntity } from '../../entities/entity-instances.js';
+import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/entity-instances.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
@@ -122,12 +122,6 @@ const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
 /** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
 const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-function listensTo(subscriber: EntitySubscriberInterface, target: EntityMetadata['target']): boolean {
-  const listened = subscriber.listenTo?.();
-  if (listened === undefined || listened === null || listened === Object || listened === target) return true;
-  return typeof listened === 'function' && typeof target === 'function' && target.prototype instanceof listened;
-}
 
 /** Spatial types, and `jsonb` on SQLite. */
 function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {

@@ -1,6 +1,6 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { ConflictException } from '@nestjs/common';
-import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
+import { type DataSource, type FindOptionsWhere, QueryFailedError, type Repository, TypeORMError } from 'typeorm';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
@@ -43,8 +43,15 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** @returns an object with the key */
   protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
-    const { identifiers } = await this.methods(call).insert(entity as never);
-    return identifiers[0] ?? {};
+    try {
+      const { identifiers } = await this.methods(call).insert(entity as never);
+      return identifiers[0] ?? {};
+    } catch (error) {
+      // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
+      const hasKey = this.resource.schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
+      if (hasKey || error instanceof QueryFailedError || !(error instanceof TypeORMError)) throw error;
+      return {};
+    }
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {

@@ -85,14 +85,15 @@ async function insert<T extends object>(task: Task<T>, changes: readonly Change<
   return inserted;
 }
 
-/** @throws 400 where a listener has replaced the key that was sent */
+/** @throws 400 where a listener has replaced the key that was sent, or has made none */
 function assertKept({ schema: { name, key } }: Plan, values: Values, held: unknown): void {
-  const isKept = (field: Field, value: unknown): boolean =>
-    !values.has(field) || isSame(field, values.get(field), value);
-  const replaced = key.fields.find((field, index) => !isKept(field, key.parts(held)[index]));
-  if (!replaced) return;
-  const errors = [{ field: replaced.name, message: 'is set by the server; leave it out' }];
-  throw new BadRequestException({ message: `${name} is not valid`, errors });
+  const errors = key.fields.flatMap((field, index) => {
+    const value = key.parts(held)[index];
+    if (value == null && field.insertable) return [{ field: field.name, message: 'is required' }];
+    const isKept = !values.has(field) || isSame(field, values.get(field), value);
+    return isKept ? [] : [{ field: field.name, message: 'is set by the server; leave it out' }];
+  });
+  if (errors.length > 0) throw new BadRequestException({ message: `${name} is not valid`, errors });
 }
 
 /** @throws 403 where a new record lies outside of what the caller may see */
