@@ -130,7 +130,8 @@ function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadat
   return Reflect.getMetadata('design:type', target.prototype as object, propertyName);
 }
 
-export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): ValueType {
+/** @param viewType of a column of a view, as the database calls it */
+export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): ValueType {
   if (column.relationMetadata && column.referencedColumn) return valueTypeOf(column.referencedColumn, dataSource);
   if (column.generationStrategy === 'uuid') return types.uuid;
   const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
@@ -145,7 +146,12 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource): Val
     return acceptedBy(toDatabase, transformed(typeByDesign.get(design) ?? types.json, stored));
   }
   // `@ViewColumn()` has no type.
-  const ofView = column.type ? undefined : typeByDesign.get(designOf(column));
-  if (ofView) return ofView === types.float ? { ...ofView, write: exactNumber } : ofView;
-  return stored;
+  if (column.type) return stored;
+  const type = designOf(column);
+  const ofView = (viewType === 'date' ? calendar.date : typeByDesign.get(type)) ?? stored;
+  if (ofView === types.float) return { ...ofView, write: exactNumber };
+  if (ofView !== types.boolean && ofView !== calendar.dateTime) return ofView;
+  const typed = { ...column, type } as object as ColumnMetadata;
+  const hydrate = (value: unknown): unknown => dataSource.driver.prepareHydratedValue(value, typed);
+  return { ...ofView, write: (value) => ofView.write(hydrate(value)) };
 }

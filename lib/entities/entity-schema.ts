@@ -66,14 +66,19 @@ function keyGenerator(column: ColumnMetadata, dataSource: DataSource, metadata: 
   return hasInsertListener(metadata, dataSource) ? 'listener' : undefined;
 }
 
-/**
- * @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4
- * @param roles what the checks of a class of users compare roles with
- */
+/** What metadata does not know of columns. */
+export interface ColumnFacts {
+  /** The paths, such as `product.name`, of columns whose character set is not utf8mb4. */
+  readonly narrow: ReadonlySet<string>;
+  /** The types of the columns of views, as the database calls them. */
+  readonly viewTypes: ReadonlyMap<ColumnMetadata, string | undefined>;
+}
+
+/** @param roles what the checks of a class of users compare roles with */
 export function describeEntity(
   metadata: EntityMetadata,
   dataSource: DataSource,
-  narrow: ReadonlySet<string> = new Set(),
+  { narrow, viewTypes }: ColumnFacts = { narrow: new Set(), viewTypes: new Map() },
   roles?: CallerRoles,
 ): EntityDescription {
   const blank = newEntity(metadata);
@@ -105,7 +110,7 @@ export function describeEntity(
       name: path.join('.'),
       property,
       column,
-      type: guarded(valueTypeOf(column, dataSource), guard, property, roles),
+      type: guarded(valueTypeOf(column, dataSource, viewTypes.get(column)), guard, property, roles),
       nullable: column.isNullable,
       readable: column.isSelect && !isHidden,
       insertable: isWritten && column.isInsert,
@@ -114,7 +119,7 @@ export function describeEntity(
         ? generator !== undefined
         : column.default !== undefined || hasAccessor(column) || initialValue(column, blank) !== undefined,
       reference,
-      textRead: textReadOf(column, dataSource),
+      textRead: textReadOf(column, dataSource, viewTypes.get(column)),
       hasLimitedCharset: narrow.has(`${metadata.tableName}.${column.databaseName}`.toLowerCase()),
     };
   };

@@ -14,7 +14,7 @@ const nameOf = (column: ColumnMetadata, { driver }: DataSource): string => drive
 const READ_ARRAYS =
   /^(smallint|integer|real|double precision|boolean|bytea|jsonb?|point|interval|timestamp (with|without) time zone)$/;
 
-type Applies = (column: ColumnMetadata, name: string) => boolean;
+type Applies = (column: Pick<ColumnMetadata, 'isPrimary' | 'isArray'>, name: string) => boolean;
 const ROWS: readonly [on: (dataSource: DataSource) => boolean, cast: string, applies: Applies][] = [
   // The database stores 64 bits, but the driver reads 53.
   [
@@ -41,19 +41,26 @@ function readsNumbers(dataSource: DataSource): boolean {
   return isSqlite(dataSource) || parseInt8 === true || supportBigNumbers === false || bigNumberStrings === false;
 }
 
-export function textReadOf(column: ColumnMetadata, dataSource: DataSource): TextRead | undefined {
+/** Columns of SQLite's views have no types: the value decides. */
+const exactInteger = (sql: string): string =>
+  `CASE WHEN typeof(${sql}) = 'integer' AND abs(${sql} / 2) > 4503599627370495 THEN CAST(${sql} AS TEXT) ELSE ${sql} END`;
+
+/** @param viewType of a column of a view, as the database calls it */
+export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): TextRead | undefined {
   const { relationMetadata, referencedColumn } = column;
   // TypeORM does not transform foreign keys.
   if (relationMetadata && referencedColumn) return textReadOf(withoutTransformer(referencedColumn), dataSource);
-  const name = nameOf(column, dataSource);
-  const row = ROWS.find(([on, , applies]) => on(dataSource) && applies(column, name));
-  if (!row) return undefined;
+  const [name = '', list] = (viewType ?? nameOf(column, dataSource)).split('[');
+  const isArray = column.isArray || list !== undefined;
+  const row = ROWS.find(([on, , applies]) => on(dataSource) && applies({ ...column, isArray }, name));
+  const isUntyped = !column.type && isSqlite(dataSource);
+  if (!row && !isUntyped) return undefined;
   const element = withoutTransformer(column, false);
   const hydrate = (text: unknown): unknown => dataSource.driver.prepareHydratedValue(text, element);
   const toNumber = /int/.test(name) && readsNumbers(dataSource) ? safeNumber : unchanged;
   const transformers = [column.transformer ?? []].flat();
   return {
-    select: (sql) => `CAST(${sql} AS ${row[1]})`,
+    select: (sql) => (row ? `CAST(${sql} AS ${row[1]})` : exactInteger(sql)),
     read(selected) {
       const exact = Array.isArray(selected) ? selected.map(hydrate) : toNumber(selected);
       return transformers.reduceRight<unknown>((value, each) => each.from(value), exact);

@@ -11,12 +11,15 @@ import {
   Column,
   DeleteDateColumn,
   Entity,
+  PrimaryColumn,
   PrimaryGeneratedColumn,
   Tree,
   TreeChildren,
   TreeParent,
   type Relation,
   type ValueTransformer,
+  ViewColumn,
+  ViewEntity,
 } from 'typeorm';
 import type { CrudResource } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
@@ -182,6 +185,73 @@ function useNumbers(oids: readonly number[] = []): () => void {
     for (const [oid, parser] of known) pgTypes.setTypeParser(oid, parser);
   };
 }
+
+const SAID = { ...ACCOUNT, at: '2026-03-29T01:30:00.000Z', isOpen: true, few: 5 };
+
+/** `@ViewColumn()` has no type, and a view may compute its columns. */
+describe.each([...CASES, ...DEFAULTS])('views with %s on %s', (...[, database, dataSource, parsers]) => {
+  it.each([undefined, SAME])('[4.6] have the values of the table, transformer %p', async (transformer) => {
+    const [isLite, isPostgres] = [database === 'sqlite', database === 'postgres'];
+    @Entity()
+    class Fact {
+      @PrimaryGeneratedColumn() id!: number;
+      @Column('bigint') units!: string;
+      @Column(isLite ? { type: 'text' } : { type: 'decimal', precision: 30, scale: 10 }) amount!: string;
+      @Column('date') day!: string;
+      @Column(isPostgres ? 'timestamptz' : 'datetime') at!: Date;
+      @Column() isOpen!: boolean;
+      @Column('bigint') few!: number;
+    }
+    const names = ['units', 'amount', 'day', 'at', 'isOpen', 'few'];
+    @ViewEntity({
+      name: 'facts',
+      materialized: isPostgres && transformer !== undefined,
+      expression: (source) =>
+        source
+          .createQueryBuilder()
+          .select('f.id', 'id')
+          .addSelect('MAX(f.units)', 'total')
+          .addSelect('f.day', 'also')
+          .addSelect(names.map((name) => `f.${name} AS ${source.driver.escape(name)}`))
+          .from(Fact, 'f')
+          .groupBy('f.id'),
+    })
+    class FactView {
+      @PrimaryColumn() id!: number;
+      @ViewColumn(transformer ? { transformer } : {}) units!: string;
+      @ViewColumn() total!: number;
+      @ViewColumn() amount!: string;
+      @ViewColumn(transformer ? { transformer } : {}) day!: string;
+      @ViewColumn() also!: Date;
+      @ViewColumn() at!: Date;
+      @ViewColumn() isOpen!: boolean;
+      @ViewColumn() few!: number;
+    }
+    const restore = useNumbers(parsers);
+    const service = await startCrud('express', {
+      database,
+      entities: [Fact, FactView],
+      dataSource,
+      resources: [
+        { entity: Fact, endpoint: '/facts' },
+        { entity: FactView, endpoint: '/view', maxListSize: 5, filterableFields: transformer ? [] : ['day', 'units'] },
+      ],
+      isDescribed: false,
+    });
+    try {
+      expect((await service.post('/facts', SAID)).status).toBe(201);
+      if (isPostgres && transformer) await service.dataSource.query('REFRESH MATERIALIZED VIEW facts');
+      const record = { id: 1, ...SAID, total: SAID.units, also: isLite ? `${SAID.day}T00:00:00.000Z` : SAID.day };
+      expect((await service.get('/view')).json.data).toEqual([record]);
+      if (transformer) return;
+      for (const filter of ['filter[day]=2026-03-29', `filter[units]=${SAID.units}`])
+        expect((await service.get(`/view?${filter}`)).json.data).toEqual([record]);
+    } finally {
+      restore();
+      await service.close();
+    }
+  });
+});
 
 (DATABASES.includes('sqlite') ? it : it.skip)('[4.6] a transformer on SQLite gets integers exactly', async () => {
   @Entity()

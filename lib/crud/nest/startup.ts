@@ -54,8 +54,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   answerUnreadableBodies(application, failureEnvelope);
   observersOf(application);
   crud.controllers.forEach(refuseRoutedHooks);
-  for (const each of crud.controllers)
-    await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readCharacterSets();
+  for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
   await application.stateOf(DataSources).checkLimits(application.stateOf(StartupFacts).isStrict);
   crud.check();
   const roles = application.stateOf(StartupFacts).optionRoles;

@@ -1,18 +1,25 @@
 /** One data source of an application, with what is kept once for it. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { CallerRoles } from '../../http/principal.js';
 import type { Connections } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
+import { type ColumnFacts, describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 
 const NONDETERMINISTIC =
   `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
   'JOIN pg_collation c ON c.oid = a.attcollation WHERE NOT c.collisdeterministic';
 
+const POSTGRES_TYPES =
+  'SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = to_regclass($1)';
+const MYSQL_TYPES =
+  'SELECT column_name AS name, data_type AS type FROM information_schema.columns ' +
+  'WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?';
+
 export class Database {
   private readonly descriptions = new Map<EntityMetadata, EntityDescription>();
-  private narrow: ReadonlySet<string> | undefined;
+  private facts: ColumnFacts | undefined;
 
   constructor(
     readonly dataSource: DataSource,
@@ -22,12 +29,12 @@ export class Database {
 
   /**
    * MySQL and MariaDB do not compare a column with a text that its character set cannot hold. A nondeterministic collation
-   * of PostgreSQL takes different texts for equal, and has no ILIKE. Must run before `describe`.
+   * of PostgreSQL takes different texts for equal, and has no ILIKE. `@ViewColumn()` has no type. Must run before `describe`.
    *
    * @throws InvalidOptionError for a `DateStyle` in which dates are not read as they were written
    */
-  async readCharacterSets(): Promise<void> {
-    if (this.narrow || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
+  async readColumns(): Promise<void> {
+    if (this.facts || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
     if (isPostgres(this.dataSource)) await this.assertIsoDates();
     const rows = (await this.dataSource.query(
       isPostgres(this.dataSource)
@@ -35,7 +42,22 @@ export class Database {
         : `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
             `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
     )) as readonly { readonly path: string }[];
-    this.narrow = new Set(rows.map(({ path }) => path));
+    this.facts = { narrow: new Set(rows.map(({ path }) => path)), viewTypes: await this.readViewTypes() };
+  }
+
+  private async readViewTypes(): Promise<ColumnFacts['viewTypes']> {
+    const { dataSource } = this;
+    const types = new Map<ColumnMetadata, string | undefined>();
+    for (const { tableType, tablePath, tableName, database, columns } of dataSource.entityMetadatas) {
+      if (tableType !== 'view') continue;
+      const path = tablePath.split('.').map((name) => dataSource.driver.escape(name));
+      const rows: readonly { readonly name: string; readonly type: string }[] = isPostgres(dataSource)
+        ? await dataSource.query(POSTGRES_TYPES, [path.join('.')])
+        : await dataSource.query(MYSQL_TYPES, [database, tableName]);
+      const typeOf = new Map(rows.map(({ name, type }) => [name, type]));
+      for (const column of columns) types.set(column, typeOf.get(column.databaseName));
+    }
+    return types;
   }
 
   private async assertIsoDates(): Promise<void> {
@@ -47,7 +69,7 @@ export class Database {
 
   /** Described once: several resources may be related to one entity. */
   readonly describe = (metadata: EntityMetadata): EntityDescription => {
-    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.narrow, this.roles);
+    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.facts, this.roles);
     this.descriptions.set(metadata, known);
     return known;
   };
