@@ -43,7 +43,7 @@ function readsNumbers(dataSource: DataSource): boolean {
 
 /** Columns of SQLite's views have no types: the value decides. */
 const exactInteger = (sql: string): string =>
-  `CASE WHEN typeof(${sql}) = 'integer' AND abs(${sql} / 2) > 4503599627370495 THEN CAST(${sql} AS TEXT) ELSE ${sql} END`;
+  `CASE WHEN typeof(${sql}) = 'integer' AND abs(${sql} / 2) >= ${2 ** 52} THEN CAST(${sql} AS TEXT) ELSE ${sql} END`;
 
 /** @param viewType of a column of a view, as the database calls it */
 export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): TextRead | undefined {

@@ -114,7 +114,7 @@ class Coupon {
 }
 
 @Entity()
-class Member {
+class Subscriber {
   @PrimaryGeneratedColumn() id!: number;
   @Column() name!: string;
   @Column({ default: '' }) slug!: string;
@@ -221,7 +221,7 @@ export const CLASSES: readonly Model[] = [
     by: 'code',
   },
   {
-    entity: Member,
+    entity: Subscriber,
     records: () => [{ name: 'ANN', slug: 'sent' }, { name: 'BOB' }],
     reads: { slug: 'ann' },
     change: { saved: 1 },

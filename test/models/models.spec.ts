@@ -6,7 +6,7 @@ import type { Type } from '@nestjs/common';
 import type { CrudResource } from 'declarest';
 import type { EntityTarget } from 'typeorm';
 import type { Answer } from '../harness/client.js';
-import { DATABASES } from '../harness/databases.js';
+import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { type CrudService, startCrud } from '../crud/service.js';
 import { CLASSES } from './classes.js';
 import { columnsOf } from './columns.js';
@@ -40,8 +40,23 @@ const resourceOf = ({ entity, by, options }: Model | ReadModel): CrudResource =>
   ...options,
 });
 
-describe.each(DATABASES)('models on %s', (database) => {
-  const groups = { keys: KEYS, columns: columnsOf(database), classes: CLASSES, relations: RELATIONS };
+/** What applications set beside the defaults. A subscriber makes everything go through the repository. */
+const SETTINGS: Readonly<Record<DatabaseName, object>> = {
+  sqlite: {},
+  postgres: { parseInt8: true },
+  mariadb: { timezone: '+14:00', supportBigNumbers: false },
+};
+const ALWAYS_CACHED = { cache: { alwaysEnabled: true, duration: 60_000 } };
+
+describe.each(
+  DATABASES.flatMap((database) => [
+    [database, 'defaults', undefined, {}] as const,
+    [database, 'unusual options', 'repository', { ...ALWAYS_CACHED, ...SETTINGS[database] }] as const,
+  ]),
+)('models on %s with %s', (database, _options, path, dataSource) => {
+  const parts = { keys: KEYS, columns: columnsOf(database), classes: CLASSES, relations: RELATIONS };
+  // One application starts faster than four.
+  const groups = path ? { relations: Object.values(parts).flat() } : parts;
 
   describe.each(Object.entries(groups))('%s', (group, models) => {
     const views = group === 'relations' ? VIEWS : [];
@@ -51,6 +66,8 @@ describe.each(DATABASES)('models on %s', (database) => {
     beforeAll(async () => {
       service = await startCrud('fastify', {
         database,
+        dataSource,
+        ...(path && { path }),
         entities: [
           ...models.flatMap(({ entity, needs = [] }) => [entity, ...needs]),
           ...views.map(({ entity }) => entity),

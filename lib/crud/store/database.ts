@@ -28,8 +28,9 @@ export class Database {
   ) {}
 
   /**
-   * MySQL and MariaDB do not compare a column with a text that its character set cannot hold. A nondeterministic collation
-   * of PostgreSQL takes different texts for equal, and has no ILIKE. `@ViewColumn()` has no type. Must run before `describe`.
+   * MySQL and MariaDB do not compare a column with a text that its character set cannot hold. A nondeterministic
+   * collation of PostgreSQL takes different texts for equal, and has no ILIKE. `@ViewColumn()` has no type. Must run
+   * before `describe`.
    *
    * @throws InvalidOptionError for a `DateStyle` in which dates are not read as they were written
    */
