@@ -20,8 +20,13 @@ export class AccountTables {
     readonly connections: Connections,
   ) {}
 
-  /** Runs statements on the primary. @throws DatabaseUnavailable (503) */
+  /** Runs statements that write, on the primary. @throws DatabaseUnavailable (503) */
   run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    return this.connections.write(() => this.read(work));
+  }
+
+  /** Reads the primary. @throws DatabaseUnavailable (503) */
+  read<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return onPrimary(this, work);
   }
 
@@ -40,7 +45,7 @@ export class AccountTables {
       const { tablePath } = this.dataSource.getMetadata(entity);
       const read = (manager: EntityManager) =>
         manager.createQueryBuilder(entity, 'row').select('1', 'one').limit(1).getRawOne();
-      await this.run(read).catch((cause: unknown) => {
+      await this.read(read).catch((cause: unknown) => {
         if (cause instanceof DatabaseUnavailable) throw cause;
         const expected = `used with the table ${tablePath} of ${entity.name}`;
         const advice = 'create it by a migration, such as the one that `typeorm migration:generate` writes';

@@ -77,7 +77,7 @@ class TypeOrmUserRepository extends UserRepository {
   async create(fields: UserFields): Promise<AuthUser> {
     const user = this.users.create(fields as object);
     const insert = this.users.createQueryBuilder().insert().values(user);
-    const { identifiers } = await this.run(() => insert.execute()).catch((error: unknown) => this.fail(error, fields));
+    const { identifiers } = await this.run(() => insert.execute().catch((error: unknown) => this.fail(error, fields)));
     const stored = await this.findById(String(identifiers[0]?.['id'])).catch((error: unknown) => {
       // The user is stored by now: a 503 would make the client register again, and find the login taken.
       if (!(error instanceof DatabaseUnavailable)) throw error;
@@ -114,8 +114,8 @@ class TypeOrmUserRepository extends UserRepository {
       );
       query.andWhere(`(${names.join(' OR ')})`, { text: `%${text.replace(/[!%_]/g, '!$&')}%` });
     }
-    const [users, total] = await this.run(() => query.getManyAndCount()).catch((error: unknown) =>
-      this.fail(error, {}),
+    const [users, total] = await this.connections.statement(() =>
+      query.getManyAndCount().catch((error: unknown) => this.fail(error, {})),
     );
     return { users: users.map((user) => this.withId(user)), total };
   }
@@ -206,9 +206,9 @@ class TypeOrmUserRepository extends UserRepository {
     return user && this.withId(user);
   }
 
-  /** On SQLite, a statement waits for an open transaction: it would be rolled back with that one. */
+  /** Runs a write. On SQLite, it waits for an open transaction: it would be rolled back with that one. */
   private run<R>(statement: () => Promise<R>): Promise<R> {
-    return this.connections.statement(statement);
+    return this.connections.write(() => this.connections.statement(statement));
   }
 
   private fail(error: unknown, fields: UserFields): never {

@@ -7,37 +7,45 @@ import { checkLimits } from './limits.js';
 import { OutageLog } from './outage-log.js';
 import { Semaphore } from './semaphore.js';
 
-export interface Transaction {
+interface Turn {
   readonly dataSource: DataSource;
-  readonly manager: EntityManager;
   /** Work that a hook started and did not await must not join a transaction that has ended. */
   isOpen: boolean;
 }
 
-/** The context of the running code. Operations keep more than the transaction there. */
-export const contexts = new AsyncLocalStorage<{ readonly transaction: Transaction | undefined }>();
+export interface Transaction extends Turn {
+  readonly manager: EntityManager;
+}
 
-/** Statements weigh 1, and a transaction as much as all statements together: it waits for them, and they for it. */
+/** The context of the running code. Operations keep more than the transaction there. */
+export const contexts = new AsyncLocalStorage<{
+  readonly transaction: Transaction | undefined;
+  /** The turn of a write. Its listeners may write too. */
+  readonly turn?: Turn;
+}>();
+
+/** Statements weigh 1. A transaction of SQLite weighs as much as all of them: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
 const DEFAULT_POOL_SIZE = 10;
-/** The error of pg if no connection is free in time. */
-const refusal = (): Error => new Error('timeout exceeded when trying to connect');
+const CONNECT_TIMEOUT_OF_MYSQL2 = 10_000;
 
 export class Connections {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
   readonly isPoolOfOne: boolean;
+  /** The pool of pg limits how long statements wait for a connection, the one of mysql2 does not. */
   private readonly statements: Semaphore | undefined;
-  private readonly writes: Semaphore;
+  private readonly writes: Semaphore | undefined;
   private readonly outages = new OutageLog();
   private limits: Promise<void> | undefined;
 
   constructor(private readonly dataSource: DataSource) {
-    const { poolSize, timeoutMs } = poolOf(dataSource);
+    const { poolSize = ALL, pools = 1, timeoutMs } = poolOf(dataSource);
+    const refusal = (): Error => this.unavailable(new Error('no connection was free in time'));
     this.isPoolOfOne = poolSize === 1;
-    this.statements = isSqlite(dataSource) ? new Semaphore(ALL, { refusal }) : undefined;
+    this.statements = isPostgres(dataSource) ? undefined : new Semaphore(poolSize * pools, { timeoutMs, refusal });
     // Writes may wait for locks. The other connections are left for reads, also for those of hooks.
-    this.writes =
-      this.statements ?? new Semaphore(Math.max(1, Math.floor((poolSize ?? ALL) / 2)), { timeoutMs, refusal });
+    const half = Math.max(1, Math.floor(poolSize / 2));
+    this.writes = isSqlite(dataSource) ? undefined : new Semaphore(half, { timeoutMs, refusal });
   }
 
   checkLimits(isStrict: boolean): Promise<void> {
@@ -46,16 +54,19 @@ export class Connections {
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
   statement<R>(work: () => Promise<R>): Promise<R> {
-    return this.watch(!this.statements || this.isInTransaction ? work() : this.statements.run(work));
+    return this.watch(this.turn(work));
   }
 
   transaction<R>(work: () => Promise<R>): Promise<R> {
-    return this.watch(this.writes.run(work, this.statements ? ALL : 1));
+    return this.watch(this.writes ? this.write(work) : this.turn(work, ALL));
   }
 
   /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
   write<R>(work: () => Promise<R>): Promise<R> {
-    return this.statements || this.isInTransaction ? work() : this.writes.run(work);
+    if (!this.writes || this.hasTurn) return work();
+    const turn: Turn = { dataSource: this.dataSource, isOpen: true };
+    const within = (): Promise<R> => contexts.run({ transaction: undefined, ...contexts.getStore(), turn }, work);
+    return this.writes.run(() => this.turn(within)).finally(() => (turn.isOpen = false));
   }
 
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
@@ -63,14 +74,19 @@ export class Connections {
     return new DatabaseUnavailable(options);
   }
 
+  private turn<R>(work: () => Promise<R>, weight?: number): Promise<R> {
+    return this.statements && !this.hasTurn ? this.statements.run(work, weight) : work();
+  }
+
   private watch<R>(result: Promise<R>): Promise<R> {
     if (this.outages.refused > 0) void result.then(() => this.outages.succeed()).catch(() => undefined);
     return result;
   }
 
-  private get isInTransaction(): boolean {
-    const transaction = contexts.getStore()?.transaction;
-    return transaction?.isOpen === true && transaction.dataSource === this.dataSource;
+  /** Work inside of a transaction, or of another write, would wait for its end. */
+  private get hasTurn(): boolean {
+    const { transaction, turn } = contexts.getStore() ?? {};
+    return [transaction, turn].some((each) => each?.isOpen && each.dataSource === this.dataSource);
   }
 }
 
@@ -89,14 +105,25 @@ export class DataSources {
   }
 }
 
+interface Pool {
+  readonly poolSize: number;
+  /** With replication, each server has one. */
+  readonly pools: number;
+  readonly timeoutMs: number | undefined;
+}
+
 /** Reads the size of the pool, if it is known. `extra` of TypeORM's options has priority, as in its drivers. */
-function poolOf(dataSource: DataSource): { readonly poolSize?: number; readonly timeoutMs?: number | undefined } {
+function poolOf(dataSource: DataSource): Partial<Pool> {
   if (!isPostgres(dataSource) && !isMysql(dataSource)) return {};
   type Options = Readonly<Record<string, number | undefined>>;
-  const { extra = {}, ...options } = dataSource.options as object as Options & { readonly extra?: Options };
-  // mysql2 calls it `connectionLimit`, and pg `max`.
-  const poolSize = Number(extra['connectionLimit'] ?? extra['max'] ?? options['poolSize'] ?? DEFAULT_POOL_SIZE);
-  return { poolSize, timeoutMs: extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'] };
+  type Others = { readonly extra?: Options; readonly replication?: { readonly slaves: readonly unknown[] } };
+  const { extra = {}, replication, ...options } = dataSource.options as object as Options & Others;
+  // mysql2 calls it `connectionLimit`, and pg `max`; 0 is no limit.
+  const poolSize = Number(extra['connectionLimit'] ?? extra['max'] ?? options['poolSize'] ?? DEFAULT_POOL_SIZE) || ALL;
+  const timeoutMs = isPostgres(dataSource)
+    ? (extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'])
+    : (extra['connectTimeout'] ?? options['connectTimeout'] ?? CONNECT_TIMEOUT_OF_MYSQL2);
+  return { poolSize, pools: 1 + (replication?.slaves.length ?? 0), timeoutMs };
 }
 
 /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */

@@ -1,6 +1,14 @@
 /** How the requests of an application share the connections of its data source. */
 import { ConflictException, Injectable } from '@nestjs/common';
-import { AuthModule, AuthUser, CrudController, type CrudResource, UserAccounts, useScope } from 'declarest';
+import {
+  AuthModule,
+  AuthSession,
+  AuthUser,
+  CrudController,
+  type CrudResource,
+  UserAccounts,
+  useScope,
+} from 'declarest';
 import { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { Connections } from '../../lib/database/connections.js';
 import { besides, untilBlocked } from '../harness/busy-databases.js';
@@ -111,6 +119,20 @@ it.each(['postgres', 'mysql'])('runs writes on half of the connections of a pool
   };
   await Promise.all([1, 2, 3, 4, 5].flatMap(() => [connections.transaction(work), connections.write(work)]));
   expect(most).toBe(2);
+});
+
+it.each(['postgres', 'mysql'])('runs a write inside of a write in the same turn, of a pool of %s', async (type) => {
+  const connections = new Connections(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
+  const late: Promise<string>[] = [];
+  const read = (): Promise<string> => connections.statement(() => Promise.resolve('read'));
+  const write = (): Promise<string> =>
+    connections.write(async () => {
+      await wait(2);
+      late.push(wait(10).then(() => connections.write(read)));
+      return connections.transaction(() => connections.write(read));
+    });
+  const results = await Promise.all(Array.from({ length: 20 }, write));
+  expect([...results, ...(await Promise.all(late))]).toEqual(Array.from({ length: 40 }, () => 'read'));
 });
 
 // Jest refuses an empty table.
@@ -229,31 +251,85 @@ if (POOLS.length > 0)
       await other.destroy();
     });
 
-    (database === 'postgres' ? it : it.skip)(
-      '[4.3] a write waits for its turn as long as for a connection',
-      async () => {
-        const extra = { max: 4, connectionTimeoutMillis: 200 };
-        const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };
-        const service = await startCrud('fastify', { ...parts, dataSource: { extra } as never });
-        running.push(service);
-        const { id } = (await service.post('/tasks', { title: 'a' })).json.data as { id: number };
-        const other = await besides(service.dataSource);
-        const client = other.createQueryRunner();
-        await client.query('BEGIN');
-        await client.query('SELECT * FROM task FOR UPDATE');
-        const statuses: number[] = [];
-        const patches = Array.from({ length: 6 }, async () => {
-          const { status } = await service.send('PATCH', `/tasks/${id}`, { json: { title: 'b' } });
-          statuses.push(status);
-          // Two of them have a connection.
-          if (statuses.length === 4) await client.query('COMMIT');
-        });
-        await Promise.all(patches);
-        expect(statuses).toEqual([503, 503, 503, 503, 200, 200]);
-        await client.release();
-        await other.destroy();
-      },
-    );
+    it('[4.3] a write waits for its turn as long as for a connection', async () => {
+      const extra = {
+        postgres: { max: 4, connectionTimeoutMillis: 200 },
+        mariadb: { connectionLimit: 4, connectTimeout: 200 },
+        sqlite: {},
+      }[database];
+      const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };
+      const service = await startCrud('fastify', { ...parts, dataSource: { extra } as never });
+      running.push(service);
+      const { id } = (await service.post('/tasks', { title: 'a' })).json.data as { id: number };
+      const other = await besides(service.dataSource);
+      const client = other.createQueryRunner();
+      await client.query('BEGIN');
+      await client.query('SELECT * FROM task FOR UPDATE');
+      const statuses: number[] = [];
+      const patches = Array.from({ length: 6 }, async () => {
+        const { status } = await service.send('PATCH', `/tasks/${id}`, { json: { title: 'b' } });
+        statuses.push(status);
+        // Two of them have a connection.
+        if (statuses.length === 4) await client.query('COMMIT');
+      });
+      await Promise.all(patches);
+      expect(statuses).toEqual([503, 503, 503, 503, 200, 200]);
+      await client.release();
+      await other.destroy();
+    });
+
+    it('[4.3] a read waits for its turn as long as for a connection', async () => {
+      const extra = {
+        postgres: { max: 1, connectionTimeoutMillis: 200 },
+        mariadb: { connectionLimit: 1, connectTimeout: 200 },
+        sqlite: {},
+      }[database];
+      const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };
+      const service = await startCrud('fastify', { ...parts, dataSource: { extra } as never });
+      running.push(service);
+      const other = await besides(service.dataSource);
+      const client = other.createQueryRunner();
+      await client.query(database === 'postgres' ? 'BEGIN' : 'SELECT 1');
+      await client.query(database === 'postgres' ? 'LOCK TABLE task' : 'LOCK TABLES task WRITE');
+      const first = service.get('/tasks/1');
+      await wait(100);
+      expect((await service.get('/tasks/1')).status).toBe(503);
+      await client.query(database === 'postgres' ? 'COMMIT' : 'UNLOCK TABLES');
+      expect((await first).status).toBe(404);
+      await client.release();
+      await other.destroy();
+    });
+
+    it('[4.3] writes of accounts that wait for a lock take half of it', async () => {
+      const options = { jwtSecret: TEST_SECRET, bcryptRounds: 4, throttle: false, sessions: true } as const;
+      const auth = AuthModule.forRoot({ userClass: Account, ...options });
+      const service = await startCrud('fastify', {
+        database,
+        entities: [Account, AuthSession, Task],
+        resources: [{ entity: Task, endpoint: '/tasks', enableBatch: true }],
+        imports: [auth],
+        dataSource: { poolSize: 4 } as never,
+      });
+      running.push(service);
+      const registered = await service.post('/api/auth/register', { email: 'a@x.example', password: 'long enough 1' });
+      const { token } = registered.json.data as { token: string };
+      const other = await besides(service.dataSource);
+      const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
+      await client.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
+      await client.query('SELECT * FROM account FOR UPDATE');
+      const patches = Promise.all(
+        Array.from({ length: 15 }, (_, index) =>
+          service.send('PATCH', '/api/auth/me', { token, json: { firstName: `A${index}` } }),
+        ),
+      );
+      await untilBlocked(watcher, 2);
+      const reads = await Promise.all(Array.from({ length: 18 }, () => service.get('/tasks')));
+      expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 200));
+      await client.query('COMMIT');
+      expect((await patches).map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => 200));
+      for (const runner of [client, watcher]) await runner.release();
+      await other.destroy();
+    });
 
     it('[8.9] serves requests whose hook reads outside of its transaction', async () => {
       class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {

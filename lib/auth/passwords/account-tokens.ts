@@ -35,7 +35,7 @@ export class AccountTokens {
   async find(token: string, ...purposes: TokenPurpose[]): Promise<AccountToken | undefined> {
     if (!isToken(token)) return undefined;
     const where = { hash: hashOf(token), purpose: In(purposes), expiresAt: MoreThan(Date.now()) };
-    return (await this.tables.run((manager) => manager.findOne(AccountToken, { where, cache: false }))) ?? undefined;
+    return (await this.tables.read((manager) => manager.findOne(AccountToken, { where, cache: false }))) ?? undefined;
   }
 
   /** @returns whether this request is the one that uses it */
@@ -55,7 +55,9 @@ export class AccountTokens {
 
   async isVerified({ id, email }: Omit<Addressee, 'password'>): Promise<boolean> {
     const userId = String(id);
-    const row = await this.tables.run((manager) => manager.findOne(VerifiedEmail, { where: { userId }, cache: false }));
+    const row = await this.tables.read((manager) =>
+      manager.findOne(VerifiedEmail, { where: { userId }, cache: false }),
+    );
     return email !== null && row?.email === email;
   }
 

@@ -40,7 +40,7 @@ export class SessionChecks {
   private async readRole(id: string, userId: string): Promise<string | undefined> {
     const tables = this.tables as AccountTables;
     const { userClass, repositoryClass } = this.options;
-    const row = await tables.run(async (manager): Promise<Row | undefined> => {
+    const row = await tables.read(async (manager): Promise<Row | undefined> => {
       const query = manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)

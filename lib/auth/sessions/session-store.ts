@@ -78,7 +78,7 @@ export class SessionStore {
   }
 
   private select(where: Where, most: number): Promise<AuthSession[]> {
-    return this.tables.run((manager) =>
+    return this.tables.read((manager) =>
       manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)

@@ -33,7 +33,7 @@ export class DatabaseStorage implements ThrottleStorage {
 
   async add(key: string, amount: number, ttl: number): Promise<number> {
     const now = Date.now();
-    const count = amount === 0 ? await this.tables.run(read(key, now)) : await this.change(key, amount, now);
+    const count = amount === 0 ? await this.tables.read(read(key, now)) : await this.change(key, amount, now);
     if (count === 0) await this.tables.run((manager) => manager.delete(ThrottleCount, { id: key, count: 0 }));
     if (count !== undefined || amount <= 0) return count ?? 0;
     try {
