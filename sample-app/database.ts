@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { connect, Socket } from 'node:net';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
 import mysql2 from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -19,18 +20,24 @@ const embedded = (database: string): DataSourceOptions => ({
   prepareDatabase: (connection: { pragma(source: string): unknown }) => void connection.pragma('synchronous = NORMAL'),
 });
 
+/** Ends a connection whose packets the network drops. */
+const limited = (socket: Socket): Socket => socket.setTimeout(15_000, () => socket.destroy());
+
 /** With the limits of its driver, or one locked row would stop all requests. `undefined` for the path of a file. */
 function server(url: string): DataSourceOptions | undefined {
   if (/^postgres(ql)?:/.test(url)) {
-    const extra = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 };
-    return { type: 'postgres', url, extra };
+    const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 };
+    return { type: 'postgres', url, extra: { ...timeouts, stream: () => limited(new Socket()) } };
   }
   if (!/^(mysql|mariadb):/.test(url)) return undefined;
   const createPool = (options: mysql2.PoolOptions): mysql2.Pool =>
     mysql2.createPool(options).on('connection', (connection) => {
       connection.query('SET SESSION innodb_lock_wait_timeout = 1, max_statement_time = 10');
     });
-  return { type: 'mariadb', url, extra: { queueLimit: 100 }, driver: { ...mysql2, createPool } };
+  const stream = ({ config: { port, host } }: { readonly config: { readonly port: number; readonly host: string } }) =>
+    limited(connect({ port, host, noDelay: true, keepAlive: true }));
+  const extra = { queueLimit: 100, connectTimeout: 5_000, stream };
+  return { type: 'mariadb', url, extra, driver: { ...mysql2, createPool } };
 }
 
 export const databaseOptions = (database: string): TypeOrmModuleOptions => ({

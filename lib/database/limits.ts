@@ -10,15 +10,22 @@ const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR
 /** Defaults that count as no limit, as 0 does: they are longer than a request may take. */
 const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
 
-/** The limits of a server, and the lines for the options of TypeORM that set them. */
+/**
+ * The limits of a server, and the lines for the options of TypeORM that set them. `stream` makes the socket of a connection:
+ * only its end frees what waits for packets that the network has dropped.
+ */
 const POSTGRES = [
-  ['connectionTimeoutMillis', 'statement_timeout', 'lock_timeout'],
-  'extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 }',
+  ['connectionTimeoutMillis', 'statement_timeout', 'lock_timeout', 'stream'],
+  `extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000, stream: () => { ` +
+    `const socket = new net.Socket(); return socket.setTimeout(15_000, () => socket.destroy()); } }`,
 ] as const;
 const ofMysql2 = (names: string, settings: string) =>
   [
-    ['queueLimit', 'innodb_lock_wait_timeout', ...names.split(' ')],
-    `extra: { queueLimit: 100 }, driver: { ...mysql2, createPool: (options) => mysql2.createPool(options).on('connection', ` +
+    ['queueLimit', 'innodb_lock_wait_timeout', ...names.split(' '), 'stream'],
+    `extra: { queueLimit: 100, connectTimeout: 5_000, stream: ({ config: { port, host } }) => { ` +
+      `const socket = net.connect({ port, host, noDelay: true, keepAlive: true }); ` +
+      `return socket.setTimeout(15_000, () => socket.destroy()); } }, ` +
+      `driver: { ...mysql2, createPool: (options) => mysql2.createPool(options).on('connection', ` +
       `(connection) => connection.query('SET SESSION innodb_lock_wait_timeout = 1, ${settings}')) }`,
   ] as const;
 const MARIADB = ofMysql2('max_statement_time', 'max_statement_time = 10');
@@ -37,8 +44,9 @@ export async function checkLimits(dataSource: DataSource, isStrict: boolean): Pr
     ...variables,
   };
   const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
-  const isSet = (value: number, end = Infinity): boolean => value > 0 && value < end;
-  const missing = names.filter((name) => !isSet(Number(values[name]), TOO_LONG[name]));
+  const isSet = (value: unknown, end = Infinity): boolean =>
+    typeof value === 'function' || (Number(value) > 0 && Number(value) < end);
+  const missing = names.filter((name) => !isSet(values[name], TOO_LONG[name]));
   if (missing.length === 0) return;
   const got = `no ${missing.join(', ')}`;
   const advice = `One locked row can stop all requests. Add to the options of TypeORM: ${lines}`;

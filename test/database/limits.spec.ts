@@ -1,4 +1,5 @@
 /** What happens where the driver waits for ever, and where it does not. */
+import net from 'node:net';
 import { AuthModule } from 'declarest';
 import mysql2 from 'mysql2';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -39,7 +40,7 @@ async function warningsWith(database: DatabaseName, dataSource: object): Promise
 async function pastedLines(database: DatabaseName): Promise<object> {
   const [warning = ''] = await warningsWith(database, UNLIMITED);
   const [, lines = ''] = /Add to the options of TypeORM: (.*)$/.exec(warning) ?? [];
-  return new Function('mysql2', `return { ${lines} }`)(mysql2) as object;
+  return new Function('mysql2', 'net', `return { ${lines} }`)(mysql2, net) as object;
 }
 
 it('SQLite needs no limits', async () => {
@@ -51,8 +52,8 @@ it('SQLite needs no limits', async () => {
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('the limits of %s', (database) => {
     const names = {
-      postgres: 'connectionTimeoutMillis, statement_timeout, lock_timeout',
-      mariadb: 'queueLimit, innodb_lock_wait_timeout, max_statement_time',
+      postgres: 'connectionTimeoutMillis, statement_timeout, lock_timeout, stream',
+      mariadb: 'queueLimit, innodb_lock_wait_timeout, max_statement_time, stream',
       sqlite: '',
     }[database];
 

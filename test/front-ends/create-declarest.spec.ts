@@ -190,9 +190,10 @@ it('prints the next commands', () => {
 it('limits the driver of PostgreSQL', async () => {
   create(['my-service', '--database', 'postgres']);
   const dataSource = await readFile(join(folder, 'my-service', 'src', 'data-source.ts'), 'utf8');
-  expect(dataSource).toContain(
-    '\n  extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 },\n',
-  );
+  for (const limit of ['connectionTimeoutMillis: 5_000,', 'statement_timeout: 10_000,', 'lock_timeout: 1_000,'])
+    expect(dataSource).toContain(`\n    ${limit}\n`);
+  expect(dataSource).toContain('return socket.setTimeout(15_000, () => socket.destroy());');
+  expect(dataSource).toContain("import { Socket } from 'node:net';\n");
 });
 
 describe('bad input', () => {

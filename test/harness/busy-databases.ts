@@ -85,8 +85,10 @@ export const besides = (dataSource: DataSource): Promise<DataSource> =>
 /** The configured servers, which can be down. */
 export const SERVER_DATABASES = DATABASES.filter((database) => database !== 'sqlite');
 
-/** A TCP proxy in front of a database server, which can refuse connections and end those that are open. */
+/** A TCP proxy in front of a database server, which can refuse connections, end those that are open, and drop packets. */
 export interface DatabaseProxy {
+  /** While it is set, connections are accepted, and nothing that is sent arrives. */
+  dropsPackets: boolean;
   stop(): Promise<void>;
   start(): Promise<void>;
   /** The server is reached without the proxy again. */
@@ -101,7 +103,8 @@ export async function startProxy(database: DatabaseName): Promise<DatabaseProxy>
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
-    client.pipe(upstream).pipe(client);
+    client.on('data', (data) => proxy.dropsPackets || upstream.write(data));
+    upstream.on('data', (data) => proxy.dropsPackets || client.write(data));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => [client, upstream].forEach((each) => each.destroy()));
@@ -121,7 +124,8 @@ export async function startProxy(database: DatabaseName): Promise<DatabaseProxy>
     process.env[variable] = direct;
     return stop();
   };
-  return { start: () => listen(own), stop, remove };
+  const proxy: DatabaseProxy = { dropsPackets: false, start: () => listen(own), stop, remove };
+  return proxy;
 }
 
 /** Ends every other connection to the database, as an administrator does, and waits until the server has ended them. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
@@ -65,7 +66,12 @@ async function postgres(): Promise<TestDatabase> {
       type: 'postgres',
       url: withDatabase(server, database),
       // Long enough for any test.
-      extra: { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, lock_timeout: 60_000 },
+      extra: {
+        connectionTimeoutMillis: 60_000,
+        statement_timeout: 60_000,
+        lock_timeout: 60_000,
+        stream: () => withTimeout(new Socket()),
+      },
     },
     drop: () => run(`DROP DATABASE IF EXISTS "${database}" WITH (FORCE)`),
   };
@@ -100,7 +106,12 @@ async function mariadb(): Promise<TestDatabase> {
       ...COMMON,
       type: 'mariadb',
       url: withDatabase(server, database),
-      extra: { queueLimit: 10_000 },
+      extra: {
+        queueLimit: 10_000,
+        connectTimeout: 60_000,
+        stream: ({ config: { port, host } }: { config: { port: number; host: string } }) =>
+          withTimeout(connect({ port, host, noDelay: true })),
+      },
       driver,
     },
     drop: () =>
@@ -112,6 +123,8 @@ async function mariadb(): Promise<TestDatabase> {
       }),
   };
 }
+
+const withTimeout = (socket: Socket): Socket => socket.setTimeout(90_000, () => socket.destroy());
 
 function serverUrl(variable: string): URL {
   const value = process.env[variable];

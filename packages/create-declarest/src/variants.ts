@@ -48,10 +48,19 @@ export const DATABASES = {
       return {
         ...POSTGRES,
         DATABASE: `export const database = env[isTest ? 'TEST_DATABASE_URL' : 'DATABASE_URL'] || 'postgres://127.0.0.1/${database}';`,
+        DATABASE_IMPORTS: "import { Socket } from 'node:net';\nimport { AuthSession } from 'declarest';",
         DATABASE_TYPE: "type: 'postgres',",
         DATABASE_OPTIONS: `url: database,
-// Without these limits, one row that is locked could stop all requests.
-extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 },`,
+// Without these limits, one row that is locked, or a network that drops packets, could stop all requests.
+extra: {
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: 10_000,
+  lock_timeout: 1_000,
+  stream: () => {
+    const socket = new Socket();
+    return socket.setTimeout(15_000, () => socket.destroy());
+  },
+},`,
         ENVIRONMENT: `DATABASE_URL=${server}/${database}\nTEST_DATABASE_URL=${server}/${database}_test`,
         DATABASE_VARIABLE: 'DATABASE_URL',
         DATABASE_NOTE: `Before that, create the databases of \`.env\`: \`createdb ${database} && createdb ${database}_test\`.`,

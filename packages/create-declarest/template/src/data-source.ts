@@ -1,5 +1,5 @@
 // The database connection, for the application and for TypeORM's command line.
-import { AuthSession } from 'declarest';
+import { AuthSession } from 'declarest'; // {{DATABASE_IMPORTS}}
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { database } from './environment.js';
 
