@@ -2,10 +2,12 @@
 import { Repository } from 'typeorm';
 import { hideColumns, namesSecret } from '../entities/entity-guard.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
+import type { Application } from '../routes/application.js';
+import { StartupFacts } from '../routes/startup-facts.js';
 import { UserRepository } from './user.repository.js';
 
 /** @throws InvalidOptionError for a name that is no column of the repositories that are properties of the instance */
-export function hideHashes(users: UserRepository): void {
+export function hideHashes(users: UserRepository, application: Application): void {
   const { name: type, hiddenColumns } = users.constructor as typeof UserRepository;
   const columns = Object.values(users).flatMap((each) => (each instanceof Repository ? each.metadata.columns : []));
   const paths = columns.map(({ propertyPath }) => propertyPath);
@@ -13,6 +15,10 @@ export function hideHashes(users: UserRepository): void {
     ? ['password']
     : paths.filter((path) => namesSecret(path, ['password', 'hash']));
   const names = hiddenColumns ?? hashes;
+  if (!hiddenColumns && hashes.length === 0) {
+    const tables = columns.map(({ entityMetadata }) => entityMetadata.tablePath);
+    application.stateOf(StartupFacts).unhidden = { repositoryClass: type, tables };
+  }
   const unknown = names.filter((name) => !paths.includes(name));
   if (unknown.length > 0)
     throw new InvalidOptionError(

@@ -30,7 +30,7 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
           return new TypeOrmUserRepository(users, describeEntity(users.metadata, source), connections);
         },
       };
-  const hiding = { provide: HIDING, inject: [UserRepository], useFactory: hideHashes };
+  const hiding = { provide: HIDING, inject: [UserRepository, Application], useFactory: hideHashes };
   const providers: Provider[] = repositoryClass ? [userRepository, hiding] : [userRepository];
   if (!isEntity(userClass)) return providers;
   // Registers the entity for `autoLoadEntities`.

@@ -40,6 +40,61 @@ class Author {
   @Column({ type: 'varchar', length: 200, name: 'pw', nullable: true }) digest!: string | null;
 }
 
+/** Its hash and its secret have names that say nothing, or are numbers. */
+@Entity('login')
+class Login {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'varchar', length: 200 }) email!: string;
+  @Column({ type: 'varchar', length: 200 }) digest!: string;
+  @Column({ type: 'int', default: 123456 }) otp!: number;
+  @Column({ type: 'int', default: 0 }) tokens!: number;
+}
+
+@Entity('log_entry')
+class LogEntry {
+  @PrimaryGeneratedColumn() id!: number;
+  @ManyToOne(() => Login) writer!: Login;
+}
+
+@Injectable()
+class PrivateLogins extends UserRepository {
+  readonly #logins: Repository<Login>;
+  constructor(@InjectRepository(Login) logins: Repository<Login>) {
+    super();
+    this.#logins = logins;
+  }
+  async findById(id: string): Promise<AuthUser | null> {
+    return this.findByLogin('email', id);
+  }
+  async findByLogin(_: LoginField, email: string): Promise<AuthUser | null> {
+    const found = await this.#logins.findOneBy({ email });
+    return found && Object.assign(new Person(), { ...found, password: found.digest });
+  }
+  create(): Promise<AuthUser> {
+    return Promise.reject(new Error('not in this test'));
+  }
+  update(): Promise<AuthUser | null> {
+    return Promise.resolve(null);
+  }
+}
+
+@Injectable()
+class VisibleLogins extends PrivateLogins {
+  constructor(@InjectRepository(Login) readonly logins: Repository<Login>) {
+    super(logins);
+  }
+}
+
+@Injectable()
+class NamedLogins extends VisibleLogins {
+  static override readonly hiddenColumns = ['digest'];
+}
+
+@Injectable()
+class NoHash extends PrivateLogins {
+  static override readonly hiddenColumns = [];
+}
+
 @Entity('article')
 class Article {
   @PrimaryGeneratedColumn() id!: number;
@@ -111,7 +166,7 @@ async function start(
       AuthModule.forRootAsync({
         userClass: Person,
         repositoryClass,
-        imports: [TypeOrmModule.forFeature([Account])],
+        imports: [TypeOrmModule.forFeature([Account, Login])],
         useFactory: () => ({ jwtSecret: AUTH.jwtSecret, bcryptRounds: 4 }),
       }),
       CrudModule.forFeature(...(resources as CrudOptions<object>[])),
@@ -169,6 +224,34 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       await close();
     });
   });
+
+  it.each(DATABASES)(
+    'a table of users without a column that is called like a hash is one warning, on %s',
+    async (database) => {
+      const unhidden = async (repositoryClass: Type<UserRepository>, resources: readonly unknown[]) => {
+        const { root, onClose } = await start(database, repositoryClass, resources);
+        const { logs, close } = await startApp(platform, root, { onClose });
+        await close();
+        return linesOf(logs, 'warn').filter((line) => /no column is hidden|like secrets/.test(line));
+      };
+      const sentence = (name: string, entity: string): unknown =>
+        expect.stringContaining(
+          `Entities with users of which no column is hidden, and that clients read: ${entity}. ` +
+            `Name the columns of ${name} with hashes in \`static hiddenColumns\`.`,
+        );
+      const secrets = expect.stringContaining('that clients read: Login.otp. Give them');
+      const logins = { entity: Login, endpoint: '/api/logins', maxListSize: 9 };
+      const logs = { entity: LogEntry, endpoint: '/api/log', maxListSize: 9 };
+      const included = { ...logs, includableRelations: ['writer'] };
+      // By the columns of the table, where the repository is private; else by the repository.
+      expect(await unhidden(PrivateLogins, [logins])).toEqual([secrets, sentence('PrivateLogins', 'Login')]);
+      expect(await unhidden(PrivateLogins, [included])).toEqual([secrets, sentence('PrivateLogins', 'Login')]);
+      expect(await unhidden(VisibleLogins, [included])).toEqual([secrets, sentence('VisibleLogins', 'Login')]);
+      expect(await unhidden(PrivateLogins, [logs])).toEqual([]);
+      expect(await unhidden(NamedLogins, [logins])).toEqual([secrets]);
+      expect(await unhidden(NoHash, [logins])).toEqual([secrets]);
+    },
+  );
 
   it.each(DATABASES)('who has another role writes as with that one, on %s', async (database) => {
     const admins = { write: ['ADMIN'] } as const;

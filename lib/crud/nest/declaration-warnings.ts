@@ -2,8 +2,10 @@
 import { RequestMethod } from '@nestjs/common';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { hasInsertListener } from '../../entities/entity-instances.js';
-import { namesSecret } from '../../entities/entity-guard.js';
+import { hiddenColumns, namesSecret } from '../../entities/entity-guard.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import type { StartupFacts } from '../../routes/startup-facts.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import { isGenerated, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
@@ -41,6 +43,7 @@ export function refuseRoutedHooks(controller: CrudControllerClass): void {
 export function findDeclarationWarnings(
   controllers: readonly CrudControllerClass[],
   resources: readonly Resource<object>[],
+  { unhidden }: StartupFacts,
 ): string[] {
   return [
     ...controllers.flatMap(overridesOf).flatMap(routeWarnings),
@@ -51,6 +54,7 @@ export function findDeclarationWarnings(
     ...controllers.flatMap(schemaWarnings),
     ...indexWarnings(resources),
     ...secretWarnings(resources),
+    ...hashWarnings(resources, unhidden),
     ...unpaginatedWarnings(controllers),
   ];
 }
@@ -195,8 +199,12 @@ function indexWarnings(resources: readonly Resource<object>[]): string[] {
   return [`Lookups by columns without an index: ${[...names].join(', ')}. Decorate them with @Index().`];
 }
 
-/** Of `token` and `hash`, not of `tokenCount` and `passwordSetAt`. */
-const SECRET_COMPARISONS = [undefined, 'text', 'uuid'];
+/** Not `passwordSetAt`, and of numbers not `tokenCount` and `tokens`. */
+function isSecret({ name, type: { comparison } }: Field): boolean {
+  const isNumber = comparison === 'number' || comparison === 'exact number';
+  if (isNumber) return namesSecret(/([A-Z]?[a-z]*[a-rt-z]|[A-Z]+)\d*$/.exec(name)?.[0] ?? '');
+  return [undefined, 'text', 'uuid'].includes(comparison) && namesSecret(name);
+}
 
 /** Columns that are called like secrets, of resources and of entities that they include. */
 function secretWarnings(resources: readonly Resource<object>[]): string[] {
@@ -207,12 +215,27 @@ function secretWarnings(resources: readonly Resource<object>[]): string[] {
       served.has(related) ? [] : database.describe(related).fields,
     ),
   ]);
-  const secrets = shown.filter(
-    ({ name, readable, reference, type }) =>
-      readable && !reference && SECRET_COMPARISONS.includes(type.comparison) && namesSecret(name),
-  );
+  const secrets = shown.filter((field) => field.readable && !field.reference && isSecret(field));
   if (secrets.length === 0) return [];
   const names = new Set(secrets.map(({ column }) => nameOf(column)));
   const advice = 'Give them `select: false` or @Exclude(), or `read` in fieldPermissions';
   return [`Columns that are called like secrets, and that clients read: ${[...names].join(', ')}. ${advice}.`];
+}
+
+const LOGIN_NAMES = ['email', 'username', 'login'];
+
+/** Tables of users, of which no column is hidden: one may hold hashes. */
+function hashWarnings(resources: readonly Resource<object>[], unhidden: StartupFacts['unhidden']): string[] {
+  if (!unhidden) return [];
+  const open = resources.flatMap(({ metadata, list, database: { dataSource } }) =>
+    [metadata, ...[...followedRelations(list).values()].map(([relation]) => relation.inverseEntityMetadata)].filter(
+      (each) =>
+        (unhidden.tables.includes(each.tablePath) || LOGIN_NAMES.some((name) => name in each.propertiesMap)) &&
+        hiddenColumns(each, dataSource).size === 0,
+    ),
+  );
+  if (open.length === 0) return [];
+  const names = [...new Set(open.map(({ name }) => name))].join(', ');
+  const advice = `Name the columns of ${unhidden.repositoryClass} with hashes in \`static hiddenColumns\``;
+  return [`Entities with users of which no column is hidden, and that clients read: ${names}. ${advice}.`];
 }

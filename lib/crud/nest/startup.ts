@@ -104,12 +104,13 @@ function finish(application: Application, crud: CrudApplication): void {
   if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
   const bypassed = controllers.flatMap(bypassWarnings);
-  if (application.stateOf(StartupFacts).isStrict && bypassed.length > 0) {
+  const facts = application.stateOf(StartupFacts);
+  if (facts.isStrict && bypassed.length > 0) {
     const expected = 'complete, because the AuthModule option `strict` is set';
     const advice = `Correct them: ${bypassed.join(' ')}`;
     throw new InvalidOptionError('The overrides of generated operations', expected, 'open operations', advice);
   }
-  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all)]) logger.warn(warning);
+  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, facts)]) logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
 }
