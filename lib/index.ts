@@ -5,7 +5,7 @@ export { InvalidOptionError } from './options/invalid-option.js';
 // Users and tokens
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
 export { LoginMethod, type AuthOptions, type AuthSettings } from './auth/auth.options.js';
-export { AuthUser } from './auth/auth-user.js';
+export { AuthUser, type NewUser } from './auth/auth-user.js';
 export { DuplicateUserError, UserRepository } from './auth/user.repository.js';
 export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
 export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/auth-events.js';
@@ -24,7 +24,7 @@ export {
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
 export type { OwnClaims } from './auth/claims.js';
-export { UserAccounts, type NewUser } from './auth/user-accounts.js';
+export { UserAccounts } from './auth/user-accounts.js';
 export { InvalidUserError } from './auth/user-checks.js';
 
 // Rules

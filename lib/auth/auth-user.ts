@@ -62,6 +62,22 @@ export abstract class AuthUser extends BaseEntity {
   }
 }
 
+/** A user to create: the login field, a password, and any other field. */
+export interface NewUser {
+  email?: string | null;
+  username?: string | null;
+  /** 8 characters to 72 bytes of UTF-8; stored as a bcrypt hash. */
+  password: string;
+  /** @default 'USER' */
+  role?: string;
+  firstName?: string | null;
+  lastName?: string | null;
+  /** @default true */
+  active?: boolean;
+  /** A column that the application's user class adds. */
+  [column: string]: unknown;
+}
+
 export const profileOf = (
   { id, email, username, firstName, lastName, role, active }: AuthUser,
   { parseId }: { readonly parseId: (text: string) => string | number },

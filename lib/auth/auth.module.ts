@@ -43,7 +43,7 @@ import { describeEndpoints } from './endpoints/endpoint-document.js';
 import { AccountServices, endpointController } from './endpoints/endpoint.js';
 import { declaredFeatures } from './features.js';
 import { Logins } from './logins.js';
-import { Accounts } from './accounts.js';
+import { UserAccounts } from './user-accounts.js';
 import { Background } from './background.js';
 import { AccountMails } from './passwords/account-mails.js';
 import { mailerProvider } from './passwords/mailer.js';
@@ -53,7 +53,6 @@ import { storageOf } from './throttle/throttle-storages.js';
 import { Passwords } from './passwords/passwords.js';
 import { BearerAuthenticator, Tokens } from './tokens.js';
 import { userProviders } from './typeorm-user.repository.js';
-import { UserAccounts } from './user-accounts.js';
 import { UserRepository } from './user.repository.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
@@ -76,7 +75,6 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     Passwords,
     Background,
     AccountMails,
-    Accounts,
     Logins,
     {
       provide: PasswordPolicy,

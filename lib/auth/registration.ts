@@ -6,7 +6,7 @@ import { describe } from '../options/invalid-option.js';
 import { refuseAuthOption } from '../options/option-table.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
-import { Accounts } from './accounts.js';
+import { UserAccounts } from './user-accounts.js';
 import {
   acceptAny,
   checkChanges,
@@ -31,7 +31,7 @@ export class Registration {
 
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
-    private readonly accounts: Accounts,
+    private readonly accounts: UserAccounts,
     @Inject(AUTH_OPTIONS)
     { registration, registrationFields, loginField, userClass, requireVerified }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
@@ -75,7 +75,7 @@ export class Registration {
   }
 
   async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
-    return this.accounts.create(checkUser(input, this.checks, this.required));
+    return this.accounts.store(checkUser(input, this.checks, this.required));
   }
 }
 

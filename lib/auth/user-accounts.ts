@@ -1,30 +1,20 @@
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+/** Creates and changes users. Hashes, sessions, mailed links, mails and events belong to each change. */
+import { ConflictException, Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
+import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../http/principal.js';
 import { describe } from '../options/invalid-option.js';
+import { Application } from '../routes/application.js';
+import { AuthEvents } from './auth-events.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import type { AuthUser } from './auth-user.js';
-import { Accounts } from './accounts.js';
+import type { AuthUser, NewUser } from './auth-user.js';
+import { AccountMails } from './passwords/account-mails.js';
 import { AccountTokens } from './passwords/account-tokens.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 import { Sessions } from './sessions/sessions.js';
-import { checkUser, InvalidUserError, USER_CHECKS } from './user-checks.js';
-import { DuplicateUserError, UserRepository, userByLogin, type UserList, type UserQuery } from './user.repository.js';
-
-/** A user to create: the login field, a password, and any other field. */
-export interface NewUser {
-  email?: string | null;
-  username?: string | null;
-  /** 8 characters to 72 bytes of UTF-8; stored as a bcrypt hash. */
-  password: string;
-  /** @default 'USER' */
-  role?: string;
-  firstName?: string | null;
-  lastName?: string | null;
-  /** @default true */
-  active?: boolean;
-  /** A column that the application's user class adds. */
-  [column: string]: unknown;
-}
+import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
+import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from './user.repository.js';
+import type { UserFields, UserList, UserQuery } from './user.repository.js';
 
 /**
  * Creates and changes users from the application's own code, with the same validation and hashing as the endpoints.
@@ -36,15 +26,24 @@ export interface NewUser {
 export class UserAccounts {
   private readonly logger = new Logger('AuthModule');
 
+  /** @internal */
+  readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
+
   constructor(
     private readonly users: UserRepository,
-    private readonly accounts: Accounts,
     private readonly passwords: Passwords,
-    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    private readonly policy: PasswordPolicy,
+    private readonly mails: AccountMails,
+    private readonly events: AuthEvents,
     private readonly rules: AccessRules,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    application: Application,
     @Optional() private readonly sessions?: Sessions,
     @Optional() private readonly tokens?: AccountTokens,
-  ) {}
+  ) {
+    const role: Check = (value) => USER_CHECKS.role(value, application.stateOf(CallerRoles));
+    this.checks = { ...USER_CHECKS, role, password: policy.read };
+  }
 
   /**
    * The e-mail address of the user counts as verified. Logs a warning for a role that no rule or option names.
@@ -53,7 +52,7 @@ export class UserAccounts {
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async create(user: NewUser): Promise<AuthUser> {
-    const created = await this.accounts.create(user);
+    const created = await this.store(user);
     this.warnOfUnnamed(user.role, 'create');
     if (created.email !== null) await this.tokens?.markVerified(String(created.id), created.email);
     return created;
@@ -94,7 +93,11 @@ export class UserAccounts {
    * @throws ServiceUnavailableException when too many passwords wait to be hashed, or the database is busy
    */
   async setPassword(id: string | number, password: string): Promise<AuthUser> {
-    return known(id, await this.accounts.setPassword(String(id), password));
+    const found = expectUser(id, await this.users.findById(String(id)));
+    const hash = await this.hashNew(found, password);
+    const user = expectUser(id, await this.users.update(String(id), { password: hash }));
+    await this.afterPasswordChange(user);
+    return user;
   }
 
   /**
@@ -103,9 +106,9 @@ export class UserAccounts {
    * @throws InvalidUserError for a role that is empty or differs only in case from a known one, and for an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    const fields = checkUser({ role }, this.accounts.checks, ['role']);
+    const fields = checkUser({ role }, this.checks, ['role']);
     this.warnOfUnnamed(role, 'setRole');
-    return known(id, await this.accounts.change(String(id), fields));
+    return expectUser(id, await this.change(String(id), fields));
   }
 
   /**
@@ -114,7 +117,7 @@ export class UserAccounts {
    * @throws InvalidUserError for a value that is not a boolean and for an unknown id
    */
   async setActive(id: string | number, active: boolean): Promise<AuthUser> {
-    return known(id, await this.accounts.change(String(id), checkUser({ active }, USER_CHECKS, ['active'])));
+    return expectUser(id, await this.change(String(id), checkUser({ active }, USER_CHECKS, ['active'])));
   }
 
   /** Logs a user out everywhere. @returns how many sessions have ended; 0 without the option `sessions` */
@@ -130,6 +133,97 @@ export class UserAccounts {
     return this.users.list(query);
   }
 
+  /** @internal @throws InvalidUserError naming every invalid field, DuplicateUserError, ServiceUnavailable */
+  async store(user: Readonly<Record<string, unknown>>): Promise<AuthUser> {
+    const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
+    const checks = { ...this.checks, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
+    const fields = checkUser(user, checks, [this.options.loginField, 'password']);
+    await this.policy.check(String(fields['password']), fields);
+    const password = await this.passwords.hash(String(fields['password']));
+    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
+  }
+
+  /** @internal @throws InvalidUserError for a password that is not accepted */
+  async hashNew(user: AuthUser, password: string): Promise<string> {
+    await this.policy.check(password, { ...withoutHash(user) });
+    return this.passwords.hash(password);
+  }
+
+  /** @internal @param before including its hash @returns `false` where its address or password has changed since */
+  async resetPassword({ id, email, password }: AuthUser, hash: string): Promise<boolean> {
+    const user = await this.users.updateIf(String(id), { email, password }, { password: hash });
+    if (user) await this.afterPasswordChange(user);
+    return user !== null;
+  }
+
+  /**
+   * @internal Changes the password that a user has repeated. The session that is kept goes on.
+   * @param user including its hash @returns `false` where the password has changed since @throws InvalidUserError
+   */
+  async replacePassword(user: AuthUser, password: string, kept: string | undefined): Promise<boolean> {
+    const hash = await this.hashNew(user, password);
+    if (!(await this.users.replaceHash(String(user.id), user.password, hash))) return false;
+    await this.afterPasswordChange(user, kept);
+    return true;
+  }
+
+  private async afterPasswordChange(user: AuthUser, kept?: string): Promise<void> {
+    const userId = String(user.id);
+    await this.tokens?.removeAll(userId);
+    await this.sessions?.endAll(userId, kept);
+    this.events.emit('password.changed', { userId });
+    this.mails.tellOfChange('password', user.email, user);
+  }
+
+  /** @internal Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */
+  async setEmail({ id, email: from, password }: AuthUser, email: string): Promise<boolean> {
+    const userId = String(id);
+    const user = await this.users.updateIf(userId, { email: from, password }, { email });
+    if (!user) return false;
+    await this.tokens?.removeAll(userId);
+    await this.tokens?.markVerified(userId, email);
+    this.events.emit('email.changed', { userId });
+    this.mails.tellOfChange('email', from, user);
+    return true;
+  }
+
+  /** @internal @param fields checked before @returns `null` for an unknown user */
+  async change(id: string, fields: UserFields): Promise<AuthUser | null> {
+    return this.afterChange(id, fields, await this.users.update(id, fields));
+  }
+
+  /** @internal @throws ConflictException (409) where it would take the last active ADMIN */
+  async changeKeepingAdmin(id: string, fields: UserFields): Promise<AuthUser | null> {
+    const { role = ADMIN_ROLE, active = true } = fields;
+    if (role === ADMIN_ROLE && active) return this.change(id, fields);
+    const user = await this.users.updateUnlessLast(id, fields, ADMIN_ROLE);
+    if (user === 'last') throw lastAdmin();
+    return this.afterChange(id, fields, user);
+  }
+
+  /** @internal @returns whether there was one @throws ConflictException (409) for the last active ADMIN, and where records refer to it */
+  async remove(id: string): Promise<boolean> {
+    const removed = this.options.administration
+      ? await this.users.removeUnlessLast(id, ADMIN_ROLE)
+      : await this.users.remove(id);
+    if (removed === 'last') throw lastAdmin();
+    if (!removed) return false;
+    await this.sessions?.endAll(id);
+    await this.tokens?.forget(id);
+    this.events.emit('user.deleted', { userId: id });
+    return true;
+  }
+
+  private async afterChange(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {
+    if (!user) return null;
+    if (fields.active === false) {
+      await this.tokens?.removeAll(id);
+      await this.sessions?.endAll(id);
+    }
+    this.events.emit('user.changed', { userId: id, fields: Object.keys(fields) });
+    return user;
+  }
+
   private warnOfUnnamed(role: string | undefined, method: string): void {
     if (role !== undefined && !this.rules.isNamed(role))
       this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
@@ -142,7 +236,10 @@ export class UserAccounts {
 }
 
 /** @throws InvalidUserError */
-function known(id: string | number, user: AuthUser | null): AuthUser {
+function expectUser(id: string | number, user: AuthUser | null): AuthUser {
   if (!user) throw new InvalidUserError([`id: no user has the id ${id}`]);
   return user;
 }
+
+const lastAdmin = (): ConflictException =>
+  new ConflictException(`This is the last active user with the role ${ADMIN_ROLE}: give another user the role first`);

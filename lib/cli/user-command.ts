@@ -3,11 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { HttpException, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Accounts } from '../auth/accounts.js';
+import { UserAccounts } from '../auth/user-accounts.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth/auth.options.js';
 import type { AuthUser } from '../auth/auth-user.js';
 import { MailedLinks } from '../auth/passwords/mailed-links.js';
-import { UserAccounts } from '../auth/user-accounts.js';
 import { checkUser } from '../auth/user-checks.js';
 import { UserRepository, userByLogin } from '../auth/user.repository.js';
 import type { CommandOf, Outcome, UserAction } from './arguments.js';
@@ -26,14 +25,14 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
   },
   async role(app, command) {
     const { id } = await findUser(app, command);
-    const accounts = app.get(Accounts, ANYWHERE);
+    const accounts = app.get(UserAccounts, ANYWHERE);
     const fields = checkUser({ role: command.role }, accounts.checks, ['role']);
     const changed = await accounts.changeKeepingAdmin(String(id), fields);
     return `User ${id} has the role ${changed?.role} now.`;
   },
   async disable(app, command) {
     const { id } = await findUser(app, command);
-    await app.get(Accounts, ANYWHERE).changeKeepingAdmin(String(id), { active: false });
+    await app.get(UserAccounts, ANYWHERE).changeKeepingAdmin(String(id), { active: false });
     return `User ${id} cannot log in any more.`;
   },
   async reset(app, command) {

@@ -9,7 +9,7 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
-import { Accounts } from '../accounts.js';
+import { UserAccounts } from '../user-accounts.js';
 import { AuthEvents } from '../auth-events.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
 import { clientFactsOf } from '../client-facts.js';
@@ -25,7 +25,7 @@ import type { DocumentParts, EndpointDocument } from './endpoint-document.js';
 export class AccountServices {
   constructor(
     readonly users: UserRepository,
-    readonly accounts: Accounts,
+    readonly accounts: UserAccounts,
     readonly registration: Registration,
     readonly logins: Logins,
     readonly attempts: Attempts,

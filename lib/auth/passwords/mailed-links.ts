@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import { TooManyAttempts } from '../../http/failure.js';
 import { AuthEvents } from '../auth-events.js';
-import { Accounts } from '../accounts.js';
+import { UserAccounts } from '../user-accounts.js';
 import type { AuthUser } from '../auth-user.js';
 import { Background } from '../background.js';
 import { hashOf } from '../secret-tokens.js';
@@ -26,7 +26,7 @@ type LinkKind = 'reset' | 'verify';
 export class MailedLinks {
   constructor(
     private readonly users: UserRepository,
-    private readonly accounts: Accounts,
+    private readonly accounts: UserAccounts,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
     private readonly background: Background,
