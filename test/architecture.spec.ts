@@ -39,8 +39,8 @@ const CRUD_LAYERS = [
   'plan',
   'read',
   'write',
-  'operations',
   'document',
+  'operations',
   'nest',
 ];
 

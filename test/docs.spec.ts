@@ -4,8 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Script } from 'node:vm';
-import { RequestMethod } from '@nestjs/common';
-import { type Operation, OPERATIONS } from '../lib/crud/declare/operations.js';
+import { standardOperations } from '../lib/crud/operations/standard-operations.js';
 import { UserAccounts } from 'declarest';
 import { SCRIPTS as CREATED_SCRIPTS } from '../packages/create-declarest/src/package-json.js';
 import { type ApplicationCommand, type Outcome, parseCommand } from '../lib/cli/arguments.js';
@@ -174,13 +173,13 @@ describe('the pages', () => {
       const [status] = /^\d+/.exec(success) ?? [];
       return codeIn(names).map((name, place) => ({ name, verb: verbs?.[place], path, enabledBy, status }));
     });
-    const declared = operations.map(([name, { verb, path, enabledBy, status }]) => ({
+    const declared = standardOperations.map(({ name, route: { verb, path, status }, enabledBy }) => ({
       name,
-      verb: RequestMethod[verb],
+      verb,
       path: path === '/' ? '' : `/${path}`,
       enabledBy,
       // Batches have a page of their own.
-      status: path === 'batch' ? undefined : String(status ?? (verb === RequestMethod.POST ? 201 : 200)),
+      status: path === 'batch' ? undefined : String(status ?? (verb === 'POST' ? 201 : 200)),
     }));
     expect(byName(listed)).toEqual(byName(declared));
   });
@@ -193,11 +192,11 @@ describe('the pages', () => {
       parameters: codeIn(parameters).map((each) => each.replace('?', '')),
     }));
     const types = { id: 'id: string', query: 'query: ListQuery', body: 'body: JsonObject', patch: 'body: JsonObject' };
-    const declared = operations.map(([name, { verb, path, parameters, status }]) => {
-      const decorator = RequestMethod[verb].charAt(0) + RequestMethod[verb].slice(1).toLowerCase();
+    const declared = standardOperations.map(({ name, route: { verb, path, takes, status } }) => {
+      const decorator = verb.charAt(0) + verb.slice(1).toLowerCase();
       const route = `@${decorator}(${path === '/' ? '' : `'${path}'`})`;
       const decorators = status === undefined ? [route] : [route, `@HttpCode(${status})`];
-      return { name, decorators, parameters: parameters.map((each) => types[each]) };
+      return { name, decorators, parameters: takes.map((each) => types[each]) };
     });
     expect(byName(listed)).toEqual(byName(declared));
   });
@@ -350,7 +349,6 @@ async function runDeclarest(line: string): Promise<Outcome> {
 
 const problemsOf = (file: string): string[] => problems.filter((problem) => problem.startsWith(file));
 
-const operations = Object.entries<Operation>(OPERATIONS);
 const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 const byName = <R extends { readonly name: string | undefined }>(rows: readonly R[]): R[] =>
   rows.toSorted((a, b) => String(a.name).localeCompare(String(b.name)));

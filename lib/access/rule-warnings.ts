@@ -1,5 +1,5 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
-import { declaredRoute } from '../routes/declared-route.js';
+import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { shapesOf } from '../routes/route.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { describeRule, restricts, type Access } from './access.js';
@@ -73,11 +73,8 @@ function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
 
 /** A rule for one route leaves others open that do the same: `POST /api/products` and `POST /api/products/batch`. */
 function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess): string[] {
-  const generated = new Map(
-    table.controllerRoutes.map(({ method, path, handler }) => [
-      `${method} ${path}`,
-      declaredRoute(handler)?.controllerPath,
-    ]),
+  const declared = new Map(
+    table.controllerRoutes.map(({ method, path, handler }) => [`${method} ${path}`, declaredRoute(handler)]),
   );
   const originals = new Map<string, RouteEntry[]>();
   for (const entry of entries) {
@@ -86,7 +83,7 @@ function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess):
   }
   const found = new Map<string, { readonly restricted: Set<string>; readonly open: Set<string> }>();
   for (const copy of entries.filter(({ part }) => !part))
-    for (const original of originalsOf(copy, generated.get(nameOf(copy))).flatMap((key) => originals.get(key) ?? []))
+    for (const original of originalsOf(copy, declared.get(nameOf(copy))).flatMap((key) => originals.get(key) ?? []))
       for (const rule of rulesOfOnly(original, copy)) {
         const { restricted, open } = found.get(rule) ?? { restricted: new Set(), open: new Set() };
         found.set(rule, { restricted: restricted.add(nameOf(original)), open: open.add(nameOf(copy)) });
@@ -98,23 +95,23 @@ function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess):
   });
 }
 
-const withoutNames = (path: string): string => path.replaceAll(/:\w+/g, ':');
+const withoutNames = (path: string): string => `/${path}`.replace(/^\/+/, '/').replaceAll(/:\w+/g, ':');
 
-/** @param endpoint of a generated route */
-function originalsOf({ method, template }: RouteEntry, endpoint: string | undefined): string[] {
-  const path = withoutNames(template);
-  const parent = path.slice(0, path.lastIndexOf('/'));
-  const end = path.slice(parent.length);
-  if (end === '/batch') return [method === 'POST' ? `POST ${parent}` : `${method} ${parent}/:`];
-  if (endpoint === undefined) return [];
-  if (method === 'GET') return LIST_COPIES.includes(end) ? [`GET ${parent}`] : [];
-  if (end === '/restore') return [`DELETE ${parent}`];
+/** @param declared of a generated route */
+function originalsOf({ method, template }: RouteEntry, declared: DeclaredRoute | undefined): string[] {
+  const { controllerPath, path = '', copyOf = [] } = declared ?? {};
+  const full = withoutNames(template);
+  const below = path === '/' ? '' : withoutNames(path);
+  const base = full.endsWith(below) ? full.slice(0, full.length - below.length) : undefined;
+  if (copyOf.length > 0 && base !== undefined)
+    return copyOf.map((route) => {
+      const [verb, original = ''] = route.split(' ');
+      return `${verb} ${base}${original === '/' ? '' : withoutNames(original)}`;
+    });
   // The records of a nested resource belong to the record in front of it.
-  const owner = endpoint.includes(':') && path.slice(0, path.indexOf('/:/') + 2);
+  const owner = method !== 'GET' && controllerPath?.includes(':') && full.slice(0, full.indexOf('/:/') + 2);
   return owner ? ['PUT', 'PATCH', 'DELETE'].map((verb) => `${verb} ${owner}`) : [];
 }
-
-const LIST_COPIES = ['/search', '/count', '/aggregate', '/export'];
 
 /** The rules that restrict a route but not the other one, unless that one has a rule of its own. */
 function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): string[] {

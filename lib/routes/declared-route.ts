@@ -15,6 +15,10 @@ export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
   readonly controllerPath?: string;
+  /** The path below that of the controller, where it is known. */
+  readonly path?: string;
+  /** The routes of the same controller whose rules should cover this one too, such as `DELETE :id`. */
+  readonly copyOf?: readonly string[];
   /** The option that has an effect only for authenticated users. */
   readonly needsUser?: string;
   /** The access of this route where no rule of the application has the very same path. */

@@ -16,6 +16,7 @@ import {
 } from 'typeorm';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
 import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
+import { standardOperations } from '../../lib/crud/operations/standard-operations.js';
 import type { Application } from '../../lib/routes/application.js';
 import { compilePlan, type Plan } from '../../lib/crud/plan/plan.js';
 import { followedRelations } from '../../lib/crud/plan/relation-parameters.js';
@@ -138,11 +139,11 @@ export function planOf(
   others: ReadonlyMap<unknown, object> = new Map(),
 ): Plan<Article> {
   const database = new Database(dataSource, new Connections(dataSource));
-  const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options });
+  const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options }, standardOperations);
   const resource = compileResource(resolved, database, findProvider);
   const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan => {
     const declared = { entity: target as typeof Writer, endpoint: '/related', ...others.get(target) };
-    return leaf(describeResource(resolveCrudOptions(declared), database), dataSource);
+    return leaf(describeResource(resolveCrudOptions(declared, standardOperations), database), dataSource);
   };
   return compilePlan(
     resource,

@@ -5,7 +5,7 @@ import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import type { Rule } from '../../lib/access/access.js';
 import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
-import { declareRoute } from '../../lib/routes/declared-route.js';
+import { declareRoute, type DeclaredRoute } from '../../lib/routes/declared-route.js';
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
@@ -19,8 +19,37 @@ interface Declared {
   readonly hasNoRules?: boolean;
 }
 
+/** The copies among generated routes, and what each is a copy of, by the paths below that of the controller. */
+const COPIES: Readonly<Record<string, string>> = {
+  'GET search': 'GET /',
+  'GET count': 'GET /',
+  'GET aggregate': 'GET /',
+  'GET export': 'GET /',
+  'POST batch': 'POST /',
+  'PATCH batch': 'PATCH :id',
+  'DELETE batch': 'DELETE :id',
+  'POST :id/restore': 'DELETE :id',
+};
+
+/** What a generated route declares of its copies. */
+function copyOf(line: string) {
+  const found = Object.entries(COPIES).find(([copy]) => {
+    const [method = '', path = ''] = copy.split(' ');
+    return line.startsWith(`${method} `) && line.endsWith(`/${path}`);
+  });
+  return found && { path: found[0].replace(/^\w+ /, ''), copyOf: [found[1]] };
+}
+
+/** A route with the handler of a generated operation. */
+function generatedRoute(line: string, more: Partial<DeclaredRoute> = {}): Route {
+  const handler = (): void => undefined;
+  declareRoute(handler, { declaredBy: 'a test', ...copyOf(line), ...more });
+  return route(line, handler);
+}
+
 function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRules = false }: Declared): string[] {
-  const read = (lines: readonly string[]): Route[] => lines.map((line) => route(line));
+  const read = (lines: readonly string[]): Route[] =>
+    lines.map((line) => (line.endsWith('/batch') ? generatedRoute(line) : route(line)));
   const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, READING);
   const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
@@ -288,11 +317,9 @@ describe('warnings about generated routes', () => {
   }
 
   function warningsOfGenerated({ endpoint, routes, needsUser }: Generated, rules: readonly Rule[]): string[] {
-    const declared = routes.map((line): Route => {
-      const handler = (): void => undefined;
-      declareRoute(handler, { declaredBy: 'a test', controllerPath: endpoint, ...(needsUser && { needsUser }) });
-      return route(line, handler);
-    });
+    const declared = routes.map((line) =>
+      generatedRoute(line, { controllerPath: endpoint, ...(needsUser && { needsUser }) }),
+    );
     const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, READING);
     const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, READING);
     const compiled = {

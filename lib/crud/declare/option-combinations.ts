@@ -1,22 +1,8 @@
 /** Refuses combinations of options where one of them has no effect. */
 import type { Refuse } from '../../options/option-table.js';
-import {
-  ENABLING_OPTIONS,
-  enablingOption,
-  isKeyless,
-  missingOption,
-  OPERATION_NAMES,
-  type EnablingOptions,
-  type OperationName,
-} from './operations.js';
+import { isKeyless, type OperationName, type OperationDeclaration } from './operations.js';
 
-export interface CombinedOptions extends EnablingOptions {
-  readonly enablePagination: unknown;
-  readonly includableRelations: readonly unknown[];
-  readonly linkableRelations: readonly unknown[];
-  readonly maxListSize: unknown;
-  readonly searchableFields: readonly string[];
-}
+type Options = Readonly<Record<string, unknown>>;
 
 /** Each option has an effect only together with the other one. */
 const NEEDS = {
@@ -30,40 +16,44 @@ const isOn = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 
 /** What records of a view without a key do not have. */
-export function refuseWithoutKey(options: CombinedOptions, refuse: Refuse): void {
-  const names = (['includableRelations', 'linkableRelations', 'enablePagination'] as const).filter(
+export function refuseWithoutKey(options: Options, named: readonly OperationDeclaration[], refuse: Refuse): void {
+  const names = ['includableRelations', 'linkableRelations', 'enablePagination'].filter(
     (name) => isOn(options[name]) && options[name] !== true,
   );
-  const [needing] = [...(options.operations ?? []).filter((name) => !isKeyless(name)), ...names];
+  const [needing] = [...named.filter((each) => !isKeyless(each)).map(({ name }) => name), ...names];
   const advice = 'decorate a unique column with @PrimaryColumn(), or leave it out';
   if (needing) refuse('entity', `a view with a primary key, which ${needing} needs`, 'one without', advice);
 }
 
-/** @param given the options without their defaults */
-export function refuseCombinations(options: CombinedOptions, given: object, refuse: Refuse): void {
+/**
+ * @param given the options without their defaults
+ * @param named the operations of the option `operations`, or all of them
+ * @param known all operations
+ */
+export function refuseCombinations(
+  options: Options,
+  given: Options,
+  named: readonly OperationDeclaration[],
+  known: readonly OperationDeclaration[],
+  refuse: Refuse,
+): void {
   for (const [name, needed] of Object.entries(NEEDS))
-    if (isOn((given as Readonly<Record<string, unknown>>)[name]) && !isOn(options[needed]))
+    if (isOn(given[name]) && !isOn(options[needed]))
       refuse(name, `used together with ${needed}`, `no ${needed}`, `set ${needed} or leave ${name} out`);
-  if (options.enableSearch && !isOn(options.searchableFields))
+  if (isOn(options['enableSearch']) && !isOn(options['searchableFields']))
     refuse('searchableFields', 'at least one field, because enableSearch is on', 'none', 'name the fields to search');
-  if (isOn(options.maxListSize) && isOn(options.enablePagination)) {
+  if (isOn(options['maxListSize']) && isOn(options['enablePagination'])) {
     const expected = 'used without enablePagination, because pages have a size of their own';
     refuse('maxListSize', expected, 'both', 'leave one of the two out');
   }
-  for (const name of options.operations ?? []) {
-    const missing = missingOption(name, options);
-    const advice = `set ${missing} or leave the operation out`;
-    if (missing) refuse('operations', 'operations that the other options enable', `"${name}"`, advice);
-  }
-  const { operations = OPERATION_NAMES } = options;
-  const expectOneOf = (affected: readonly OperationName[], option: keyof CombinedOptions, advice: string): void => {
-    if (!isOn(options[option]) || affected.some((name) => operations.includes(name))) return;
+  const expectOneOf = (affected: readonly string[], option: string, advice: string): void => {
+    if (!isOn(options[option]) || named.some(({ name }) => affected.includes(name))) return;
     const names = affected.join(' or ');
     refuse(option, `used with ${names} in \`operations\``, `\`operations\` without ${names}`, advice);
   };
-  expectOneOf(['findAll', 'search'], 'maxListSize', 'leave maxListSize out');
-  for (const option of ENABLING_OPTIONS) {
-    const enabled = OPERATION_NAMES.filter((name) => enablingOption(name) === option);
+  expectOneOf(['findAll', 'search'] satisfies OperationName[], 'maxListSize', 'leave maxListSize out');
+  for (const option of new Set(known.flatMap(({ enabledBy }) => enabledBy ?? []))) {
+    const enabled = known.filter(({ enabledBy }) => enabledBy === option).map(({ name }) => name);
     expectOneOf(enabled, option, `add ${enabled.join(' or ')}, or leave ${option} out`);
   }
 }

@@ -22,7 +22,7 @@ import {
 import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
 import type { RelationThrough, Paging } from './list-options.js';
-import { forEnablingOptions, isKeyless, missingOption, OPERATION_NAMES, type OperationName } from './operations.js';
+import { isKeyless, missingOption, type OperationName, type OperationDeclaration } from './operations.js';
 import { refuseCombinations, refuseWithoutKey } from './option-combinations.js';
 import { ScopeReference } from './scope.js';
 import { isSchema, type RecordSchemas } from './standard-schema.js';
@@ -46,9 +46,14 @@ const isPermission = isObjectOf({
 });
 
 const fields = namesOf('field names', 'name');
-/** A new option is a new row. Options that enable operations are rows only where they are no flags. */
+/** A new option is a new row. */
 const OPTIONS = {
-  ...forEnablingOptions(flag()),
+  enableSearch: flag(),
+  enableExists: flag(),
+  enableCount: flag(),
+  enableExport: flag(),
+  enableBatch: flag(),
+  enableRestore: flag(),
   enablePagination: row<Paging>(
     false,
     "true, false, 'cursor' or 'both'",
@@ -114,13 +119,22 @@ const OPTIONS = {
 export interface ResolvedCrudOptions<T extends object = object> extends OptionsOf<typeof OPTIONS> {
   readonly entity: Type<T>;
   readonly endpoint: string;
+  /** Every operation that the controller has as a method. */
+  readonly knownOperations: readonly OperationDeclaration[];
+  /** The names of those that have a generated route. */
+  readonly generated: ReadonlySet<string>;
 }
+
+const NO_OPERATIONS = { knownOperations: [], generated: new Set<string>() };
 
 /** The options of an entity that no resource serves, for its records in relations. */
 export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> =>
-  Object.freeze({ entity, ...readOptions(OPTIONS, {}, refuserOf('CRUD')), endpoint: '' });
+  Object.freeze({ ...readOptions(OPTIONS, {}, refuserOf('CRUD')), ...NO_OPERATIONS, entity, endpoint: '' });
 
-export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): ResolvedCrudOptions<T> {
+export function resolveCrudOptions<T extends object>(
+  options: CrudOptions<T>,
+  knownOperations: readonly OperationDeclaration[],
+): ResolvedCrudOptions<T> {
   const { entity, endpoint } = (options ?? {}) as CrudOptions<T>;
   const of = isClass(entity) ? ` of ${entity.name}` : '';
   const refuse: Refuse = refuserOf('CRUD', of);
@@ -135,28 +149,37 @@ export function resolveCrudOptions<T extends object>(options: CrudOptions<T>): R
     const advice = 'declare `@PrimaryGeneratedColumn() id: number`, or `@PrimaryGeneratedColumn("uuid") id: string`';
     refuse('entity', 'an entity with a primary key', 'none', advice);
   }
-  const given = readOptions(OPTIONS, options, refuse);
-  const reading = OPERATION_NAMES.filter((name) => isKeyless(name) && !missingOption(name, given));
-  const checked = keys.length === 0 && !given.operations ? { ...given, operations: reading } : given;
-  if (keys.length === 0) refuseWithoutKey(checked, refuse);
+  const checked = readOptions(OPTIONS, options, refuse);
+  const possible = keys.length === 0 ? knownOperations.filter(isKeyless) : knownOperations;
+  const names = knownOperations.map(({ name }) => name).join(', ');
+  const named = checked.operations?.map(
+    (name) =>
+      knownOperations.find((each) => each.name === name) ??
+      refuse('operations', `names of operations: ${names}`, describe(name), 'correct the name'),
+  );
+  if (keys.length === 0) refuseWithoutKey(checked, named ?? [], refuse);
   for (const [field, permission] of Object.entries(checked.fieldPermissions)) {
     const expected = '{ read, write }, each "never" or an array of at least one role, and "once" for write';
     const advice = 'give for example { read: ["EDITOR"], write: "never" }';
     if (!isPermission(permission)) refuse(`fieldPermissions.${field}`, expected, JSON.stringify(permission), advice);
   }
-  for (const name of checked.operations ?? [])
-    if (!OPERATION_NAMES.includes(name))
-      refuse('operations', `names of operations: ${OPERATION_NAMES.join(', ')}`, describe(name), 'correct the name');
   const { scope } = checked as { readonly scope?: Partial<Type> };
   if (isFunction(scope?.prototype?.scope)) {
     const advice = `write scope: useScope(${scope?.name})`;
     refuse('scope', 'a function or useScope(…)', 'a class', advice);
   }
-  refuseCombinations(checked, options as object, refuse);
+  for (const operation of named ?? []) {
+    const missing = missingOption(operation, checked);
+    const advice = `set ${missing} or leave the operation out`;
+    if (missing) refuse('operations', 'operations that the other options enable', `"${operation.name}"`, advice);
+  }
+  refuseCombinations(checked, { ...options }, named ?? possible, knownOperations, refuse);
+  const enabled = (named ?? possible).filter((each) => !missingOption(each, checked));
+  const generated = new Set(enabled.map(({ name }) => name));
   const path = normaliseEndpoint(endpoint);
   const advice = 'Separate letters, digits and hyphens by slashes; a parameter is a whole level, such as `:shopId`';
   if (path === undefined) return refuse('endpoint', 'a path such as "/api/products"', describe(endpoint), advice);
-  return Object.freeze({ entity, ...checked, endpoint: path });
+  return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated });
 }
 
 /** @throws InvalidOptionError naming the option of a resource */

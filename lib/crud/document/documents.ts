@@ -3,11 +3,10 @@ import { loadClassValidationSchemas } from '../../entities/class-validation.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { FAILURE, REFUSAL } from '../../documents/failures.js';
 import type { ControllerDocument, NamedSchema, OperationDocument } from '../../documents/operation-document.js';
-import type { OperationName } from '../declare/operations.js';
+import type { DescribedOperation } from './described-operation.js';
 import type { DescribedResource } from './described-resource.js';
 import { nameResources, type ResourceNames } from './names.js';
 import { describeOperation } from './operation-documents.js';
-import { SCHEMAS_OF } from './operation-rows.js';
 import {
   createSchema,
   patchItemSchema,
@@ -21,7 +20,7 @@ import { PAGINATION } from './responses.js';
 export interface DocumentedController {
   readonly resource: DescribedResource;
   /** With the names of the parameters in their paths. */
-  readonly operations: ReadonlyMap<OperationName, readonly string[]>;
+  readonly operations: ReadonlyMap<DescribedOperation, readonly string[]>;
 }
 
 const MAKE = { create: createSchema, replace: replaceSchema, patch: patchSchema, patchItem: patchItemSchema };
@@ -43,13 +42,10 @@ export function describeControllers(controllers: readonly DocumentedController[]
       [FAILURE, REFUSAL, PAGINATION].forEach(add);
       for (const each of [resource, ...reachable(resource)])
         add(recordSchema({ ...about, resource: each, names: { ...own, one: nameOf(each) } }));
-      for (const name of operations.keys()) {
-        const kind = SCHEMAS_OF[name];
-        if (kind) add(MAKE[kind](about));
-      }
-      const described = [...operations].map(([name, path]): [string, OperationDocument] => [
-        name,
-        describeOperation(name, resource, own, path, schemas),
+      for (const { description } of operations.keys()) if (description.body) add(MAKE[description.body](about));
+      const described = [...operations].map(([operation, path]): [string, OperationDocument] => [
+        operation.name,
+        describeOperation({ operation, resource, names: own, path, schemas }),
       ]);
       const named = [...schemas].map(([name, schema]) => ({ name, schema }));
       return { tag: own.tag, operations: new Map(described), schemas: named };

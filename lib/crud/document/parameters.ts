@@ -37,7 +37,7 @@ export const pathParameters = (
     return { in: 'path', name, required: true, schema: text };
   });
 
-export function pageParameters(paged: Paging): ParameterDocument[] {
+function pageParameters(paged: Paging): ParameterDocument[] {
   if (paged === false) return [];
   const number = (fallback: number): JsonSchema => ({
     type: 'integer',
@@ -94,7 +94,7 @@ export function recordParameters(
   ];
 }
 
-export const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
+const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
   [...filterable].map(([name, path]) => ({
     ...query(
       `filter[${name}]`,
@@ -126,7 +126,7 @@ function operandOf({ type }: Field, operator: keyof typeof OPERATORS): JsonSchem
   };
 }
 
-export function deletedParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
+function deletedParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
   if (deletedRoles.length === 0) return [];
   const sentence = `Hidden records too, or only those. Only for ${deletedRoles.join(' and ')}.`;
   return [query('deleted', oneOf(['with', 'only']), sentence)];
@@ -136,6 +136,18 @@ export function purgeParameters({ options: { deletedRoles } }: DescribedResource
   if (deletedRoles.length === 0) return [];
   return [query('purge', { type: 'boolean' }, `Removes the record for good. Only for ${deletedRoles.join(' and ')}.`)];
 }
+
+export const conditionParameters = (resource: DescribedResource): ParameterDocument[] => [
+  ...filterParameters(resource),
+  ...deletedParameters(resource),
+];
+
+export const listParameters = (resource: DescribedResource): ParameterDocument[] => [
+  ...pageParameters(resource.list.paged),
+  ...sortParameters(resource),
+  ...conditionParameters(resource),
+  ...recordParameters(resource),
+];
 
 export function searchParameters({ list: { searchable } }: DescribedResource): ParameterDocument[] {
   const term = { type: 'string', minLength: 1, maxLength: MAX_TERM, pattern: NO_NUL };
@@ -147,9 +159,8 @@ export function searchParameters({ list: { searchable } }: DescribedResource): P
 export function aggregateParameters({ aggregatable }: DescribedResource): ParameterDocument[] {
   return Object.entries(TAKES).flatMap(([name, taken]) => {
     const fields = aggregatable.filter(({ type }) => type.comparison && taken.includes(type.comparison));
-    return fields.length === 0
-      ? []
-      : [query(name, listOf(oneOf(fields.map((field) => field.name)), { uniqueItems: true }))];
+    const names = oneOf(fields.map((field) => field.name));
+    return fields.length === 0 ? [] : [query(name, listOf(names, { uniqueItems: true }))];
   });
 }
 

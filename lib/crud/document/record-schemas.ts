@@ -29,6 +29,8 @@ export const schemaName = {
   patchItem: ({ one }: ResourceNames) => `${one}PatchItem`,
 };
 
+export type BodyName = Exclude<keyof typeof schemaName, 'record'>;
+
 export const recordSchema = (described: Described): NamedSchema => ({
   name: schemaName.record(described.names),
   schema: objectOf(recordProperties(described), openObject),

@@ -3,6 +3,7 @@ import { isSqlite } from '../../entities/database-family.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { conflict, failure, refused, RETRY_AFTER, TIMESTAMP } from '../../documents/failures.js';
 import { openObject, refTo, type NamedSchema, type ResponseDocument } from '../../documents/operation-document.js';
+import type { DescribedOperation } from './described-operation.js';
 import type { DescribedResource } from './described-resource.js';
 
 const COUNT = { type: 'integer', minimum: 0 };
@@ -54,7 +55,7 @@ export function listMetadata({ list, options }: DescribedResource): JsonSchema |
 export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefined =>
   list.includable.size > 0 ? openObject({ truncated }, []) : undefined;
 
-export function aggregateRow({ aggregatable }: DescribedResource): JsonSchema {
+export function aggregateRows({ aggregatable }: DescribedResource): JsonSchema {
   const of = (kind: 'value' | 'number'): JsonSchema => {
     const properties = aggregatable.map(({ name, type }) => [
       name,
@@ -70,7 +71,7 @@ export function aggregateRow({ aggregatable }: DescribedResource): JsonSchema {
     min: of('value'),
     max: of('value'),
   };
-  return openObject(members, ['count']);
+  return { type: 'array', items: openObject(members, ['count']) };
 }
 
 /** An item with `atomic=false`. */
@@ -78,16 +79,14 @@ export const batchResult = (data: JsonSchema): JsonSchema => ({
   anyOf: [openObject({ status: COUNT, data }), openObject({ status: COUNT, message: { type: 'string' } })],
 });
 
-export const exists = openObject({ exists: { type: 'boolean' } });
-export const counted = openObject({ count: COUNT });
+export const nothing = (): JsonSchema => ({ type: 'null' });
+export const exists = (): JsonSchema => openObject({ exists: { type: 'boolean' } });
+export const counted = (): JsonSchema => openObject({ count: COUNT });
 
 export const hasVersion = ({ schema, fieldPermissions }: DescribedResource): boolean =>
   schema.fields.some(
     (field) => field.column.isVersion && field.readable && fieldPermissions.get(field)?.read !== 'never',
   );
-
-export const recordHeaders = (resource: DescribedResource): Readonly<Record<string, string>> =>
-  hasVersion(resource) ? { ETag: 'The version of the record.' } : {};
 
 type Failures = Readonly<Record<number, ResponseDocument>>;
 
@@ -99,52 +98,43 @@ const INTERNAL: Failures = {
   },
 };
 
-export const FAILURES = {
-  any: () => INTERNAL,
-  query: () => ({
-    400: failure('The query string is not valid.', 'The query is not valid', { colour: 'unknown parameter' }),
-  }),
-  malformedId: ({ schema: { name } }) => ({
-    400: failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' }),
-  }),
-  id: ({ schema: { name } }) => ({
-    400: failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' }),
-    404: failure('The record does not exist.', `${name} with id 7 not found`),
-  }),
-  body: ({ schema: { name } }) => ({
-    400: failure('The body is not valid.', `${name} is not valid`, { colour: 'unknown field' }),
-    413: failure('The body is too large.', 'The request body is larger than this server accepts'),
-    415: failure('The body is of another type.', 'The request body must be application/json in UTF-8'),
-  }),
-  conflict: ({ schema: { name, fields, key } }) => {
-    const unique = fields.find((field) => !key.fields.includes(field) && field.insertable)?.name ?? 'name';
-    return { 409: conflict(`${name} cannot be created: ${unique} is already taken`, { [unique]: 'is already taken' }) };
-  },
-  referred: ({ schema: { name } }) => ({ 409: conflict(`${name} cannot be deleted: other records refer to it`) }),
-  missing: ({ schema: { name } }) => ({ 404: failure('A record does not exist.', `${name} with id 7 not found`) }),
-  write: ({ owner, scope, pathParameters, database }) => ({
-    ...(owner && { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') }),
-    // A server may refuse what a policy or a missing grant forbids.
-    ...(!owner &&
-      (scope || pathParameters.size > 0 || !isSqlite(database.dataSource)) && { 403: refused(403, 'Access denied') }),
-  }),
-  version: ({ schema: { name }, options }) => {
-    const changed = `${name} with id 7 does not match If-Match: read it again and repeat the change`;
-    const missing = `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`;
-    return {
-      412: failure('`If-Match` names another version.', changed),
-      ...(options.requireIfMatch && { 428: failure('`If-Match` is missing.', missing) }),
-    };
-  },
-  key: ({ options }) =>
-    options.enableIdempotency
-      ? {
-          422: failure(
-            'The key was sent with another body.',
-            'Idempotency-Key was sent with another body before: repeat that one, or send a new key',
-          ),
-        }
-      : {},
-} satisfies Record<string, (resource: DescribedResource) => Failures>;
-
-export type FailureName = keyof typeof FAILURES;
+export function failuresOf(operation: DescribedOperation, resource: DescribedResource): Failures {
+  const { route, description, ifMatch, isRepeatable } = operation;
+  const { owner, scope, pathParameters, database, options, schema } = resource;
+  const { name, fields, key } = schema;
+  const takesId = route.takes.includes('id');
+  const isWrite = route.verb !== 'GET';
+  const isDelete = route.verb === 'DELETE';
+  const notFound = `${name} with id 7 not found`;
+  const unique = fields.find((field) => !key.fields.includes(field) && field.insertable)?.name ?? 'name';
+  const taken = `${name} cannot be created: ${unique} is already taken`;
+  const changed = `${name} with id 7 does not match If-Match: read it again and repeat the change`;
+  const missing = `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`;
+  const repeated = 'Idempotency-Key was sent with another body before: repeat that one, or send a new key';
+  // A server may refuse what a policy or a missing grant forbids.
+  const mayRefuse = scope || pathParameters.size > 0 || !isSqlite(database.dataSource);
+  return {
+    ...INTERNAL,
+    ...(takesId && {
+      400: failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' }),
+    }),
+    ...(takesId && !description.acceptsUnknownId && { 404: failure('The record does not exist.', notFound) }),
+    ...(!takesId && {
+      400: failure('The query string is not valid.', 'The query is not valid', { colour: 'unknown parameter' }),
+    }),
+    ...(description.body && {
+      400: failure('The body is not valid.', `${name} is not valid`, { colour: 'unknown field' }),
+      413: failure('The body is too large.', 'The request body is larger than this server accepts'),
+      415: failure('The body is of another type.', 'The request body must be application/json in UTF-8'),
+    }),
+    ...(ifMatch === 'any' && { 404: failure('A record does not exist.', notFound) }),
+    ...(isDelete && { 409: conflict(`${name} cannot be deleted: other records refer to it`) }),
+    ...(isWrite && !isDelete && { 409: conflict(taken, { [unique]: 'is already taken' }) }),
+    ...(isWrite &&
+      owner && { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') }),
+    ...(isWrite && !owner && mayRefuse && { 403: refused(403, 'Access denied') }),
+    ...(ifMatch && { 412: failure('`If-Match` names another version.', changed) }),
+    ...(ifMatch && options.requireIfMatch && { 428: failure('`If-Match` is missing.', missing) }),
+    ...(isRepeatable && options.enableIdempotency && { 422: failure('The key was sent with another body.', repeated) }),
+  };
+}

@@ -1,9 +1,8 @@
 /** The class factory of generated controllers. */
-import { Controller, Inject, Optional, RequestMethod, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Optional, UseFilters, UseInterceptors } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
-import type { JsonObject } from '../../http/json-body.js';
 import { CallerRoles, setRoleHierarchy } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
@@ -14,45 +13,18 @@ import { declareClass, declareOptions } from '../declare/declared-options.js';
 import { failureEnvelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
 import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { count, aggregate, exists } from '../operations/figures.js';
-import { create, createMany } from '../operations/create.js';
-import { deleteMany, remove } from '../operations/delete.js';
-import { exportList } from '../operations/export.js';
-import { findById } from '../operations/find-by-id.js';
-import { list } from '../operations/list.js';
-import { patchMany } from '../operations/patch-many.js';
-import { restore } from '../operations/restore.js';
-import { update } from '../operations/update.js';
+import type { Operation, OperationInput } from '../operations/operation.js';
+import { standardOperations } from '../operations/standard-operations.js';
 import type { Plan } from '../plan/plan.js';
 import { rawQueryOf, sentKey } from '../query/raw-query.js';
-import { beginCall, type Call } from '../store/call.js';
+import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { addRoutes, describeParameters, prepareController, prototypeInOrder } from './routes.js';
 import { checkDeclarations, finishStartup, prepareAdapter } from './startup.js';
 
-/** What the method of each operation runs. A subclass may define the hooks. */
-type Run = (plan: Plan, call: Call, hooks: GeneratedHooks<object>, ...parameters: never[]) => Promise<unknown>;
-
-const RUN: Readonly<Record<OperationName, Run>> = {
-  search: (plan, call, _, query: ListQuery) => list(plan, call, query, 'search'),
-  exists: (plan, call, _, id: string) => exists(plan, call, id),
-  count: (plan, call, _, query: ListQuery) => count(plan, call, query),
-  aggregate: (plan, call, _, query: ListQuery) => aggregate(plan, call, query),
-  export: (plan, call, _, query: ListQuery) => exportList(plan, call, query),
-  findAll: (plan, call, _, query: ListQuery) => list(plan, call, query, 'findAll'),
-  findById: (plan, call, _, id: string, query?: ListQuery) => findById(plan, call, id, query),
-  createMany: (plan, call, hooks, body: JsonObject, query?: ListQuery) => createMany(plan, call, body, query, hooks),
-  patchMany: (plan, call, hooks, body: JsonObject, query?: ListQuery) => patchMany(plan, call, body, query, hooks),
-  deleteMany: (plan, call, hooks, query: ListQuery) => deleteMany(plan, call, query, hooks),
-  create: (plan, call, hooks, body: JsonObject) => create(plan, call, body, hooks),
-  update: (plan, call, hooks, id: string, body: JsonObject) => update(plan, call, 'update', id, body, hooks),
-  patch: (plan, call, hooks, id: string, body: JsonObject) => update(plan, call, 'patch', id, body, hooks),
-  delete: (plan, call, hooks, id: string, query?: ListQuery) => remove(plan, call, id, query, hooks),
-  restore: (plan, call, _, id: string) => restore(plan, call, id),
-};
+const NO_QUERY: ListQuery = Object.freeze({});
 
 const MODULE_REF = Symbol('declarest.moduleRef');
 const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
@@ -93,7 +65,7 @@ abstract class GeneratedBase {
     finishStartup(this[MODULE_REF_VALUE]);
   }
 }
-describeParameters(GeneratedBase.prototype);
+describeParameters(GeneratedBase.prototype, standardOperations);
 // As a decorator of the setter, it would inject a parameter.
 Inject(ModuleRef)(GeneratedBase.prototype, MODULE_REF);
 
@@ -105,33 +77,11 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
 }
 
 export function generateController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
-  const resolved = resolveCrudOptions(options);
+  const resolved = resolveCrudOptions(options, standardOperations);
   const { entity, endpoint, dataSource, enableIdempotency } = resolved;
   class Generated extends GeneratedBase {}
   const { prototype } = Generated;
-  for (const name of OPERATION_NAMES) {
-    const run = RUN[name];
-    const query = (OPERATIONS[name].parameters as readonly string[]).indexOf('query');
-    const writes = OPERATIONS[name].verb !== RequestMethod.GET;
-    const takesId = OPERATIONS[name].parameters[0] === 'id';
-    const methods = {
-      [name](this: GeneratedBase, ...parameters: never[]): Promise<unknown> {
-        const call = beginCall(writes);
-        // An override that calls `super` without the query of its request means that one.
-        const { state } = call;
-        const plan = planOf(resolved, this);
-        if (state && state.handler === Reflect.get(this, name)) {
-          state.key = plan.schema.key;
-          if (query >= 0 && parameters[query] === undefined) parameters[query] = rawQueryOf(state.request) as never;
-        }
-        if (takesId && plan.schema.key.fields.length > 1)
-          parameters[0] = sentKey(call.request, String(parameters[0])) as never;
-        if (call.request && !state) expandRoles(call.request, this[MODULE_REF_VALUE]);
-        return run(plan, call, this as GeneratedHooks<object>, ...parameters);
-      },
-    };
-    Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });
-  }
+  for (const operation of standardOperations) addMethod(prototype, operation, resolved);
   addRoutes(prototype, resolved);
   Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
   Inject(getRepositoryToken(entity, dataSource) as string)(prototype, REPOSITORY);
@@ -142,6 +92,31 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
   declareOptions(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;
+}
+
+function addMethod(prototype: GeneratedBase, operation: Operation, options: ResolvedCrudOptions): void {
+  const { name, route } = operation;
+  const { verb, takes } = route;
+  const [idPlace, queryPlace] = [takes.indexOf('id'), takes.indexOf('query')];
+  const bodyPlace = takes.findIndex((each) => each === 'body' || each === 'patch');
+  const methods = {
+    [name](this: GeneratedBase, ...parameters: unknown[]): Promise<unknown> {
+      const call = beginCall(verb !== 'GET');
+      const { state, request } = call;
+      const plan = planOf(options, this);
+      let { [queryPlace]: query = NO_QUERY, [idPlace]: id } = parameters;
+      if (state && state.handler === Reflect.get(this, name)) {
+        state.key = plan.schema.key;
+        // An override that calls `super` without the query of its request means that one.
+        if (queryPlace >= 0 && query === NO_QUERY) query = rawQueryOf(state.request);
+      }
+      if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
+      if (request && !state) expandRoles(request, this[MODULE_REF_VALUE]);
+      const context = { plan, call, hooks: this as GeneratedHooks<object> };
+      return operation.run(context, { id, query, body: parameters[bodyPlace] } as OperationInput);
+    },
+  };
+  Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });
 }
 
 function expandRoles(request: HttpRequest, moduleRef: ModuleRef): void {

@@ -8,7 +8,8 @@ import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { StartupFacts } from '../../routes/startup-facts.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
-import { isGenerated, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
+import type { OperationDeclaration } from '../declare/operations.js';
+import { create } from '../operations/create.js';
 import { followedRelations } from '../plan/relation-parameters.js';
 import type { Resource } from '../plan/resource.js';
 import { inverseKey, isIndexed } from '../sql/foreign-keys.js';
@@ -17,16 +18,17 @@ import { decoratedParameters, isRouted, pathsOf, prototypesOf, serves } from './
 
 export interface Override {
   readonly path: string;
-  readonly name: OperationName;
+  readonly operation: OperationDeclaration;
   readonly method: object;
 }
 
 export function overridesOf(controller: CrudControllerClass): Override[] {
   const generated = prototypesOf(controller).at(-1) as object;
-  return OPERATION_NAMES.flatMap((name) => {
+  return (optionsOf(controller)?.knownOperations ?? []).flatMap((operation) => {
+    const { name } = operation;
     const method: unknown = Reflect.get(controller.prototype, name);
     const isOverride = typeof method === 'function' && method !== Reflect.get(generated, name);
-    return isOverride ? [{ path: `${controller.name}.${name}`, name, method }] : [];
+    return isOverride ? [{ path: `${controller.name}.${name}`, operation, method }] : [];
   });
 }
 
@@ -59,23 +61,23 @@ export function findDeclarationWarnings(
   ];
 }
 
-function routeWarnings({ path: overriding, name, method }: Override): string[] {
-  const { verb, path } = OPERATIONS[name];
-  const decorator = decoratorOf(verb, [path]);
+function routeWarnings({ path: overriding, operation, method }: Override): string[] {
+  const { name, route } = operation;
+  const decorator = decoratorOf(route.verb, [route.path]);
   if (!isRouted(method)) {
     const advice = `Decorate it with ${decorator}, or no request reaches it.`;
     return [`${overriding} overrides a generated operation but has no route. ${advice}`];
   }
-  if (serves(method, name)) return [];
+  if (serves(method, operation)) return [];
   const problem = `is decorated with ${decoratorOfMethod(method)}, so that no generated route is left for ${name}`;
   return [`${overriding} overrides ${decorator} but ${problem}. Use ${decorator}, or rename the method.`];
 }
 
 /** Nest gives a parameter without a decorator no value. */
 function parameterWarnings(controller: CrudControllerClass): string[] {
-  return overridesOf(controller).flatMap(({ path, name, method }) => {
+  return overridesOf(controller).flatMap(({ path, operation, method }) => {
     if (!isRouted(method)) return [];
-    const decorated = decoratedParameters(controller, name);
+    const decorated = decoratedParameters(controller, operation.name);
     const open = Array.from({ length: method.length }, (_, index) => index).find((index) => !decorated.has(index));
     if (open === undefined) return [];
     const problem = `${path} has a parameter without a decorator, number ${open + 1}, which no request sets`;
@@ -98,12 +100,11 @@ function unregisteredWarnings(controllers: readonly CrudControllerClass[]): stri
 }
 
 const decoratorOfMethod = (method: object): string =>
-  decoratorOf(Reflect.getMetadata('method', method) as RequestMethod, pathsOf(method));
+  decoratorOf(RequestMethod[Reflect.getMetadata('method', method) as RequestMethod], pathsOf(method));
 
-function decoratorOf(verb: RequestMethod, paths: readonly string[]): string {
-  const name = RequestMethod[verb];
+function decoratorOf(verb: string, paths: readonly string[]): string {
   const args = paths.map((path) => (path === '/' ? '' : `'${path}'`)).join(', ');
-  return `@${name.charAt(0)}${name.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
+  return `@${verb.charAt(0)}${verb.slice(1).toLowerCase()}(${paths.length > 1 ? `[${args}]` : args})`;
 }
 
 const KNOWN_METHODS = [...HOOK_NAMES, 'beforeApplicationShutdown'];
@@ -123,32 +124,29 @@ function unpaginatedWarnings(controllers: readonly CrudControllerClass[]): strin
   const unbounded = controllers.filter((controller) => {
     const options = optionsOf(controller);
     if (!options || options.enablePagination || options.maxListSize !== undefined) return false;
-    return isGenerated('findAll', options) || isGenerated('search', options);
+    return options.generated.has('findAll') || options.generated.has('search');
   });
   const endpoints = [...new Set(unbounded.flatMap((controller) => pathsOf(controller)))];
   if (endpoints.length === 0) return [];
   return [`Unpaginated list endpoints: ${endpoints.join(', ')}. Set enablePagination or maxListSize.`];
 }
 
-/** The operations that do the same as an overridden one without calling it, and what applies to all of them. */
-const COPIES: Readonly<Partial<Record<OperationName, readonly [copies: readonly OperationName[], instead: string]>>> = {
-  findAll: [['search', 'count', 'aggregate', 'export'], 'a scope'],
-  create: [['createMany'], 'the hook beforeCreate'],
-  update: [['patch', 'patchMany'], 'the hook beforeUpdate'],
-  patch: [['patchMany'], 'the hook beforeUpdate'],
-  delete: [['deleteMany'], 'the hook beforeDelete'],
-};
+const HOOKS = { POST: 'beforeCreate', PUT: 'beforeUpdate', PATCH: 'beforeUpdate', DELETE: 'beforeDelete' };
 
 /** Where an override does not run for operations that clients may call instead. */
 export function bypassWarnings(controller: CrudControllerClass): string[] {
-  const options = optionsOf(controller);
-  const overrides = overridesOf(controller).filter(({ method, name }) => isRouted(method) && serves(method, name));
-  return overrides.flatMap(({ path, name }) => {
-    const [copies, instead] = COPIES[name] ?? [[], ''];
-    const isOpen = (copy: OperationName): boolean => !overrides.some((each) => each.name === copy);
-    const open = copies.filter((copy) => options && isGenerated(copy, options) && isOpen(copy));
+  const { knownOperations = [], generated = new Set() } = optionsOf(controller) ?? {};
+  const copiesOf = (name: string): string[] =>
+    knownOperations.filter(({ copyOf }) => copyOf === name).flatMap((copy) => [copy.name, ...copiesOf(copy.name)]);
+  const overrides = overridesOf(controller).filter(
+    (each) => isRouted(each.method) && serves(each.method, each.operation),
+  );
+  return overrides.flatMap(({ path, operation }) => {
+    const { name, route } = operation;
+    const isOpen = (copy: string): boolean => !overrides.some((each) => each.operation.name === copy);
+    const open = copiesOf(name).filter((copy) => generated.has(copy) && isOpen(copy));
     if (open.length === 0) return [];
-    const advice = `Use ${instead}, override them too, or leave them out of \`operations\``;
+    const advice = `Use ${route.verb === 'GET' ? 'a scope' : `the hook ${HOOKS[route.verb]}`}, override them too, or leave them out of \`operations\``;
     return [`${path} does not run for ${open.join(', ')}. ${advice}.`];
   });
 }
@@ -156,11 +154,11 @@ export function bypassWarnings(controller: CrudControllerClass): string[] {
 /** Required columns that no client may write, and that nothing else sets as far as can be seen. */
 function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource<object>[]): string[] {
   const resource = resources.find(({ options }) => options === optionsOf(controller));
-  if (!resource || !(isGenerated('create', resource.options) || isGenerated('createMany', resource.options))) return [];
+  if (!resource || !['create', 'createMany'].some((name) => resource.options.generated.has(name))) return [];
   const { metadata, schema, owner, pathParameters, fieldPermissions, database } = resource;
   const isSetByCode =
     typeof Reflect.get(controller.prototype, 'beforeCreate') === 'function' ||
-    overridesOf(controller).some(({ name }) => name === 'create') ||
+    overridesOf(controller).some(({ operation }) => operation === create) ||
     hasInsertListener(metadata, database.dataSource);
   const missing = schema.fields.filter(
     (field) =>
@@ -177,7 +175,7 @@ function requiredWarnings(controller: CrudControllerClass, resources: readonly R
 function schemaWarnings(controller: CrudControllerClass): string[] {
   const options = optionsOf(controller);
   if (!options?.validationSchema.create || options.validationSchema.update) return [];
-  const open = (['update', 'patch', 'patchMany'] as const).filter((name) => isGenerated(name, options));
+  const open = ['update', 'patch', 'patchMany'].filter((name) => options.generated.has(name));
   if (open.length === 0) return [];
   const advice = 'Give `update` a schema too, or leave them out of `operations`';
   return [`\`validationSchema\` of ${options.entity.name} does not check ${open.join(', ')}. ${advice}.`];

@@ -7,10 +7,10 @@ import { describeController, loadSwagger } from '../../documents/describe-contro
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
-import { OPERATION_NAMES, type OperationName } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { describeResources } from '../document/described-resource.js';
 import { describeControllers } from '../document/documents.js';
+import type { Operation } from '../operations/operation.js';
 import { Database } from '../store/database.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
@@ -80,14 +80,14 @@ async function documentsOf(controllers: readonly CrudControllerClass[], crud: Cr
 }
 
 /** The operations with a route, and the names of the parameters in its path. */
-function routedOperations({ prototype }: CrudControllerClass, { endpoint }: ResolvedCrudOptions) {
-  const operations = new Map<OperationName, readonly string[]>();
-  for (const name of OPERATION_NAMES) {
-    const method: unknown = Reflect.get(prototype as object, name);
+function routedOperations({ prototype }: CrudControllerClass, { endpoint, knownOperations }: ResolvedCrudOptions) {
+  const operations = new Map<Operation, readonly string[]>();
+  for (const operation of knownOperations as readonly Operation[]) {
+    const method: unknown = Reflect.get(prototype as object, operation.name);
     if (!isRouted(method)) continue;
     const path = `${endpoint}/${pathsOf(method)[0] ?? ''}`;
     operations.set(
-      name,
+      operation,
       [...path.matchAll(/:(\w+)/g)].map(([, parameter = '']) => parameter),
     );
   }

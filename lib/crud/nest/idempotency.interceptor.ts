@@ -17,7 +17,6 @@ import { jsonBodyOf } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
 import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/request-facts.js';
 import { optionsOf } from '../declare/declared-options.js';
-import { OPERATION_NAMES, OPERATIONS } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import {
@@ -40,8 +39,6 @@ import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
 import { isCreation, serves } from './routes.js';
 
-const REPEATABLE = OPERATION_NAMES.filter((name) => 'isRepeatable' in OPERATIONS[name]);
-
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   /** In this process. A request in another process waits in the database for the transaction of the first one. */
@@ -52,9 +49,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): ReturnType<NestInterceptor['intercept']> {
     const handler = context.getHandler();
     const creates = isCreation(handler);
-    const key = REPEATABLE.some((name) => serves(handler, name))
-      ? keyOf(context.switchToHttp().getRequest<HttpRequest>())
-      : undefined;
+    const { knownOperations } = optionsOf(context.getClass()) as ResolvedCrudOptions;
+    const isRepeatable = knownOperations.some((each) => each.isRepeatable && serves(handler, each));
+    const key = isRepeatable ? keyOf(context.switchToHttp().getRequest<HttpRequest>()) : undefined;
     if (key !== undefined) return from(this.answerOnce(key, context, next, creates));
     return (creates ? locationInterceptor : contextInterceptor).intercept(context, next);
   }

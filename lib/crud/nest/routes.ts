@@ -5,11 +5,12 @@ import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
-import { declareRoute } from '../../routes/declared-route.js';
+import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
 import { primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
-import { isGenerated, OPERATION_NAMES, OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
+import type { OperationDeclaration } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
+import { create } from '../operations/create.js';
 import { RawQuery } from '../query/raw-query.js';
 import type { CrudControllerClass } from './crud-application.js';
 import { contextInterceptor, locationInterceptor } from './crud.interceptor.js';
@@ -29,10 +30,10 @@ const PARAMETERS = {
   patch: [MergePatchBody(), Object],
 } as const;
 
-/** Decorates the parameters of all operations, for what extends the prototype. */
-export function describeParameters(prototype: object): void {
-  for (const name of OPERATION_NAMES) {
-    const parameters = OPERATIONS[name].parameters.map((each) => PARAMETERS[each]);
+/** Decorates the parameters of operations, for what extends the prototype. */
+export function describeParameters(prototype: object, operations: readonly OperationDeclaration[]): void {
+  for (const { name, route } of operations) {
+    const parameters = route.takes.map((each) => PARAMETERS[each]);
     for (const [index, [decorate]] of parameters.entries()) decorate(prototype, name, index);
     // What TypeScript emits for a decorated method: pipes read the types of its parameters there.
     const types = parameters.map(([, type]) => type);
@@ -41,12 +42,11 @@ export function describeParameters(prototype: object): void {
 }
 
 export function addRoutes(prototype: object, options: ResolvedCrudOptions): void {
-  for (const name of OPERATION_NAMES) {
-    if (!isGenerated(name, options)) continue;
-    const { path, verb, status }: Operation = OPERATIONS[name];
+  for (const { name, route } of options.knownOperations) {
+    if (!options.generated.has(name)) continue;
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
-    RequestMapping({ path, method: verb })(prototype, name, descriptor);
-    if (status) HttpCode(status)(prototype, name, descriptor);
+    RequestMapping({ path: route.path, method: RequestMethod[route.verb] })(prototype, name, descriptor);
+    if (route.status) HttpCode(route.status)(prototype, name, descriptor);
   }
 }
 
@@ -75,6 +75,7 @@ export function prepareController(controller: CrudControllerClass): void {
       declaredBy,
       controllerPath: options.endpoint,
       readsCaller,
+      ...originalsOf(method, options),
       ...(needsUser && { needsUser }),
     });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
@@ -82,19 +83,32 @@ export function prepareController(controller: CrudControllerClass): void {
     // An idempotent resource has an interceptor of its own.
     if (options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);
-    if (!isOwn && name in OPERATIONS) completeOverride(controller, name as OperationName, method);
+    const operation = options.knownOperations.find((each) => each.name === name);
+    if (!isOwn && operation) completeOverride(controller, operation, method);
     const interceptor = isCreation(method) ? locationInterceptor : contextInterceptor;
     // A method of a subclass may call any operation.
-    if (!isOwn || needsContext(name as OperationName, options)) UseInterceptors(interceptor)({}, '', { value: method });
+    if (!isOwn || !operation || needsContext(operation, options))
+      UseInterceptors(interceptor)({}, '', { value: method });
   }
 }
 
+/** The routes whose rules should cover a method too. PATCH is held against PUT for all controllers alike. */
+function originalsOf(method: Method, { knownOperations }: ResolvedCrudOptions): Pick<DeclaredRoute, 'path' | 'copyOf'> {
+  const operation = knownOperations.find((each) => serves(method, each));
+  if (!operation) return {};
+  const { route, copyOf, undoes } = operation;
+  const originals = knownOperations.filter(({ name }) => name === copyOf || name === undoes).map((each) => each.route);
+  const others = originals.filter(({ path }) => path !== route.path);
+  return { path: route.path, copyOf: others.map(({ verb, path }) => `${verb} ${path}`) };
+}
+
 /** What an override of an operation need not repeat: the status, and the name of the parameter in its own path. */
-function completeOverride(controller: CrudControllerClass, name: OperationName, method: Method): void {
-  const { status, parameters }: Operation = OPERATIONS[name];
+function completeOverride(controller: CrudControllerClass, operation: OperationDeclaration, method: Method): void {
+  const { name, route } = operation;
+  const { status, takes } = route;
   if (status && !Reflect.hasMetadata(HTTP_CODE, method)) HttpCode(status)({}, name, { value: method });
   const [parameter] = pathsOf(method).flatMap((path) => /:(\w+)/.exec(path)?.[1] ?? []);
-  const index = parameters.indexOf('id');
+  const index = takes.indexOf('id');
   const isDecorated = Reflect.hasOwnMetadata(ROUTE_ARGUMENTS, controller, name);
   if (index >= 0 && parameter !== undefined && parameter !== 'id' && !isDecorated)
     Param(parameter)(controller.prototype as object, name, index);
@@ -107,19 +121,20 @@ export function decoratedParameters(controller: CrudControllerClass, name: strin
 }
 
 /** Whether a method serves the route of an operation, whatever its own name and that of its parameter. */
-export function serves(method: object, operation: OperationName): boolean {
-  const { verb, path } = OPERATIONS[operation];
-  if (Reflect.getMetadata('method', method) !== verb) return false;
+export function serves(method: object, { route: { verb, path } }: OperationDeclaration): boolean {
+  if (Reflect.getMetadata('method', method) !== RequestMethod[verb]) return false;
   const withoutNames = (each: string): string => each.replaceAll(/^\/|\/$/g, '').replaceAll(/:\w+/g, ':');
   return pathsOf(method).some((each) => withoutNames(each) === withoutNames(path));
 }
 
-export const isCreation = (method: object): boolean => serves(method, 'create');
+export const isCreation = (method: object): boolean => serves(method, create);
 
 /** Whether an operation depends on more of the request than its parameters, or answers more than its body. */
-function needsContext(name: OperationName, options: ResolvedCrudOptions): boolean {
-  const { verb, path, needsRequest }: Operation = OPERATIONS[name];
-  if (verb !== RequestMethod.GET || needsRequest === 'always') return true;
+function needsContext(
+  { route: { verb, path }, needsRequest }: OperationDeclaration,
+  options: ResolvedCrudOptions,
+): boolean {
+  if (verb !== 'GET' || needsRequest === 'always') return true;
   if (needsRequest === 'with a version' && hasVersion(options.entity)) return true;
   const { scope, owner, fieldPermissions, endpoint, filterableFields, enablePagination } = options;
   if (needsRequest === 'with a total' && (enablePagination === true || enablePagination === 'both')) return true;

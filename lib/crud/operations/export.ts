@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { HttpException, Logger, StreamableFile } from '@nestjs/common';
 import type { ListQuery } from '../declare/envelope.js';
+import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
@@ -13,6 +14,7 @@ import type { Call } from '../store/call.js';
 import type { PositionedRecord } from '../store/record-access.js';
 import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
+import type { Operation } from './operation.js';
 
 /** Batches are sized by their bytes: records may be long. */
 const BATCH_BYTES = 256 * 1024;
@@ -40,8 +42,28 @@ const FORMATS: Readonly<Record<ExportFormat, FileFormat>> = {
 
 const logger = new Logger('declarest');
 
+export const exportList: Operation = {
+  name: 'export',
+  route: { verb: 'GET', path: 'export', takes: ['query'] },
+  enabledBy: 'enableExport',
+  needsRequest: 'always',
+  copyOf: 'findAll',
+  description: {
+    id: 'export{many}',
+    summary: 'Export {tag}',
+    parameters: (resource) => [
+      formatParameter,
+      ...sortParameters(resource),
+      ...conditionParameters(resource),
+      ...recordParameters(resource, false),
+    ],
+    headers: { 'Content-Disposition': 'The name of the file.' },
+  },
+  run: ({ plan, call }, { query }) => write(plan, call, query),
+};
+
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
-export async function exportList<T extends object>(plan: Plan<T>, call: Call, query: ListQuery) {
+async function write(plan: Plan, call: Call, query: ListQuery): Promise<StreamableFile> {
   const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
   const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
   const fields = selectedFields(request, plan.schema.key);
@@ -49,7 +71,7 @@ export async function exportList<T extends object>(plan: Plan<T>, call: Call, qu
   const { reader } = plan.store;
   const hasKey = plan.schema.key.fields.length > 0;
   let offset = 0;
-  const read = async (size: number, last?: PositionedRecord<T>): Promise<PositionedRecord<T>[]> => {
+  const read = async (size: number, last?: PositionedRecord<object>): Promise<PositionedRecord<object>[]> => {
     const range = { limit: size, offset };
     // Without a key, equal records follow each other, and no position is behind one of them.
     const batch = await run(plan, call, async (within) =>
@@ -66,7 +88,7 @@ export async function exportList<T extends object>(plan: Plan<T>, call: Call, qu
   };
   const { header, line, type } = FORMATS[format];
 
-  async function* write(first: PositionedRecord<T>[]): AsyncGenerator<string> {
+  async function* linesOf(first: PositionedRecord<object>[]): AsyncGenerator<string> {
     yield header(request);
     try {
       let batch = first;
@@ -87,7 +109,7 @@ export async function exportList<T extends object>(plan: Plan<T>, call: Call, qu
 
   // What fails before the first byte is answered as any failure. Platforms answer HEAD with GET's handler.
   const isHead = call.request?.method === 'HEAD';
-  const stream = Readable.from(isHead ? [] : write(await read(FIRST_BATCH)), { objectMode: false });
+  const stream = Readable.from(isHead ? [] : linesOf(await read(FIRST_BATCH)), { objectMode: false });
   const name = plan.options.endpoint.split('/').at(-1) ?? '';
   const disposition = `attachment; filename="${name}.${format}"`;
   return new StreamableFile(stream, { type, disposition }).setErrorHandler((_, response) => endConnection(response));

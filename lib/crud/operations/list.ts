@@ -1,5 +1,6 @@
-/** `findAll` and `search`. */
-import { envelope, type Envelope, type ListQuery } from '../declare/envelope.js';
+import { envelope, type ListQuery } from '../declare/envelope.js';
+import { listParameters, searchParameters } from '../document/parameters.js';
+import { listMetadata } from '../document/responses.js';
 import { beginTask } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/parameters.js';
@@ -10,17 +11,38 @@ import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Selection } from '../store/record-access.js';
+import type { Operation } from './operation.js';
 import { readCursorPage, readNumberedPage, type RecordList } from './page.js';
+
+const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
+
+export const findAll: Operation = {
+  name: 'findAll',
+  route: { verb: 'GET', path: '/', takes: ['query'] },
+  needsRequest: 'with a total',
+  description: { ...DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
+  run: ({ plan, call }, { query }) => list(plan, call, query, 'findAll'),
+};
+
+export const search: Operation = {
+  name: 'search',
+  route: { verb: 'GET', path: 'search', takes: ['query'] },
+  enabledBy: 'enableSearch',
+  needsRequest: 'with a total',
+  copyOf: 'findAll',
+  description: {
+    ...DESCRIPTION,
+    id: 'search{many}',
+    summary: 'Search {tag}',
+    parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
+  },
+  run: ({ plan, call }, { query }) => list(plan, call, query, 'search'),
+};
 
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-export async function list<T extends object>(
-  plan: Plan<T>,
-  call: Call,
-  query: ListQuery,
-  operation: 'findAll' | 'search',
-): Promise<Envelope<unknown>> {
+async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
   const { key, name } = plan.schema;
   const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const request = parseListQuery(query, view.list, operation);
@@ -33,12 +55,12 @@ export async function list<T extends object>(
   return envelope(`${name} ${MESSAGES[operation]}`, records, truncated ? { ...metadata, ...truncated } : metadata);
 }
 
-async function readList<T extends object>(
-  plan: Plan<T>,
+async function readList(
+  plan: Plan,
   call: Call,
   { condition, cursor, page, count }: ListRequest,
   selection: Selection,
-): Promise<RecordList<T>> {
+): Promise<RecordList<object>> {
   if (cursor) return readCursorPage(plan, call, selection, condition, cursor);
   if (page) return readNumberedPage(plan, call, selection, page, count);
   const { reader } = plan.store;

@@ -1,7 +1,6 @@
+import { HttpStatus } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
-import type { Envelope } from '../declare/envelope.js';
 import { beginTask, type Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
@@ -9,28 +8,36 @@ import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { answerRecord } from './answer.js';
+import type { Operation } from './operation.js';
 
-/** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
-export async function restore<T extends object>(plan: Plan<T>, call: Call, id: string): Promise<Envelope<unknown>> {
-  const { deletion, store } = plan;
-  const key = readId(plan, id, 'restore');
-  const task = await beginTask(plan, call, 'restore', 'with');
-  const { view } = task;
-  const target = targetOf(task, { key, id });
-  await evaluateScopes(task, [], 'update');
-  const write = writeOf(task, 'update', [], store.hooked.has('restore'));
-  const all = everything(view.list);
-  const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
-  const apply = async (within: Task<T>): Promise<T> => {
-    const hidden = and(changeable(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
-    const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
-    const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
-    if (!isRestored) await assertChangeable(within, target);
-    // A trigger ignored the statement.
-    if (!isRestored && (await exists(within, hidden))) throw await refusalOf(within, target);
-    const record = await find(within, key, { request });
-    if (record) return record;
-    throw isRestored && view.isScoped ? new AccessRefused() : missing(plan, id);
-  };
-  return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, write, apply));
-}
+export const restore: Operation = {
+  name: 'restore',
+  route: { verb: 'POST', path: ':id/restore', status: HttpStatus.OK, takes: ['id'] },
+  enabledBy: 'enableRestore',
+  undoes: 'delete',
+  description: { id: 'restore{one}', summary: 'Restore a deleted {one}', data: 'record' },
+  /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
+  async run({ plan, call }, { id }) {
+    const { deletion, store } = plan;
+    const key = readId(plan, id, restore);
+    const task = await beginTask(plan, call, 'restore', 'with');
+    const { view } = task;
+    const target = targetOf(task, { key, id }, restore);
+    await evaluateScopes(task, [], 'update');
+    const write = writeOf(task, 'update', [], store.hooked.has('restore'));
+    const all = everything(view.list);
+    const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
+    const apply = async (within: Task): Promise<object> => {
+      const hidden = and(changeable(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
+      const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
+      const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
+      if (!isRestored) await assertChangeable(within, target);
+      // A trigger ignored the statement.
+      if (!isRestored && (await exists(within, hidden))) throw await refusalOf(within, target);
+      const record = await find(within, key, { request });
+      if (record) return record;
+      throw isRestored && view.isScoped ? new AccessRefused() : missing(plan, id);
+    };
+    return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, write, apply));
+  },
+};

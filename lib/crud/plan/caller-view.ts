@@ -27,7 +27,7 @@ import type { CallerView, Variant } from './variant.js';
 export interface Task<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
-  readonly operation: OperationName;
+  readonly operation: string;
   readonly view: CallerView;
 }
 
@@ -55,7 +55,7 @@ const PARTS: Readonly<Record<PartName, Part>> = {
   scope: {
     isOfEndpoint: false,
     async add({ plan: { scope, metadata, database }, call, operation }) {
-      const where = await scope?.({ user: userOf(call.request), operation });
+      const where = await scope?.({ user: userOf(call.request), operation: operation as OperationName });
       const condition = conditionOfWhere(where, metadata, database);
       return { conditions: [condition], isScoped: !isEverything(condition) };
     },
@@ -105,7 +105,7 @@ const PARTS: Readonly<Record<PartName, Part>> = {
 export function beginTask<T extends object>(
   plan: Plan<T>,
   call: Call,
-  operation: OperationName,
+  operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
   const variant = plan.variantFor(call.request);

@@ -5,7 +5,7 @@ import { isSqlite } from '../../entities/database-family.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { isGenerated, type OperationName } from '../declare/operations.js';
+import type { OperationName } from '../declare/operations.js';
 import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -186,7 +186,7 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
     ],
   ];
   for (const [isRefused, operations, instead, reason] of refused) {
-    const found = operations.filter((each) => isRefused && isGenerated(each, options));
+    const found = operations.filter((each) => isRefused && options.generated.has(each));
     if (found.length === 0) continue;
     const expected = `an array without ${operations.slice(0, -1).join(', ')} and ${operations.at(-1)}`;
     const got = options.operations ? `an array with ${found.join(', ')}` : 'none, which means every operation';

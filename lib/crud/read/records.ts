@@ -3,7 +3,7 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import { ignoredStatement } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isGenerated, missingOption, OPERATION_NAMES, OPERATIONS, type OperationName } from '../declare/operations.js';
+import { missingOption, type OperationDeclaration } from '../declare/operations.js';
 import type { Task } from '../plan/caller-view.js';
 import type { Plan } from '../plan/plan.js';
 import { everything, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** @throws 400, or 404 for the path of an operation that is not generated */
-export function readId(plan: Plan, text: string, operation: OperationName): unknown {
+export function readId(plan: Plan, text: string, operation: OperationDeclaration): unknown {
   const { schema } = plan;
   const reading = schema.key.readText(text);
   if ('value' in reading) return reading.value;
@@ -35,13 +35,12 @@ export function readId(plan: Plan, text: string, operation: OperationName): unkn
 }
 
 /** A path such as `/count`, which the router reads as an id where the operation is not generated. */
-export function notEnabled({ options }: Plan, text: string, operation: OperationName): NotFoundException | undefined {
-  const { verb, path } = OPERATIONS[operation];
-  const isIts = (name: OperationName): boolean => OPERATIONS[name].verb === verb && OPERATIONS[name].path === text;
-  const name = path === ':id' && OPERATION_NAMES.find(isIts);
-  if (!name || isGenerated(name, options)) return undefined;
-  const option = missingOption(name, options);
-  const advice = option === undefined ? `add ${name} to operations` : `set ${option}`;
+export function notEnabled({ options }: Plan, text: string, { route }: OperationDeclaration) {
+  const known = route.path === ':id' ? options.knownOperations : [];
+  const hidden = known.find((each) => each.route.verb === route.verb && each.route.path === text);
+  if (!hidden || options.generated.has(hidden.name)) return undefined;
+  const option = missingOption(hidden, options);
+  const advice = option === undefined ? `add ${hidden.name} to operations` : `set ${option}`;
   return new NotFoundException(`/${text} of ${options.entity.name} is not enabled: ${advice}`);
 }
 
@@ -100,10 +99,10 @@ export interface Target extends Named {
   readonly preconditions: readonly WritePrecondition[];
 }
 
-export function targetOf({ plan, call, operation, view }: Task, { key, id }: Named): Target {
+export function targetOf({ plan, call, view }: Task, { key, id }: Named, { ifMatch }: OperationDeclaration): Target {
   const { schema, options } = plan;
   const versioned = { name: schema.name, requireIfMatch: options.requireIfMatch, version: view.version };
-  const preconditions = [...view.preconditions, ...versionPreconditions(call.request, versioned, id, operation)];
+  const preconditions = [...view.preconditions, ...versionPreconditions(call.request, versioned, id, ifMatch)];
   return { key, id, preconditions };
 }
 

@@ -1,7 +1,7 @@
 /** The version of a record, from the entity's `@VersionColumn`: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13.1). */
 import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
-import { OPERATIONS, type Operation, type OperationName } from '../declare/operations.js';
+import type { OperationDeclaration } from '../declare/operations.js';
 import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 
@@ -25,9 +25,8 @@ export function versionPreconditions(
   request: HttpRequest | undefined,
   { name, requireIfMatch, version }: Versioned,
   id: string,
-  operation: OperationName,
+  ifMatch: OperationDeclaration['ifMatch'],
 ): WritePrecondition[] {
-  const { ifMatch }: Operation = OPERATIONS[operation];
   if (!request || !ifMatch || !METHODS.includes(request.method)) return [];
   const header = request.headers['if-match'];
   const tag = ifMatch === 'any' ? '*' : 'the ETag that GET returned';
