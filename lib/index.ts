@@ -56,7 +56,10 @@ export type {
   ScopeResult,
   ScopeWhere,
 } from './crud/declare/scope.js';
-export type { OperationName } from './crud/declare/operations.js';
+export type { OperationName, StandardOperation } from './crud/declare/operations.js';
+export type { CustomOperation, OperationContext } from './crud/declare/custom-operation.js';
+export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
+export { standardOperations } from './crud/operations/standard-operations.js';
 export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
 export type {
   BatchResult,

@@ -1,11 +1,6 @@
 /** WebSocket gateways, GraphQL resolvers and microservice handlers, to which only decorators apply (contract 3.7). */
-import {
-  ForbiddenException,
-  ServiceUnavailableException,
-  UnauthorizedException,
-  type ExecutionContext,
-  type HttpException,
-} from '@nestjs/common';
+import { ForbiddenException, ServiceUnavailableException, UnauthorizedException } from '@nestjs/common';
+import type { ExecutionContext, HttpException } from '@nestjs/common';
 import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
 import type { HttpRequest } from '../http/request-facts.js';
 import { isClass } from '../options/invalid-option.js';

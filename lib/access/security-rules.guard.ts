@@ -9,14 +9,8 @@ import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
-import {
-  authenticate,
-  authenticationOf,
-  Authenticator,
-  readCaller,
-  requestOf,
-  type Authentication,
-} from './principal.js';
+import { authenticate, authenticationOf, Authenticator, readCaller, requestOf } from './principal.js';
+import type { Authentication } from './principal.js';
 
 type FindAccess<C> = (compiled: CompiledAccess, request: HttpRequest, context: C) => Access | undefined;
 

@@ -7,15 +7,8 @@ import { refuseAuthOption } from '../options/option-table.js';
 import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { UserAccounts } from './user-accounts.js';
-import {
-  acceptAny,
-  checkChanges,
-  checkUser,
-  REGISTRATION_FIELDS,
-  USER_CHECKS,
-  USER_SCHEMAS,
-  type Check,
-} from './user-checks.js';
+import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS } from './user-checks.js';
+import type { Check } from './user-checks.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 

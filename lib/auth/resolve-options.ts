@@ -1,19 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { areNames, expectKnownNames, isClass } from '../options/invalid-option.js';
-import {
-  flag,
-  integer,
-  isFunction,
-  isOneOf,
-  optional,
-  positive,
-  readOptions,
-  refuseAuthOption,
-  row,
-  plainPath,
-  type Accepts,
-} from '../options/option-table.js';
+import { flag, integer, isFunction, isOneOf, optional, positive, readOptions } from '../options/option-table.js';
+import { refuseAuthOption, row, plainPath } from '../options/option-table.js';
+import type { Accepts } from '../options/option-table.js';
 import { isEntity } from '../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../access/access.js';
 import { expectRoleHierarchy } from '../access/role-hierarchy.js';

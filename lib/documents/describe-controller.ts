@@ -1,13 +1,8 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
-import type {
-  ContentDocument,
-  ControllerDocument,
-  NamedSchema,
-  OperationDocument,
-  ParameterDocument,
-} from './operation-document.js';
+import type { ContentDocument, ControllerDocument, NamedSchema, OperationDocument } from './operation-document.js';
+import type { ParameterDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 

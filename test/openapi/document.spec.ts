@@ -3,7 +3,15 @@ import { Controller, Get, Module, Put, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudController, CrudModule, LoginMethod } from 'declarest';
+import {
+  AuthModule,
+  AuthUser,
+  CrudController,
+  CrudModule,
+  type CustomOperation,
+  LoginMethod,
+  standardOperations,
+} from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { loadSwagger } from '../../lib/documents/describe-controller.js';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
@@ -41,6 +49,59 @@ const propertiesOf = (api: DescribedApi, name: string): Readonly<Record<string, 
   api.named(name)['properties'] as Readonly<Record<string, Schema>>;
 
 const parameterOf = ({ parameters }: Described, name: string) => parameters.find((each) => each.name === name);
+
+it('describes the operations that an application adds', async () => {
+  const restock: CustomOperation<Label> = {
+    name: 'restock',
+    route: { verb: 'POST', path: ':id/restock', status: 200 },
+    description: {
+      summary: 'Order a {one} again',
+      text: 'From its maker.',
+      parameters: { fast: { type: 'boolean' } },
+      body: { type: 'object', properties: { pieces: { type: 'integer', minimum: 1 } }, required: ['pieces'] },
+      data: 'record',
+    },
+    run: async ({ resource }, { id }) => (await resource.findById(id)).data,
+  };
+  const popular: CustomOperation<Label> = {
+    name: 'popular',
+    route: { verb: 'GET', path: 'popular' },
+    description: { summary: 'List popular {tag}', data: 'records' },
+    run: ({ find }) => find(),
+  };
+  const resources = [{ entity: Label, endpoint: '/labels', operations: [...standardOperations, restock, popular] }];
+  const api = await apiOf({ resources });
+  const found = (id: string) => api.operations.find(({ operationId }) => operationId === id);
+  expect(found('restockLabel')).toMatchObject({
+    method: 'POST',
+    path: '/labels/{id}/restock',
+    summary: 'Order a Label again',
+    description: 'From its maker.',
+    parameters: [
+      { in: 'path', name: 'id', required: true },
+      { in: 'query', name: 'fast', required: false, schema: { type: 'boolean' } },
+    ],
+    requestBody: {
+      content: {
+        'application/json': { schema: { required: ['pieces'] }, examples: { example: { value: { pieces: 1 } } } },
+      },
+    },
+    tags: ['Labels'],
+  });
+  expect(Object.keys(found('restockLabel')?.responses ?? {})).toEqual(
+    expect.arrayContaining(['200', '400', '404', '413', '415', '500']),
+  );
+  expect(found('popularLabels')).toMatchObject({
+    method: 'GET',
+    path: '/labels/popular',
+    summary: 'List popular Labels',
+  });
+  const [service] = running;
+  await service?.post('/labels', { text: 'new' });
+  const answer = await service!.get('/labels/popular');
+  expect(api.wrongWith(found('popularLabels')!, answer)).toEqual([]);
+  expect(answer.json.data).toEqual([{ id: 1, text: 'new' }]);
+});
 
 describe('generated operations', () => {
   let service: CrudService;

@@ -6,16 +6,8 @@ import { closedObject } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { profileOf } from '../auth-user.js';
 import { readTexts } from '../user-checks.js';
-import {
-  DONE,
-  INVALID,
-  LIMITED,
-  NAMES,
-  NEW_PASSWORD,
-  SECRET,
-  UNAUTHORIZED,
-  WRONG_PASSWORD,
-} from './endpoint-document.js';
+import { DONE, INVALID, LIMITED, NAMES, NEW_PASSWORD, SECRET, UNAUTHORIZED } from './endpoint-document.js';
+import { WRONG_PASSWORD } from './endpoint-document.js';
 import type { Endpoint } from './endpoint.js';
 
 export const PROFILE_ENDPOINTS: readonly Endpoint[] = [

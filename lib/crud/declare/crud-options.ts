@@ -2,7 +2,8 @@
 import type { Type } from '@nestjs/common';
 import type { ListOptions } from './list-options.js';
 import type { OptionField, ManyRelationName } from './record-types.js';
-import type { OperationName } from './operations.js';
+import type { CustomOperation } from './custom-operation.js';
+import type { OperationName, StandardOperation } from './operations.js';
 import type { RecordSchemas } from './standard-schema.js';
 import type { Scope } from './scope.js';
 
@@ -72,11 +73,11 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    */
   maxBatchSize?: number;
   /**
-   * The operations to generate. The others have no route, unless a subclass declares one.
-   * @default every operation, as far as it is enabled
+   * The operations to generate, by name or as values. The others have no route, unless a subclass declares one.
+   * @default standardOperations, as far as they are enabled
    * @example operations: ['findAll', 'findById']
    */
-  operations?: readonly OperationName[];
+  operations?: readonly (OperationName | StandardOperation | CustomOperation<T>)[];
   /**
    * Roles whose users may send `deleted=with` and `deleted=only` to lists, and `purge=true` to DELETE. Needs a
    * `@DeleteDateColumn`.

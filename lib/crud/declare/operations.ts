@@ -33,12 +33,17 @@ export interface OperationDeclaration {
   readonly undoes?: string;
 }
 
+/** An operation of the package. */
+export type StandardOperation = OperationDeclaration & { readonly name: OperationName };
+
 /** The option that an operation needs and that is not set. */
 export function missingOption({ enabledBy }: OperationDeclaration, options: object): string | undefined {
   const value = enabledBy === undefined || (options as Readonly<Record<string, unknown>>)[enabledBy];
   return value === true || (Array.isArray(value) && value.length > 0) ? undefined : enabledBy;
 }
 
+/** Whether its path has no parameter. */
+export const isFixed = ({ route }: OperationDeclaration): boolean => !route.path.includes(':id');
+
 /** Whether an operation only reads, and needs no key. */
-export const isKeyless = ({ route: { verb, path } }: OperationDeclaration): boolean =>
-  verb === 'GET' && !path.includes(':id');
+export const isKeyless = (each: OperationDeclaration): boolean => each.route.verb === 'GET' && isFixed(each);

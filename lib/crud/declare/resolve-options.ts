@@ -1,28 +1,15 @@
 /** Checks the options of a resource as far as they can be checked without a data source. */
 import type { Type } from '@nestjs/common';
 import { areNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
-import {
-  flag,
-  isBoolean,
-  isFunction,
-  isObject,
-  isObjectOf,
-  isOneOf,
-  isUndefinedOr,
-  namesOf,
-  optional,
-  readOptions,
-  refuserOf,
-  row,
-  plainPath,
-  type Accepts,
-  type OptionsOf,
-  type Refuse,
-} from '../../options/option-table.js';
+import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf } from '../../options/option-table.js';
+import { isUndefinedOr, namesOf, optional, readOptions, refuserOf, row } from '../../options/option-table.js';
+import { plainPath } from '../../options/option-table.js';
+import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
 import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
+import type { CustomOperation } from './custom-operation.js';
 import type { RelationThrough, Paging } from './list-options.js';
-import { isKeyless, missingOption, type OperationName, type OperationDeclaration } from './operations.js';
+import { isFixed, isKeyless, missingOption, type OperationDeclaration } from './operations.js';
 import { refuseCombinations, refuseWithoutKey } from './option-combinations.js';
 import { ScopeReference } from './scope.js';
 import { isSchema, type RecordSchemas } from './standard-schema.js';
@@ -96,9 +83,9 @@ const OPTIONS = {
     'give for example { notes: { read: ["EDITOR"], write: "never" } }',
   ),
   maxBatchSize: row(100, 'an integer from 1', isCount, 'give for example 500'),
-  operations: optional<readonly OperationName[]>(
+  operations: optional<NonNullable<CrudOptions['operations']>>(
     'an array of at least one operation',
-    areSomeNames,
+    (value) => Array.isArray(value) && value.length > 0,
     'give for example ["findAll", "findById"]',
   ),
   deletedRoles: namesOf('role names', 'ADMIN'),
@@ -133,7 +120,8 @@ export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudO
 
 export function resolveCrudOptions<T extends object>(
   options: CrudOptions<T>,
-  knownOperations: readonly OperationDeclaration[],
+  standard: readonly OperationDeclaration[],
+  customOperation?: (given: CustomOperation, refuse: Refuse) => OperationDeclaration,
 ): ResolvedCrudOptions<T> {
   const { entity, endpoint } = (options ?? {}) as CrudOptions<T>;
   const of = isClass(entity) ? ` of ${entity.name}` : '';
@@ -150,14 +138,22 @@ export function resolveCrudOptions<T extends object>(
     refuse('entity', 'an entity with a primary key', 'none', advice);
   }
   const checked = readOptions(OPTIONS, options, refuse);
+  const names = standard.map(({ name }) => name).join(', ');
+  const named = checked.operations?.map((given): OperationDeclaration => {
+    const known = standard.find((each) => each === given || each.name === given);
+    if (known) return known;
+    if (isObject(given) && customOperation) return customOperation(given as CustomOperation, refuse);
+    return refuse('operations', `names of operations: ${names}`, describe(given), 'correct the name');
+  });
+  const own = named?.filter((each) => !standard.includes(each)) ?? [];
+  const knownOperations = [...own.filter(isFixed), ...standard, ...own.filter((each) => !isFixed(each))];
+  const twice = own.find(({ name }) => knownOperations.filter((each) => each.name === name).length > 1);
+  if (twice) refuse('operations', 'operations with different names', `"${twice.name}" twice`, 'name one anew');
+  // Of all standard operations, those are generated that the other options allow.
+  const demanded =
+    named?.filter((each, index) => own.includes(each) || each.name === checked.operations?.[index]) ?? [];
   const possible = keys.length === 0 ? knownOperations.filter(isKeyless) : knownOperations;
-  const names = knownOperations.map(({ name }) => name).join(', ');
-  const named = checked.operations?.map(
-    (name) =>
-      knownOperations.find((each) => each.name === name) ??
-      refuse('operations', `names of operations: ${names}`, describe(name), 'correct the name'),
-  );
-  if (keys.length === 0) refuseWithoutKey(checked, named ?? [], refuse);
+  if (keys.length === 0) refuseWithoutKey(checked, demanded, refuse);
   for (const [field, permission] of Object.entries(checked.fieldPermissions)) {
     const expected = '{ read, write }, each "never" or an array of at least one role, and "once" for write';
     const advice = 'give for example { read: ["EDITOR"], write: "never" }';
@@ -168,13 +164,13 @@ export function resolveCrudOptions<T extends object>(
     const advice = `write scope: useScope(${scope?.name})`;
     refuse('scope', 'a function or useScope(…)', 'a class', advice);
   }
-  for (const operation of named ?? []) {
+  for (const operation of demanded) {
     const missing = missingOption(operation, checked);
     const advice = `set ${missing} or leave the operation out`;
     if (missing) refuse('operations', 'operations that the other options enable', `"${operation.name}"`, advice);
   }
   refuseCombinations(checked, { ...options }, named ?? possible, knownOperations, refuse);
-  const enabled = (named ?? possible).filter((each) => !missingOption(each, checked));
+  const enabled = (named ?? possible).filter((each) => possible.includes(each) && !missingOption(each, checked));
   const generated = new Set(enabled.map(({ name }) => name));
   const path = normaliseEndpoint(endpoint);
   const advice = 'Separate letters, digits and hyphens by slashes; a parameter is a whole level, such as `:shopId`';

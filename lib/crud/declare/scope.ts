@@ -12,7 +12,8 @@ import type { CrudRecord } from './record-types.js';
 export interface ScopeContext<Claims extends object = object> {
   /** The user of the request; `undefined` for an anonymous one, and outside of a request. */
   readonly user: Principal<Claims> | undefined;
-  readonly operation: OperationName;
+  /** A custom operation has its own name. */
+  readonly operation: OperationName | (string & {});
 }
 
 /** The id of a user is `string | number`, whichever the column has. */

@@ -11,7 +11,7 @@ export interface OperationDescription {
   readonly text?: string;
   readonly parameters?: (resource: DescribedResource) => readonly ParameterDocument[];
   /** The schema of the body, or of the items of a batch. */
-  readonly body?: BodyName;
+  readonly body?: BodyName | JsonSchema;
   readonly isBatch?: true;
   /** The member `data` of the envelope; `undefined` for a file. */
   readonly data?: 'record' | 'records' | ((resource: DescribedResource) => JsonSchema);

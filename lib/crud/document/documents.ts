@@ -7,14 +7,8 @@ import type { DescribedOperation } from './described-operation.js';
 import type { DescribedResource } from './described-resource.js';
 import { nameResources, type ResourceNames } from './names.js';
 import { describeOperation } from './operation-documents.js';
-import {
-  createSchema,
-  patchItemSchema,
-  patchSchema,
-  recordSchema,
-  replaceSchema,
-  type Described,
-} from './record-schemas.js';
+import { createSchema, patchItemSchema, patchSchema, recordSchema, replaceSchema } from './record-schemas.js';
+import type { Described } from './record-schemas.js';
 import { PAGINATION } from './responses.js';
 
 export interface DocumentedController {
@@ -42,7 +36,8 @@ export function describeControllers(controllers: readonly DocumentedController[]
       [FAILURE, REFUSAL, PAGINATION].forEach(add);
       for (const each of [resource, ...reachable(resource)])
         add(recordSchema({ ...about, resource: each, names: { ...own, one: nameOf(each) } }));
-      for (const { description } of operations.keys()) if (description.body) add(MAKE[description.body](about));
+      for (const { description } of operations.keys())
+        if (typeof description.body === 'string') add(MAKE[description.body](about));
       const described = [...operations].map(([operation, path]): [string, OperationDocument] => [
         operation.name,
         describeOperation({ operation, resource, names: own, path, schemas }),

@@ -3,13 +3,8 @@ import { HttpStatus } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { exampleOf } from '../../documents/examples.js';
-import {
-  closedObject,
-  refTo,
-  type OperationDocument,
-  type ParameterDocument,
-  type ResponseDocument,
-} from '../../documents/operation-document.js';
+import { closedObject, refTo } from '../../documents/operation-document.js';
+import type { OperationDocument, ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { MERGE_PATCH } from '../../http/json-body.js';
 import type { DescribedOperation } from './described-operation.js';
 import type { DescribedResource } from './described-resource.js';
@@ -49,7 +44,7 @@ const withNames = (text: string, names: ResourceNames): string =>
 
 function bodyOf({ operation: { description }, resource, names }: DocumentedOperation): JsonSchema | undefined {
   const { body, isBatch } = description;
-  const schema = body && refTo(schemaName[body](names));
+  const schema = typeof body === 'string' ? refTo(schemaName[body](names)) : body;
   const items = { type: 'array', items: schema, minItems: 1, maxItems: resource.options.maxBatchSize };
   return isBatch && schema ? closedObject({ items }) : schema;
 }

@@ -9,12 +9,14 @@ import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { CrudOptions } from '../declare/crud-options.js';
+import type { OperationInput } from '../declare/custom-operation.js';
 import { declareClass, declareOptions } from '../declare/declared-options.js';
 import { failureEnvelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
-import type { Operation, OperationInput } from '../operations/operation.js';
+import { customOperation } from '../operations/custom-operation.js';
+import type { Operation } from '../operations/operation.js';
 import { standardOperations } from '../operations/standard-operations.js';
 import type { Plan } from '../plan/plan.js';
 import { rawQueryOf, sentKey } from '../query/raw-query.js';
@@ -77,11 +79,11 @@ export function CrudController<T extends object>(options: CrudOptions<T>): Gener
 }
 
 export function generateController<T extends object>(options: CrudOptions<T>): GeneratedControllerClass<T> {
-  const resolved = resolveCrudOptions(options, standardOperations);
+  const resolved = resolveCrudOptions(options, standardOperations, customOperation);
   const { entity, endpoint, dataSource, enableIdempotency } = resolved;
   class Generated extends GeneratedBase {}
   const { prototype } = Generated;
-  for (const operation of standardOperations) addMethod(prototype, operation, resolved);
+  for (const operation of resolved.knownOperations) addMethod(prototype, operation as Operation, resolved);
   addRoutes(prototype, resolved);
   Inject(getDataSourceToken(dataSource) as string)(prototype, DATA_SOURCE);
   Inject(getRepositoryToken(entity, dataSource) as string)(prototype, REPOSITORY);
@@ -112,11 +114,13 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
       }
       if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
       if (request && !state) expandRoles(request, this[MODULE_REF_VALUE]);
-      const context = { plan, call, hooks: this as GeneratedHooks<object> };
-      return operation.run(context, { id, query, body: parameters[bodyPlace] } as OperationInput);
+      const tools = { plan, call, hooks: this as GeneratedHooks<object> };
+      return operation.run(tools, { id, query, body: parameters[bodyPlace] } as OperationInput);
     },
   };
   Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });
+  // Those of standard operations are described once, for the base class.
+  if (!Reflect.hasMetadata('design:paramtypes', prototype, name)) describeParameters(prototype, [operation]);
 }
 
 function expandRoles(request: HttpRequest, moduleRef: ModuleRef): void {

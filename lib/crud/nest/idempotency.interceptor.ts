@@ -1,15 +1,8 @@
 /** `Idempotency-Key`: a repeated request gets the stored answer instead of writing again. */
 import { createHash } from 'node:crypto';
-import {
-  BadRequestException,
-  ConflictException,
-  Inject,
-  Injectable,
-  UnprocessableEntityException,
-  type CallHandler,
-  type ExecutionContext,
-  type NestInterceptor,
-} from '@nestjs/common';
+import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
+import { UnprocessableEntityException } from '@nestjs/common';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
 import type { Field } from '../../entities/entity-schema.js';
@@ -19,21 +12,11 @@ import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/requ
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
-import {
-  findStoredAnswer,
-  finishStoredAnswer,
-  idempotencySteps,
-  KeyTaken,
-  type KeyedRequest,
-} from '../idempotency/stored-responses.js';
+import { findStoredAnswer, finishStoredAnswer, idempotencySteps, KeyTaken } from '../idempotency/stored-responses.js';
+import type { KeyedRequest } from '../idempotency/stored-responses.js';
 import { factsOf, type IdempotencyOf } from '../store/call.js';
-import {
-  contextInterceptor,
-  finishResponse,
-  handleWithin,
-  locationInterceptor,
-  type Response,
-} from './crud.interceptor.js';
+import { contextInterceptor, finishResponse, handleWithin, locationInterceptor } from './crud.interceptor.js';
+import type { Response } from './crud.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';
 import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';

@@ -16,13 +16,8 @@ import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/reso
 import type { Resource } from '../plan/resource.js';
 import { describePaths } from '../store/compilability.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
-import {
-  bypassWarnings,
-  findDeclarationWarnings,
-  overridesOf,
-  refuseRoutedHooks,
-  type Override,
-} from './declaration-warnings.js';
+import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
+import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './documentation.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 

@@ -1,8 +1,10 @@
 import { envelope } from '../declare/envelope.js';
-import { conditionParameters } from '../document/parameters.js';
-import { counted } from '../document/responses.js';
+import { aggregateParameters, conditionParameters } from '../document/parameters.js';
+import { aggregateRows, counted } from '../document/responses.js';
 import { beginTask } from '../plan/caller-view.js';
+import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { parseCountQuery } from '../query/list-query.js';
+import { refuseParameter } from '../query/query-errors.js';
 import { restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
@@ -21,5 +23,33 @@ export const count: Operation = {
     const asked = await restrict(plan, call, parseCountQuery(query, view.list));
     const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, asked)));
     return envelope(`${plan.schema.name} count`, { count: found });
+  },
+};
+
+const MAX_GROUPS = 1_000;
+
+export const aggregate: Operation = {
+  name: 'aggregate',
+  route: { verb: 'GET', path: 'aggregate', takes: ['query'] },
+  enabledBy: 'aggregatableFields',
+  copyOf: 'findAll',
+  description: {
+    id: 'aggregate{many}',
+    summary: 'Add up {tag}',
+    parameters: (resource) => [...aggregateParameters(resource), ...conditionParameters(resource)],
+    data: aggregateRows,
+  },
+  /** @throws 400 naming every wrong parameter */
+  async run({ plan, call }, { query }) {
+    const { view } = await beginTask(plan, call, 'aggregate', deletedIn(plan, call, query));
+    const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
+    const condition = and(view.visible, await restrict(plan, call, asked.condition));
+    const { reader } = plan.store;
+    const rows = await run(plan, call, (within) =>
+      reader.aggregate(within, condition, asked.aggregation, MAX_GROUPS + 1),
+    );
+    if (rows.length > MAX_GROUPS)
+      refuseParameter('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);
+    return envelope(`${plan.schema.name} aggregate`, rows);
   },
 };

@@ -1,5 +1,5 @@
-import { aggregate } from './aggregate.js';
-import { count } from './count.js';
+import type { StandardOperation } from '../declare/operations.js';
+import { aggregate, count } from './count.js';
 import { create, createMany } from './create.js';
 import { deleteMany, deleteOne } from './delete.js';
 import { exists } from './exists.js';
@@ -13,5 +13,9 @@ import { patch, patchMany, update } from './update.js';
 const READS = [search, exists, count, aggregate, exportList, findAll, findById];
 const WRITES = [createMany, patchMany, deleteMany, create, update, patch, deleteOne, restore];
 
-/** Fixed paths come first, because Express matches routes in the order of their declaration. */
-export const standardOperations: readonly Operation[] = Object.freeze([...READS, ...WRITES]);
+/**
+ * The operations of the package. Fixed paths come first, because Express matches routes in the order of their declaration.
+ * @example operations: [...standardOperations, topSellers]
+ */
+export const standardOperations: readonly StandardOperation[] = [...READS, ...WRITES] as (Operation &
+  StandardOperation)[];

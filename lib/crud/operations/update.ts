@@ -1,3 +1,4 @@
+import type { OperationInput } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
 import { beginTask } from '../plan/caller-view.js';
@@ -7,7 +8,7 @@ import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
 import { answerRecord } from './answer.js';
-import type { Operation, OperationContext, OperationInput } from './operation.js';
+import type { Operation, OperationTools } from './operation.js';
 
 export const update: Operation = {
   name: 'update',
@@ -20,7 +21,7 @@ export const update: Operation = {
     body: 'replace',
     data: 'record',
   },
-  run: (context, input) => change(update, context, input),
+  run: (tools, input) => change(update, tools, input),
 };
 
 export const patch: Operation = {
@@ -35,11 +36,11 @@ export const patch: Operation = {
     body: 'patch',
     data: 'record',
   },
-  run: (context, input) => change(patch, context, input),
+  run: (tools, input) => change(patch, tools, input),
 };
 
 /** @throws 400 naming every wrong field, 403, 404, 409, 412, 428 */
-async function change(operation: Operation, { plan, call, hooks }: OperationContext, { id, body }: OperationInput) {
+async function change(operation: Operation, { plan, call, hooks }: OperationTools, { id, body }: OperationInput) {
   const kind = operation === update ? 'update' : 'patch';
   const key = readId(plan, id, operation);
   const task = await beginTask(plan, call, kind);

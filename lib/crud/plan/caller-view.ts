@@ -5,20 +5,11 @@ import { callerOf, userOf } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import type { OperationName } from '../declare/operations.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn, ownerPrecondition } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
-import {
-  and,
-  compare,
-  isEverything,
-  or,
-  type Condition,
-  type Relation,
-  type WritePrecondition,
-  keyIs,
-} from '../sql/condition.js';
+import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
+import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Plan } from './plan.js';
 import type { PartName } from './resource.js';
@@ -55,7 +46,7 @@ const PARTS: Readonly<Record<PartName, Part>> = {
   scope: {
     isOfEndpoint: false,
     async add({ plan: { scope, metadata, database }, call, operation }) {
-      const where = await scope?.({ user: userOf(call.request), operation: operation as OperationName });
+      const where = await scope?.({ user: userOf(call.request), operation });
       const condition = conditionOfWhere(where, metadata, database);
       return { conditions: [condition], isScoped: !isEverything(condition) };
     },

@@ -16,13 +16,8 @@ import type { Database } from '../store/database.js';
 import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
-import {
-  compileFieldPermissions,
-  compileOwner,
-  compilePathParameters,
-  compileScope,
-  type FindProvider,
-} from './row-rules.js';
+import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-rules.js';
+import type { FindProvider } from './row-rules.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;

@@ -9,13 +9,8 @@ import type { FieldPath } from './field-path.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import { QueryParameters } from './parameters.js';
 import type { QueryErrors } from './query-errors.js';
-import {
-  readFields,
-  readRecordRequest,
-  recordParameterNames,
-  type RecordParameters,
-  type RecordRequest,
-} from './record-request.js';
+import { readFields, readRecordRequest, recordParameterNames } from './record-request.js';
+import type { RecordParameters, RecordRequest } from './record-request.js';
 
 export interface ListRequest extends RecordRequest, PageRequest {
   readonly condition: Condition;

@@ -17,14 +17,8 @@ import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import { asRead, compileRow } from './row-projection.js';
-import {
-  compileStatement,
-  namedParameters,
-  parameterName,
-  type RawRow,
-  type Statement,
-  type StatementEnd,
-} from '../sql/statement.js';
+import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
+import type { RawRow, Statement, StatementEnd } from '../sql/statement.js';
 
 /** Statements for several rows are kept too: none may take much memory. */
 const MAX_PARAMETERS = 2_000;

@@ -1,13 +1,6 @@
 /** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
-import {
-  Raw,
-  Repository,
-  type DataSource,
-  type EntityMetadata,
-  type FindOptionsWhere,
-  type ObjectLiteral,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import { Raw, Repository } from 'typeorm';
+import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';

@@ -15,14 +15,8 @@ import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { linkedKeys } from './linked-rows.js';
 import { addCondition, inCurrentTransaction } from './query-parts.js';
-import type {
-  LinkedRecord,
-  PositionedRecord,
-  RecordReader,
-  RowLock,
-  Selection,
-  StoredResource,
-} from './record-access.js';
+import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
+import type { StoredResource } from './record-access.js';
 
 /** Records, and the row of each with the values that a statement selects beside them. */
 export interface Read<T> {

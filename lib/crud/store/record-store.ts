@@ -1,12 +1,7 @@
 /** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
 import { type Repository, TreeRepository } from 'typeorm';
-import {
-  featureNotCompiled,
-  hookNotCompiled,
-  assertReadable,
-  STORE_OPERATIONS,
-  type StoreOperation,
-} from './compilability.js';
+import { featureNotCompiled, hookNotCompiled, assertReadable, STORE_OPERATIONS } from './compilability.js';
+import type { StoreOperation } from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';

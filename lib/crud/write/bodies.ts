@@ -3,18 +3,9 @@ import type { Field } from '../../entities/entity-schema.js';
 import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
-import {
-  checkNew,
-  checkPatch,
-  checkReplacement,
-  DATABASE_DEFAULT,
-  describeJson,
-  isSame,
-  toJson,
-  type CheckResult,
-  type ReplacementContext,
-  type Values,
-} from '../../entities/record-input.js';
+import { checkNew, checkPatch, checkReplacement, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
+import { isSame, toJson } from '../../entities/record-input.js';
+import type { CheckResult, ReplacementContext, Values } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Task } from '../plan/caller-view.js';

@@ -3,16 +3,9 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import { AccessRefused } from '../../http/refusal.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/caller-view.js';
-import {
-  assertChangeable,
-  changeable,
-  columnsOnly,
-  findAll,
-  missing,
-  readTargets,
-  refusalOf,
-  type Target,
-} from '../read/records.js';
+import { assertChangeable, changeable, columnsOnly, findAll, missing, readTargets } from '../read/records.js';
+import { refusalOf } from '../read/records.js';
+import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
 import type { RowLock } from '../store/record-access.js';
