@@ -3,56 +3,56 @@ import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js
 import type { Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify.js';
 import { isPlatformRequest } from '../routes/fastify-routes.js';
-import type { HttpAdapter } from '../routes/route-table.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';
 import type { Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 
-type Middleware = (request: HttpRequest, response: unknown, next: (error?: unknown) => void) => void;
+type Next = (error?: unknown) => void;
+type Middleware = (request: HttpRequest, response: unknown, next: Next) => void;
 
-export function installAccessMiddleware({ adapter }: Application, decision: AccessDecision): void {
+export function installAccessMiddleware(application: Application, decision: AccessDecision): void {
+  const { adapter } = application;
   if (!adapter) return;
-  const enforceOutside = enforce(ofRequestOutside, decision, adapter);
-  if (adapter.getType() === 'fastify') {
-    const enforceOnRoute = enforce(ofPlatformRoute, decision, adapter);
-    adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      const proceed = (): void => {
-        if (isPlatformRequest(request)) enforceOnRoute(request, reply, done);
-        else done();
-      };
-      const lookedUp = decision.identify(request);
-      if (lookedUp) lookedUp.then(proceed).catch(done);
-      else proceed();
-    });
-    // Middleware that main.ts mounts runs before or after the hook, but after this one.
-    adapter.use(enforceOutside as never);
-  } else {
-    const identifyAndEnforce: Middleware = (request, response, next) => {
-      const lookedUp = decision.identify(request);
-      if (lookedUp) lookedUp.then(() => enforceOutside(request, response, next)).catch(next);
-      else enforceOutside(request, response, next);
-    };
+  const identify = (request: HttpRequest, proceed: () => void, fail: Next): void => {
+    const lookedUp = decision.identify(request);
+    if (lookedUp) lookedUp.then(proceed).catch(fail);
+    else proceed();
+  };
+  const enforceOutside = enforce(application, decision, (compiled, request) =>
+    compiled.ofRequestOutside(request.method, routedPathOf(request)),
+  );
+  if (adapter.getType() !== 'fastify') {
+    const identifyAndEnforce: Middleware = (request, response, next) =>
+      identify(request, () => enforceOutside(request, response, next), next);
     adapter.use(identifyAndEnforce as never);
+    return;
   }
+  const enforceOnRoute = enforce(application, decision, (compiled, request) =>
+    compiled.ofPathOutside(request.method, pathOf(request)),
+  );
+  adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
+    identify(request, () => (isPlatformRequest(request) ? enforceOnRoute(request, reply, done) : done()), done);
+  });
+  // Middleware that main.ts mounts runs before or after the hook, but after this one.
+  adapter.use(enforceOutside as never);
 }
 
-const ofRequestOutside = (compiled: CompiledAccess, request: HttpRequest): Access | undefined =>
-  compiled.ofRequestOutside(request.method, routedPathOf(request));
-const ofPlatformRoute: typeof ofRequestOutside = (compiled, request) =>
-  compiled.ofPathOutside(request.method, pathOf(request));
-
 /** No exception filter runs here: a refusal is sent at once. */
-const enforce =
-  (find: typeof ofRequestOutside, decision: AccessDecision, adapter: HttpAdapter): Middleware =>
-  (request, response, next) => {
-    const access = decision.accessTo(find, request, undefined);
+function enforce(
+  application: Application,
+  decision: AccessDecision,
+  find: (compiled: CompiledAccess, request: HttpRequest) => Access | undefined,
+): Middleware {
+  return (request, response, next) => {
+    const access = decision.accessTo((compiled) => find(compiled, request));
     if (!access || access.kind === 'public') return next();
     const answer = (refused: Refused | undefined): void => {
       if (!refused) return next();
-      for (const [name, value] of Object.entries(refused.headers)) adapter.setHeader(response, name, value);
-      adapter.reply(response, refused.exception.getResponse(), refused.exception.getStatus());
+      const { exception, headers } = refused;
+      application.answer(response, { status: exception.getStatus(), body: exception.getResponse(), headers });
     };
     const refused = decision.refusalOf(request, access);
     if (refused instanceof Promise) refused.then(answer).catch(next);
     else answer(refused);
   };
+}

@@ -7,7 +7,6 @@ import { Application } from '../routes/application.js';
 import { StartupFacts } from '../routes/startup-facts.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { singletonsOf } from '../routes/singletons.js';
 import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
@@ -47,7 +46,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onModuleInit(): void {
-    for (const config of singletonsOf(this.application.modules, SecurityConfig)) {
+    for (const config of this.application.singletonsOf(SecurityConfig)) {
       markApplied(config);
       this.configs.add(config);
     }

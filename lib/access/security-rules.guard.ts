@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { ServiceUnavailable } from '../http/failure.js';
+import { headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
 import { setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
@@ -12,11 +12,9 @@ import { opensConnection, refusalIn } from './other-contexts.js';
 import { authenticate, authenticationOf, Authenticator, readCaller, requestOf } from './principal.js';
 import type { Authentication } from './principal.js';
 
-type FindAccess<C> = (compiled: CompiledAccess, request: HttpRequest, context: C) => Access | undefined;
-
 export interface Refused {
   readonly exception: AuthenticationRequired | AccessRefused | ServiceUnavailable;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: FailureAnswer['headers'];
 }
 
 /** Decides whether a request has access. Any exception in the decision is a refusal. */
@@ -36,10 +34,10 @@ export class AccessDecision {
     return authenticate(this.authenticator, request);
   }
 
-  accessTo<C>(find: FindAccess<C>, request: HttpRequest, context: C): Access | undefined {
+  accessTo(find: (compiled: CompiledAccess) => Access | undefined): Access | undefined {
     const { compiled } = this.rules;
     try {
-      return compiled && find(compiled, request, context);
+      return compiled && find(compiled);
     } catch (error) {
       this.logFailure(error);
       return DENIED;
@@ -61,8 +59,7 @@ export class AccessDecision {
     request: HttpRequest,
     access: Access,
   ): Refused | undefined | Promise<Refused | undefined> {
-    if (failure && access.kind !== 'public')
-      return { exception: failure, headers: { 'Retry-After': String(failure.retryAfter) } };
+    if (failure && access.kind !== 'public') return { exception: failure, headers: headersOf(failure) };
     let refusal: Refusal | undefined;
     try {
       refusal = decide(access, principal && this.rules.compiled?.roles.expand(principal.roles));
@@ -86,12 +83,11 @@ export class AccessDecision {
   }
 
   private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean): Refused {
-    const rule = this.rules.options.explainRefusals
-      ? { 'X-Access-Rule': encodeURI(describeDecision(access, refusal)) }
-      : undefined;
-    if (refusal.reason === 'forbidden') return { exception: new AccessRefused(refusal.missing), headers: { ...rule } };
-    const exception = new AuthenticationRequired(bearerWasSent);
-    return { exception, headers: { ...rule, 'WWW-Authenticate': exception.challenge } };
+    const isForbidden = refusal.reason === 'forbidden';
+    const exception = isForbidden ? new AccessRefused(refusal.missing) : new AuthenticationRequired(bearerWasSent);
+    const { explainRefusals } = this.rules.options;
+    const rule = explainRefusals && { 'X-Access-Rule': encodeURI(describeDecision(access, refusal)) };
+    return { exception, headers: { ...rule, ...headersOf(exception) } };
   }
 }
 
@@ -107,7 +103,7 @@ export class SecurityRulesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return this.decideOnHandler(context);
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const access = this.decision.accessTo(ofRoute, request, context) ?? DENIED;
+    const access = this.decision.accessTo((compiled) => ofRoute(compiled, request, context)) ?? DENIED;
     if (access.kind === 'public' && !access.readsCaller) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
@@ -116,7 +112,7 @@ export class SecurityRulesGuard implements CanActivate {
   private async decideOnHandler(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
     if (opensConnection(context, request)) await this.decision.identify(request);
-    const access = this.decision.accessTo(ofHandler, request, context) ?? DENIED;
+    const access = this.decision.accessTo((compiled) => ofHandler(compiled, context)) ?? DENIED;
     const refused = await this.decision.refusalOf(request, access);
     if (refused) throw await refusalIn(context, refused.exception);
     return true;
@@ -128,7 +124,7 @@ function ofRoute(compiled: CompiledAccess, request: HttpRequest, context: Execut
   return compiled.ofRoute(templateOf(request), request.method, concrete, context);
 }
 
-function ofHandler(compiled: CompiledAccess, _request: HttpRequest, context: ExecutionContext): Access {
+function ofHandler(compiled: CompiledAccess, context: ExecutionContext): Access {
   const handler = context.getHandler();
   return compiled.ofHandler({ controller: context.getClass(), method: controllerMethodOf(handler) ?? handler });
 }

@@ -14,6 +14,7 @@ import type { CompiledAccess } from '../access/compiled-access.js';
 import { schemaStatements } from '../crud/nest/startup.js';
 import { loadSwagger } from '../documents/describe-controller.js';
 import { addAccess } from '../openapi/add-access.js';
+import { applicationOf } from '../routes/application.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { LoadedModule } from './load-module.js';
@@ -31,10 +32,9 @@ class StopBeforeHooks implements OnModuleInit {
 
 export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledAccess> {
   return inApplication(loaded, platform, async (app) => {
-    const rules = rulesOf(app);
-    rules.onModuleInit();
-    await rules.onApplicationBootstrap();
-    return rules.compiled as CompiledAccess;
+    const compiled = await compileRules(app);
+    if (compiled) return compiled;
+    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
   });
 }
 
@@ -52,11 +52,7 @@ export const compileDocument = (loaded: LoadedModule, platform: Platform | undef
     const { name = 'API', version = '0.0.0' } = readManifest();
     const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
     const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
-    const rules = findRules(app);
-    if (!rules) return document;
-    rules.onModuleInit();
-    await rules.onApplicationBootstrap();
-    return addAccess(document, app);
+    return (await compileRules(app)) ? addAccess(document, app) : document;
   });
 
 function readManifest(): { readonly name?: string; readonly version?: string } {
@@ -94,18 +90,12 @@ async function inApplication<R>(
   }
 }
 
-function rulesOf(app: INestApplication): AccessRules {
-  const rules = findRules(app);
-  if (rules) return rules;
-  throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
-}
-
-function findRules(app: INestApplication): AccessRules | undefined {
-  try {
-    return app.get(AccessRules, { strict: false });
-  } catch {
-    return undefined;
-  }
+/** `undefined` without rules. They are compiled when an application starts, which this one does not. */
+async function compileRules(app: INestApplication): Promise<CompiledAccess | undefined> {
+  const rules = applicationOf(app).providerOf(AccessRules);
+  rules?.onModuleInit();
+  await rules?.onApplicationBootstrap();
+  return rules?.compiled;
 }
 
 const ADAPTERS: Readonly<Record<Platform, () => Promise<object>>> = {

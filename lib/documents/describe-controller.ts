@@ -1,8 +1,8 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
-import type { ContentDocument, ControllerDocument, NamedSchema, OperationDocument } from './operation-document.js';
-import type { ParameterDocument } from './operation-document.js';
+import { openApiResponse, type ControllerDocument, type NamedSchema } from './operation-document.js';
+import type { OperationDocument, ParameterDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 
@@ -70,25 +70,11 @@ function decorated(swagger: Swagger, operation: OperationDocument): object {
     decorators.push(swagger.ApiBody({ schema: body.schema, examples: { example: { value: body.example } } }));
     if (body.types) decorators.push(swagger.ApiConsumes(...body.types));
   }
-  for (const [status, { description: text, content, headers = {} }] of Object.entries(responses)) {
-    const texts = Object.entries(headers).map(([name, said]) => [name, { description: said, schema: TEXT }]);
-    const response = {
-      status: Number(status),
-      description: text,
-      ...(content && { content: Object.fromEntries(content.map(contentOf)) as object }),
-      ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
-    };
-    decorators.push(swagger.ApiResponse(response as Parameters<Swagger['ApiResponse']>[0]));
-  }
+  for (const [status, response] of Object.entries(responses))
+    decorators.push(swagger.ApiResponse({ status: Number(status), ...openApiResponse(response) }));
   for (const decorate of decorators) decorate({}, 'operation', { value: method });
   return method;
 }
-
-const TEXT = { type: 'string' };
-const contentOf = ({ type = 'application/json', schema, example }: ContentDocument) => [
-  type,
-  { schema, ...(example !== undefined && { example }) },
-];
 
 function parameterDecorator(swagger: Swagger, parameter: ParameterDocument): MethodDecorator {
   const { in: place, name, schema, description = '', required = false, style } = parameter;

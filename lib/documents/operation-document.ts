@@ -30,6 +30,22 @@ export interface ResponseDocument {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The response as OpenAPI writes it. */
+export function openApiResponse({ description, content, headers = {} }: ResponseDocument): object {
+  const mediaTypes = content?.map(({ type = 'application/json', schema, example }) => [
+    type,
+    { schema, ...(example !== undefined && { example }) },
+  ]);
+  const texts = Object.entries(headers).map(([name, text]) => [name, { description: text, schema: TEXT }]);
+  return {
+    description,
+    ...(mediaTypes && { content: Object.fromEntries(mediaTypes) as object }),
+    ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
+  };
+}
+
+const TEXT = { type: 'string' };
+
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;

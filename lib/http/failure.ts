@@ -108,19 +108,29 @@ function describeRequest(request: HttpRequest): string {
 /** Longer request ids are cut in the log. */
 const MOST_OF_ID = 200;
 
+export interface FailureAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The headers that belong to an exception, whoever answers it. */
+export function headersOf(exception: unknown): FailureAnswer['headers'] {
+  if (exception instanceof AuthenticationRequired) return { 'WWW-Authenticate': exception.challenge };
+  const isLater = exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts;
+  return isLater ? { 'Retry-After': String(exception.retryAfter) } : {};
+}
+
 /** A refusal keeps its body. */
 export function failureAnswer(
   exception: unknown,
   request: HttpRequest | undefined,
   bodyOf: (failure: Failure) => object,
   observe?: ObserveError,
-) {
-  const headers: Record<string, string> = {};
-  if (exception instanceof AuthenticationRequired) headers['WWW-Authenticate'] = exception.challenge;
-  if (exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts)
-    headers['Retry-After'] = String(exception.retryAfter);
+): FailureAnswer {
+  const headers = headersOf(exception);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
-    return { status: exception.getStatus(), body: exception.getResponse() as object, headers };
+    return { status: exception.getStatus(), body: exception.getResponse(), headers };
   const failure = failureOf(exception, request, observe);
   return { status: failure.status, body: bodyOf(failure), headers };
 }

@@ -5,6 +5,7 @@ import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { REFUSAL, refused } from '../documents/failures.js';
+import { openApiResponse } from '../documents/operation-document.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
@@ -51,18 +52,12 @@ function refuse(expected: string, got: string, advice: string): never {
 }
 
 function rowsOf(app: INestApplication): readonly AccessRow[] {
-  const { rows } = reportOf(app);
-  if (rows.length > 0) return rows;
+  const report = applicationOf(app).providerOf(AccessReport);
+  if (!report)
+    return refuse('an application with AuthModule', 'one without', 'Import AuthModule.forRoot(…) in its root module');
+  if (report.rows.length > 0) return report.rows;
   const advice = 'Call it in the function that SwaggerModule.setup takes, or after app.init()';
   return refuse('an application that has started', 'one that has not', advice);
-}
-
-/** `app.get()` ends the process where a provider is missing. */
-function reportOf(app: INestApplication): AccessReport {
-  const modules = [...applicationOf(app).modules.values()];
-  const found = modules.map(({ providers }) => providers.get(AccessReport)?.instance).find(Boolean);
-  if (found) return found as AccessReport;
-  return refuse('an application with AuthModule', 'one without', 'Import AuthModule.forRoot(…) in its root module');
 }
 
 const isBearer = (scheme: object | undefined): boolean =>
@@ -96,8 +91,8 @@ function withAccess(operation: Operation, { row, parts }: OperationAccess, schem
   const closed = [row, ...parts].filter((each) => !isOpen(each));
   const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
   const answers = {
-    ...(closed.length > 0 && { 401: answer(401, 'Authentication required') }),
-    ...(missing && { 403: answer(403, new AccessRefused(rolesIn(missing)).message) }),
+    ...(closed.length > 0 && { 401: openApiResponse(refused(401, 'Authentication required')) }),
+    ...(missing && { 403: openApiResponse(refused(403, new AccessRefused(rolesIn(missing)).message)) }),
   };
   return {
     ...operation,
@@ -114,16 +109,3 @@ const rolesIn = ({ requirements }: AccessRow): string[] =>
 const described = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });
 
 const partOf = (row: AccessRow) => ({ path: row.path, ...described(row) });
-
-function answer(status: 401 | 403, error: string) {
-  const { description, content = [], headers = {} } = refused(status, error);
-  const texts = Object.entries(headers).map(([name, said]) => [
-    name,
-    { description: said, schema: { type: 'string' } },
-  ]);
-  return {
-    description,
-    content: Object.fromEntries(content.map(({ schema, example }) => ['application/json', { schema, example }])),
-    ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
-  };
-}

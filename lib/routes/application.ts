@@ -1,5 +1,7 @@
-import type { CanActivate } from '@nestjs/common';
+import type { CanActivate, Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
+import type { FailureAnswer } from '../http/failure.js';
+import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
 import { RouteTable, type HttpAdapter } from './route-table.js';
@@ -54,6 +56,36 @@ export class Application {
     const state = (this.states.get(State) as T | undefined) ?? new State(...args);
     this.states.set(State, state);
     return state;
+  }
+
+  /** The singleton providers of all modules that extend a class. @throws InvalidOptionError for one that is no singleton */
+  singletonsOf<T>(base: abstract new (...args: never[]) => T): Set<T> {
+    const found = new Set<T>();
+    const isOfBase = (value: unknown): boolean =>
+      value instanceof base || (isClass(value) && value.prototype instanceof base);
+    for (const wrapper of [...this.modules.values()].flatMap(({ providers }) => [...providers.values()])) {
+      const instance: unknown = wrapper.instance;
+      // A factory with a scope has no instance yet: its token names the class.
+      const declared = [instance, wrapper.metatype, wrapper.token].find(isOfBase);
+      if (declared && (!wrapper.isDependencyTreeStatic() || wrapper.isTransient)) {
+        const advice = 'Remove its scope and the request-scoped providers that it injects';
+        throw new InvalidOptionError(wrapper.name, 'a singleton provider', 'a request-scoped or transient one', advice);
+      }
+      if (instance instanceof base) found.add(instance);
+    }
+    return found;
+  }
+
+  /** `undefined` where no module has it. `app.get()` may end the process then. */
+  providerOf<T>(type: abstract new (...args: never[]) => T): T | undefined {
+    const found = [...this.modules.values()].map(({ providers }) => providers.get(type as Type)?.instance as unknown);
+    return found.find(Boolean) as T | undefined;
+  }
+
+  /** Answers a request in the place of its handler. */
+  answer(response: unknown, { status, body, headers }: FailureAnswer): void {
+    for (const [name, value] of Object.entries(headers)) this.adapter?.setHeader(response, name, value);
+    this.adapter?.reply(response, body, status);
   }
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */

@@ -25,7 +25,7 @@ interface Layer {
 }
 
 interface Express {
-  readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean; readonly strict?: boolean };
+  readonly router: { readonly stack: readonly Layer[]; readonly caseSensitive?: boolean };
 }
 
 interface PlacedRoute {
@@ -46,8 +46,8 @@ export class ExpressRoutes extends RouteTable {
   }
 
   override get routerOptions(): RouterOptions {
-    const { caseSensitive = false, strict = false } = this.express.router;
-    return { caseSensitive, ignoreTrailingSlash: !strict };
+    const { caseSensitive = false } = this.express.router;
+    return { caseSensitive };
   }
 
   override beginRouting(modules: ModulesContainer): void {

@@ -1,11 +1,10 @@
 /** Answers failures of the package's endpoints, and tells the application, such as its error tracker, of unexpected ones. */
 import { inspect } from 'node:util';
 import { Catch, Injectable, Logger, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { failureAnswer, type Failure, type ObserveError } from '../http/failure.js';
 import type { HttpRequest } from '../http/request-facts.js';
 import { applicationOf, type Application } from './application.js';
-import { singletonsOf } from './singletons.js';
 
 /**
  * Is called with the unexpected errors of generated and account endpoints, which exception filters do not see. At startup,
@@ -17,7 +16,7 @@ export abstract class ErrorObserver {
   abstract onUnexpectedError(error: unknown, request: HttpRequest | undefined): void | Promise<void>;
 }
 
-const findObservers = ({ modules }: Application): Set<ErrorObserver> => singletonsOf(modules, ErrorObserver);
+const findObservers = (application: Application): Set<ErrorObserver> => application.singletonsOf(ErrorObserver);
 
 /** Must be called when the providers exist. @throws InvalidOptionError for an observer that is no singleton */
 export const observersOf = (application: Application): Set<ErrorObserver> => application.once(findObservers);
@@ -42,19 +41,13 @@ async function call(observer: ErrorObserver, error: unknown, request: HttpReques
 export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
   @Catch()
   class FailureFilter implements ExceptionFilter {
-    constructor(
-      private readonly host: HttpAdapterHost,
-      private readonly moduleRef: ModuleRef,
-    ) {}
+    constructor(private readonly moduleRef: ModuleRef) {}
 
     catch(exception: unknown, host: ArgumentsHost): void {
-      const { httpAdapter } = this.host;
+      const application = applicationOf(this.moduleRef);
       const http = host.switchToHttp();
-      const response: unknown = http.getResponse();
-      const observe = observerOf(applicationOf(this.moduleRef));
-      const { status, body, headers } = failureAnswer(exception, http.getRequest<HttpRequest>(), bodyOf, observe);
-      for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
-      httpAdapter.reply(response, body, status);
+      const observe = observerOf(application);
+      application.answer(http.getResponse(), failureAnswer(exception, http.getRequest<HttpRequest>(), bodyOf, observe));
     }
   }
   return FailureFilter;

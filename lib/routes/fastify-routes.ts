@@ -9,7 +9,6 @@ import { RouteTable, type RouterOptions } from './route-table.js';
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
-  private readonly templates: { readonly route: Route; readonly template: string }[] = [];
   private readonly byPath = new Map<string, Route[]>();
   private readonly versions: unknown[] = [];
 
@@ -23,12 +22,8 @@ export class FastifyRoutes extends RouteTable {
   }
 
   override get routerOptions(): RouterOptions {
-    const { routerOptions = {}, ...options } = this.instance.initialConfig;
-    const all = [options, routerOptions];
-    return {
-      caseSensitive: all.every(({ caseSensitive = true }) => caseSensitive),
-      ignoreTrailingSlash: all.some(({ ignoreTrailingSlash = false }) => ignoreTrailingSlash),
-    };
+    const { routerOptions, caseSensitive = true } = this.instance.initialConfig;
+    return { caseSensitive: caseSensitive && routerOptions?.caseSensitive !== false };
   }
 
   override async complete(): Promise<void> {
@@ -40,8 +35,10 @@ export class FastifyRoutes extends RouteTable {
     const params = this.paramsOf(method, path);
     if (!params) return undefined;
     const servesAll = ({ route }: { readonly route: Route }): number => Number(route.method === 'ALL');
-    const [first] = this.templates
-      .filter(({ route, template }) => servesMethod(route, method) && makes(template, params, path))
+    const [first] = this.found
+      .filter((route) => servesMethod(route, method))
+      .flatMap((route) => withoutOptionals(route.path).map((template) => ({ route, template })))
+      .filter(({ template }) => makes(template, params, path))
       .toSorted((a, b) => order(a.template).localeCompare(order(b.template)) || servesAll(a) - servesAll(b));
     return first && { route: first.route, params };
   }
@@ -69,7 +66,6 @@ export class FastifyRoutes extends RouteTable {
       refuseCollisions([...known, route], true);
       known.push(route);
       this.found.push(route);
-      for (const template of withoutOptionals(path)) this.templates.push({ route, template });
     }
   }
 

@@ -7,13 +7,12 @@ export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
 export interface RouterOptions {
   readonly caseSensitive: boolean;
-  readonly ignoreTrailingSlash: boolean;
 }
 
 /** Each platform has a subclass that reads its router. This class is for an application without HTTP, which has no routes. */
 export class RouteTable {
   get routerOptions(): RouterOptions {
-    return { caseSensitive: false, ignoreTrailingSlash: true };
+    return { caseSensitive: false };
   }
 
   get routes(): readonly Route[] {

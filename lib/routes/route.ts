@@ -81,20 +81,18 @@ function shapeOf(template: string): RouteShape {
   return { levels, open: false };
 }
 
-export const isSameShape = (a: RouteShape, b: RouteShape): boolean =>
-  a.open === b.open &&
-  a.levels.length === b.levels.length &&
-  a.levels.every((level, index) => level === b.levels[index]);
+type CompareShapes = (a: RouteShape, b: RouteShape) => boolean;
 
-export const overlaps = (a: RouteShape, b: RouteShape): boolean =>
-  a.levels.length === b.levels.length &&
-  a.levels.every((level, index) => level === undefined || b.levels[index] === undefined || level === b.levels[index]);
+const eachLevel =
+  (fits: (a: Level, b: Level) => boolean): CompareShapes =>
+  ({ levels }, b) =>
+    levels.length === b.levels.length && levels.every((level, index) => fits(level, b.levels[index]));
 
-export const nests = (a: RouteShape, b: RouteShape): boolean => covers(a, b) || covers(b, a);
-
-const covers = (wide: RouteShape, narrow: RouteShape): boolean =>
-  wide.levels.length === narrow.levels.length &&
-  wide.levels.every((level, index) => level === undefined || level === narrow.levels[index]);
+const hasSameLevels = eachLevel((a, b) => a === b);
+const covers = eachLevel((a, b) => a === undefined || a === b);
+export const overlaps = eachLevel((a, b) => a === undefined || b === undefined || a === b);
+export const nests: CompareShapes = (a, b) => covers(a, b) || covers(b, a);
+export const isSameShape: CompareShapes = (a, b) => a.open === b.open && hasSameLevels(a, b);
 
 interface Node<T> {
   readonly values: T[];

@@ -72,12 +72,10 @@ const TEST_SESSION = randomUUID();
 
 /** @throws InvalidOptionError for an application without `AuthModule` */
 export function getProvider<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {
-  try {
-    return app.get<T>(type as never, { strict: false });
-  } catch {
-    const advice = 'Import AuthModule.forRoot(…) in its root module';
-    throw new InvalidOptionError('declarest/testing: the application', 'one with AuthModule', 'one without', advice);
-  }
+  const found = applicationOf(app).providerOf(type);
+  if (found) return found;
+  const advice = 'Import AuthModule.forRoot(…) in its root module';
+  throw new InvalidOptionError('declarest/testing: the application', 'one with AuthModule', 'one without', advice);
 }
 
 export interface RequestParts {

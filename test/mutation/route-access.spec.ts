@@ -15,8 +15,8 @@ import { accessRows, formatAccessRows } from '../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
 import { AUTHENTICATED, DENIED, handling, policy, PUBLIC, refusalOf, roles, route, rule } from './declared.js';
 
-const WIDE = { caseSensitive: false, ignoreTrailingSlash: true };
-const STRICT = { caseSensitive: true, ignoreTrailingSlash: false };
+const WIDE = { caseSensitive: false };
+const STRICT = { caseSensitive: true };
 
 const compiled = (
   routes: Route[],

@@ -9,7 +9,7 @@ import { declareRoute, type DeclaredRoute } from '../../lib/routes/declared-rout
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
-const READING = { caseSensitive: false, ignoreTrailingSlash: true };
+const READING = { caseSensitive: false };
 
 interface Declared {
   readonly routes?: readonly string[];

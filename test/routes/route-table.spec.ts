@@ -330,11 +330,8 @@ describe.each<[string, Platform, () => ExpressAdapter | FastifyAdapter]>([
     }
   });
 
-  it('[6] are compared as the router compares case and trailing slashes', async () => {
-    const isServed = async (target: string): Promise<boolean> => (await rawTarget(app.port, target)).status === 200;
-    expect(tableOf(app).routerOptions).toMatchObject({
-      caseSensitive: !(await isServed('/API/PAIR/7')),
-      ignoreTrailingSlash: await isServed('/api/pair/7/'),
-    });
+  it('[6] are compared as the router compares case', async () => {
+    const { status } = await rawTarget(app.port, '/API/PAIR/7');
+    expect(tableOf(app).routerOptions).toEqual({ caseSensitive: status !== 200 });
   });
 });
