@@ -1,5 +1,5 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
-import { controllersServing, groupByMethod } from '../routes/controller-methods.js';
+import { controllersServing } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
 import { decide, DENIED, describeAccess, describeDecision, describeRule, fold, PUBLIC, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
@@ -61,8 +61,8 @@ function accessOf(compiled: CompiledAccess, method: string, path: string, served
   if (!served) return compiled.ofRequestOutside(method, path);
   const { route, params } = served;
   if (!route.handler) return compiled.ofPathOutside(method, path);
-  const serving = { path: route.path, handler: route.handler };
-  const [controller] = controllersServing(serving, groupByMethod(compiled.methods));
+  const shared = compiled.methods.filter(({ method: each }) => each === route.handler);
+  const [controller] = controllersServing(route.path, shared);
   const handler = { getClass: () => controller, getHandler: () => route.handler } as RouteHandler;
   return controller && compiled.ofRoute(route.path, method, { path, params }, handler);
 }

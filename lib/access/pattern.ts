@@ -28,10 +28,7 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
   const { methods: list = '', path } = FORM.exec(text)?.groups ?? {};
   if (path === undefined) return refuse('Begin the path with "/", after upper-case methods and one space, if any');
   if (path.includes('//')) return refuse('Remove the empty level between two slashes');
-  const levels = levelsOf(path);
-  const last = levels.at(-1);
-  const tail = last === '*' || last === '**' ? last : '';
-  if (tail !== '') levels.pop();
+  const { levels, tail } = readLevels(path);
   for (const level of levels) {
     if (level === '.' || level === '..') return refuse('Remove the dot segments');
     if (level.includes('*')) return refuse('Use * or ** only as the whole last level');
@@ -47,6 +44,13 @@ export function parsePattern(text: unknown, declaredBy: string): Pattern {
     if (!METHODS.includes(method)) return refuse(advice);
   }
   return Object.freeze({ text, methods, levels, tail });
+}
+
+/** `/api/products/**` → the levels `api` and `products`, and the tail. */
+export function readLevels(path: string): Pick<Pattern, 'levels' | 'tail'> {
+  const levels = levelsOf(path);
+  const last = levels.at(-1);
+  return last === '*' || last === '**' ? { levels: levels.slice(0, -1), tail: last } : { levels, tail: '' };
 }
 
 /** `/api/products/**`: the path of a pattern, without its methods. */

@@ -3,10 +3,10 @@
  * matters only where a pattern matches a part of the route's paths. Neither depends on the number of rules.
  */
 import type { ExecutionContext } from '@nestjs/common';
-import { controllerMethodOf, controllersServing, groupByMethod } from '../routes/controller-methods.js';
-import type { ControllerClass, ControllerMethod, ControllersByMethod } from '../routes/controller-methods.js';
+import { controllerMethodOf, controllersServing } from '../routes/controller-methods.js';
+import type { ControllerClass, ControllerMethod } from '../routes/controller-methods.js';
 import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
-import { levelsOf, type Route } from '../routes/route.js';
+import { groupBy, levelsOf, type Route } from '../routes/route.js';
 import type { RouterOptions } from '../routes/route-table.js';
 import { decoratedEffects } from './access-decorators.js';
 import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Effect, type Rule } from './access.js';
@@ -58,10 +58,8 @@ export function compileRouteAccess(
   const entries: RouteEntry[] = [];
   const compiled = new Map<string, Map<string, CompiledTarget[]>>();
   const overlapsOf = compileOverlaps(rules, options);
-  const controllers = groupByMethod(methods);
-  const byPath = new Map<string, Route[]>();
-  for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
-  for (const [path, served] of byPath) {
+  const controllers = groupBy(methods, ({ method }) => method);
+  for (const [path, served] of groupBy(routes, (route) => route.path)) {
     const overlapping = overlapsOf(served[0]?.shapes ?? []);
     const byMethod = new Map<string, CompiledTarget[]>();
     compiled.set(path, byMethod);
@@ -111,11 +109,11 @@ function methodsOf(served: readonly Route[], overlapping: readonly OverlappingRu
   );
 }
 
-function targetsOf(served: readonly Route[], method: string, byMethod: ControllersByMethod): Target[] {
+function targetsOf(served: readonly Route[], method: string, byMethod: Map<object, ControllerMethod[]>): Target[] {
   const serving = served.filter((route) => route.method === 'ALL' || governedMethod(route.method) === method);
   const handlers = new Set(serving.map(({ handler }) => handler));
   return [...handlers].flatMap((handler): Target[] => {
-    const controllers = handler ? controllersServing({ path: served[0]?.path ?? '', handler }, byMethod) : [];
+    const controllers = controllersServing(served[0]?.path ?? '', (handler && byMethod.get(handler)) ?? []);
     return (controllers.length > 0 ? controllers : [undefined]).map((controller) => ({ controller, handler }));
   });
 }

@@ -1,8 +1,8 @@
 /** Compares two access tables, and finds where access became wider. */
 import type { AccessRow } from '../access/access-rows.js';
-import { covers, foldWidely, type Pattern } from '../access/pattern.js';
+import { covers, foldWidely, readLevels, type Pattern } from '../access/pattern.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
-import { levelsOf } from '../routes/route.js';
+import { groupBy } from '../routes/route.js';
 
 export interface AccessChange {
   readonly kind: 'wider' | 'narrower' | 'new' | 'removed' | 'rules';
@@ -73,15 +73,8 @@ function compareRemoved(row: AccessRow, served: readonly AccessRow[]): AccessCha
 /** The rows of each method of each route by path: that of the route first, then its parts. */
 type AccessTable = Map<string, Map<string, AccessRow[]>>;
 
-function tableOf(rows: readonly AccessRow[]): AccessTable {
-  const table: AccessTable = new Map();
-  for (const row of rows) {
-    const paths = table.get(keyOf(row)) ?? new Map<string, AccessRow[]>();
-    paths.set(row.path, [...(paths.get(row.path) ?? []), row]);
-    table.set(keyOf(row), paths);
-  }
-  return table;
-}
+const tableOf = (rows: readonly AccessRow[]): AccessTable =>
+  new Map([...groupBy(rows, keyOf)].map(([route, ofRoute]) => [route, groupBy(ofRoute, ({ path }) => path)]));
 
 const keyOf = ({ method, template }: Pick<AccessRow, 'method' | 'template'>): string => `${method} ${template}`;
 
@@ -94,9 +87,4 @@ function rowsServing(table: AccessTable, { method, template, path }: AccessRow):
   return (narrowest.length > 0 ? narrowest : [template]).flatMap((each) => rows?.get(each) ?? []);
 }
 
-function patternOf(text: string): Pattern {
-  const levels = levelsOf(text);
-  const last = levels.at(-1);
-  const tail = last === '*' || last === '**' ? last : '';
-  return { text, methods: [], levels: tail === '' ? levels : levels.slice(0, -1), tail };
-}
+const patternOf = (text: string): Pattern => ({ text, methods: [], ...readLevels(text) });

@@ -2,11 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../access/explain.js';
+import { schemaStatements } from '../crud/nest/startup.js';
 import { compareAccess, type AccessChange } from './access-changes.js';
 import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
 import type { ApplicationCommand, CommandOf, Outcome } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
-import { compileApplication, compileDocument, compileSchema } from './compile-application.js';
+import { compileApplication, compileDocument, inApplication } from './compile-application.js';
 import { loadModule } from './load-module.js';
 import { runUser } from './user-command.js';
 
@@ -60,12 +61,12 @@ export async function runExplain({ module, platform, method, path, roles }: Comm
 }
 
 async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Outcome> {
-  const statements = await compileSchema(await loadModule(module), platform);
+  const statements = await inApplication(await loadModule(module), platform, schemaStatements);
   return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
 }
 
 async function runDocument({ module, platform, out }: CommandOf<'openapi'>): Promise<Outcome> {
-  const document = await compileDocument(await loadModule(module), platform);
+  const document = await inApplication(await loadModule(module), platform, compileDocument);
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (out === undefined) return { stdout: text, code: 0 };
   writeFile(out, text);

@@ -11,7 +11,6 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource, getMetadataArgsStorage, type DataSourceOptions } from 'typeorm';
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { schemaStatements } from '../crud/nest/startup.js';
 import { loadSwagger } from '../documents/describe-controller.js';
 import { addAccess } from '../openapi/add-access.js';
 import { applicationOf } from '../routes/application.js';
@@ -38,22 +37,17 @@ export function compileApplication(loaded: LoadedModule, platform: Platform | un
   });
 }
 
-/** The statements for a migration, in addition to those of TypeORM. @throws CommandError */
-export const compileSchema = (loaded: LoadedModule, platform: Platform | undefined): Promise<string[]> =>
-  inApplication(loaded, platform, (app) => schemaStatements(app));
-
 /** The document with the access rules, as far as the application has rules. @throws CommandError */
-export const compileDocument = (loaded: LoadedModule, platform: Platform | undefined): Promise<OpenAPIObject> =>
-  inApplication(loaded, platform, async (app) => {
-    const swagger = await loadSwagger((sentence) => {
-      throw new CommandError(sentence);
-    });
-    if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
-    const { name = 'API', version = '0.0.0' } = readManifest();
-    const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
-    const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
-    return (await compileRules(app)) ? addAccess(document, app) : document;
+export async function compileDocument(app: INestApplication): Promise<OpenAPIObject> {
+  const swagger = await loadSwagger((sentence) => {
+    throw new CommandError(sentence);
   });
+  if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
+  const { name = 'API', version = '0.0.0' } = readManifest();
+  const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
+  const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
+  return (await compileRules(app)) ? addAccess(document, app) : document;
+}
 
 function readManifest(): { readonly name?: string; readonly version?: string } {
   try {
@@ -63,7 +57,8 @@ function readManifest(): { readonly name?: string; readonly version?: string } {
   }
 }
 
-async function inApplication<R>(
+/** @throws CommandError where it does not start */
+export async function inApplication<R>(
   { module, configure }: LoadedModule,
   platform: Platform | undefined,
   read: (app: INestApplication) => R | Promise<R>,

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The command line. Each command runs in a child process, so that output of the application never mixes with the result. */
 import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { parseCommand, USAGE, type ApplicationCommand, type Outcome } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import type { CommandResult } from './command-process.js';
@@ -22,7 +21,7 @@ async function main(): Promise<number> {
 
 /** The standard output of the child is the standard error of this process. */
 function runInChild(command: ApplicationCommand): Promise<Outcome> {
-  const file = fileURLToPath(new URL('./command-process.js', import.meta.url));
+  const file = new URL('./command-process.js', import.meta.url);
   const input = command.name === 'user' && command.action === 'create' ? 0 : 'ignore';
   const child = fork(file, [JSON.stringify(command)], { stdio: [input, 2, 2, 'ipc'] });
   return new Promise((resolve, reject) => {

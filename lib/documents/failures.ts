@@ -30,24 +30,22 @@ export const AUTH_FAILURE: NamedSchema = {
 /** 401 and 403 of access rules, owners and scopes. */
 export const REFUSAL: NamedSchema = { name: 'Refusal', schema: closedObject({ error: TEXT }) };
 
-const failed = (message: string) => ({ success: false, message, timestamp: TIMESTAMP.examples[0] });
+type Fields = Readonly<Record<string, string>>;
+
+const failed = (description: string, message: string, details: object | undefined): ResponseDocument => {
+  const example = { success: false, message, timestamp: TIMESTAMP.examples[0], ...details };
+  return { description, content: [{ schema: refTo(FAILURE.name), example }] };
+};
 
 /** @param fields wrong fields, with their messages */
-export function failure(
-  description: string,
-  message: string,
-  fields?: Readonly<Record<string, string>>,
-): ResponseDocument {
+export function failure(description: string, message: string, fields?: Fields): ResponseDocument {
   const errors = Object.entries(fields ?? {}).map(([field, text]) => ({ field, message: text }));
-  const example = { ...failed(message), ...(fields && { errors, fields }) };
-  return { description, content: [{ schema: refTo(FAILURE.name), example }] };
+  return failed(description, message, fields && { errors, fields });
 }
 
 /** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
-export const conflict = (message: string, fields?: Readonly<Record<string, string>>): ResponseDocument => ({
-  description: 'It conflicts with another record.',
-  content: [{ schema: refTo(FAILURE.name), example: { ...failed(message), ...(fields && { fields }) } }],
-});
+export const conflict = (message: string, fields?: Fields): ResponseDocument =>
+  failed('It conflicts with another record.', message, fields && { fields });
 
 export const authFailure = (description: string, message: string): ResponseDocument => ({
   description,

@@ -34,7 +34,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const described = Object.entries(paths).map(([path, item]) => {
     const operations = Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => [
       method,
-      VERBS.includes(method) ? withAccess(operation, accessTo(rows, method, path), scheme) : operation,
+      VERBS.includes(method) ? withAccess(operation, rowsServing(rows, method, path), scheme) : operation,
     ]);
     return [path, Object.fromEntries(operations) as object];
   });
@@ -63,26 +63,19 @@ function rowsOf(app: INestApplication): readonly AccessRow[] {
 const isBearer = (scheme: object | undefined): boolean =>
   scheme !== undefined && 'scheme' in scheme && String(scheme.scheme).toLowerCase() === 'bearer';
 
-/** The row of a route, and those of parts of its paths that rules tell apart. */
-interface OperationAccess {
-  readonly row: AccessRow | undefined;
-  readonly parts: readonly AccessRow[];
-}
-
 /** `/products/:id` and `/products/{id}` are one path. */
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}').replace(/(.)\/$/, '$1');
 
-function accessTo(rows: readonly AccessRow[], method: string, path: string): OperationAccess {
+/** The row of the route that serves an operation, and those of parts of its paths that rules tell apart. */
+function rowsServing(rows: readonly AccessRow[], method: string, path: string): readonly AccessRow[] {
   const ofRoute = rows.filter(({ template }) => templateOf(template) === templateOf(path));
   const own = ofRoute.filter((row) => row.method === (method === 'head' ? 'GET' : method.toUpperCase()));
-  const found = own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
-  return {
-    row: found.find((row) => row.path === row.template),
-    parts: found.filter((row) => row.path !== row.template),
-  };
+  return own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
 }
 
-function withAccess(operation: Operation, { row, parts }: OperationAccess, scheme: string): Operation {
+function withAccess(operation: Operation, rows: readonly AccessRow[], scheme: string): Operation {
+  const row = rows.find(({ path, template }) => path === template);
+  const parts = rows.filter(({ path, template }) => path !== template);
   if (!row) return operation;
   const isOpen = (each: AccessRow): boolean => each.access === 'public';
   // A token that a part requires may be sent to all of the route.
@@ -98,7 +91,10 @@ function withAccess(operation: Operation, { row, parts }: OperationAccess, schem
     ...operation,
     security,
     responses: { ...answers, ...(operation['responses'] as object) },
-    'x-access': { ...described(row), ...(parts.length > 0 && { parts: parts.map(partOf) }) },
+    'x-access': {
+      ...described(row),
+      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...described(part) })) }),
+    },
   };
 }
 
@@ -107,5 +103,3 @@ const rolesIn = ({ requirements }: AccessRow): string[] =>
 
 /** The narrowest rule decides. */
 const described = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });
-
-const partOf = (row: AccessRow) => ({ path: row.path, ...described(row) });

@@ -45,26 +45,15 @@ export function routedMethodsOf({ prototype }: ControllerClass): object[] {
   return methods.filter((method) => Reflect.hasMetadata('path', method));
 }
 
-export type ControllersByMethod = ReadonlyMap<object, readonly ControllerClass[]>;
-
-export function groupByMethod(methods: readonly ControllerMethod[]): ControllersByMethod {
-  const controllers = new Map<object, ControllerClass[]>();
-  for (const { controller, method } of methods)
-    controllers.set(method, [...(controllers.get(method) ?? []), controller]);
-  return controllers;
-}
-
-/** The controllers whose method serves this template: more than one only where they also share the end of their paths. */
-export function controllersServing(
-  { path, handler }: { readonly path: string; readonly handler: object },
-  controllers: ControllersByMethod,
-): readonly ControllerClass[] {
-  const candidates = controllers.get(handler) ?? [];
-  if (candidates.length < 2) return candidates;
-  const fitting = candidates.filter((controller) =>
-    declaredPaths(controller, handler).some((end) => path.endsWith(end)),
-  );
-  return fitting.length > 0 ? fitting : candidates;
+/**
+ * The controllers that serve a template by one method that they share: more than one only where they also share the end of
+ * their paths.
+ */
+export function controllersServing(template: string, shared: readonly ControllerMethod[]): ControllerClass[] {
+  const fits = ({ controller, method }: ControllerMethod): boolean =>
+    declaredPaths(controller, method).some((end) => template.endsWith(end));
+  const fitting = shared.length > 1 ? shared.filter(fits) : [];
+  return (fitting.length > 0 ? fitting : shared).map(({ controller }) => controller);
 }
 
 /** The paths of a method, without global prefix and version. */

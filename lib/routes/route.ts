@@ -39,6 +39,18 @@ export const levelsOf = (path: string): string[] => path.split('/').filter((leve
 /** `products/` and `:id` → `/products/:id` */
 export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
 
+/** In the order in which the keys come first. */
+export function groupBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(value);
+  }
+  return groups;
+}
+
 export type Level = string | undefined;
 
 /**

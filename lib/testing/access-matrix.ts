@@ -133,14 +133,10 @@ function fill(template: string, literals: readonly string[], word: string, count
 /** Probes pass every guard of the package and stop in front of the handler. */
 const PROBE_HEADER = 'x-declarest-probe';
 
-/** The probes that are being sent, by the value of the header, which only this process knows. */
-const probes = new Map<string, { hasReachedHandler: boolean }>();
+/** The probes that have reached no handler yet, by the value of the header, which only this process knows. */
+const probes = new Set<string>();
 
-function stops({ headers }: HttpRequest): boolean {
-  const probe = probes.get(String(headers[PROBE_HEADER]));
-  if (probe) probe.hasReachedHandler = true;
-  return probe !== undefined;
-}
+const stops = ({ headers }: HttpRequest): boolean => probes.delete(String(headers[PROBE_HEADER]));
 
 function installOutside({ adapter, routeTable }: Application): void {
   if (adapter?.getType() === 'fastify')
@@ -176,11 +172,9 @@ async function sendProbe(
   method: string,
   path: string,
   headers: RequestParts['headers'],
-): Promise<'allowed' | number> {
+): Promise<MatrixRow['observed']> {
   const id = randomUUID();
-  const probe = { hasReachedHandler: false };
-  probes.set(id, probe);
-  const parts = { headers: { ...headers, [PROBE_HEADER]: id } };
-  const { status } = await exchange(app, method, path, parts).finally(() => probes.delete(id));
-  return probe.hasReachedHandler ? 'allowed' : status;
+  probes.add(id);
+  const { status } = await exchange(app, method, path, { headers: { ...headers, [PROBE_HEADER]: id } });
+  return probes.delete(id) ? status : 'allowed';
 }

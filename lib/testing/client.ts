@@ -114,9 +114,8 @@ export async function exchange(
   const content = body && { 'content-type': 'application/json', 'content-length': body.length };
   // The certificate of an application under test is self-signed.
   const socket = isSecure ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
-  const createConnection = (): Duplex => withTarget(socket, target);
-  const options = { ...to, method, path: PLACEHOLDER, headers: { ...content, ...headers }, createConnection };
-  const outgoing = http.request(options);
+  const connection = { ...to, createConnection: () => withTarget(socket, target) };
+  const outgoing = http.request({ ...connection, method, path: PLACEHOLDER, headers: { ...content, ...headers } });
   // An error after the response has begun is reported by the response.
   outgoing.on('error', () => {});
   outgoing.end(body);

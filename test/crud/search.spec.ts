@@ -2,7 +2,8 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { compileSchema } from '../../lib/cli/compile-application.js';
+import { inApplication } from '../../lib/cli/compile-application.js';
+import { schemaStatements } from '../../lib/crud/nest/startup.js';
 import { prepareSearchIndex } from '../../lib/crud/nest/startup.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
@@ -319,7 +320,11 @@ describe('with an index', () => {
         const options = { ...test.options, autoLoadEntities: false, entities: [Article] } as TypeOrmModuleOptions;
         @Module({ imports: [TypeOrmModule.forRoot(options), CrudModule.forFeature(RESOURCES[0])] })
         class AppModule {}
-        const statements = await compileSchema({ module: AppModule, configure: undefined }, 'express');
+        const statements = await inApplication(
+          { module: AppModule, configure: undefined },
+          'express',
+          schemaStatements,
+        );
         await test.drop();
         const parts = { database, entities: [Article], resources: [RESOURCES[0]] };
         const { message } = await crudError('express', { ...parts, dataSource: { synchronize: false } });
