@@ -1,19 +1,7 @@
-import {
-  ConfigurableModuleBuilder,
-  Inject,
-  Logger,
-  Module,
-  Optional,
-  type ConfigurableModuleAsyncOptions,
-} from '@nestjs/common';
-import type {
-  BeforeApplicationShutdown,
-  DynamicModule,
-  NestModule,
-  OnApplicationBootstrap,
-  OnModuleInit,
-  Provider,
-} from '@nestjs/common';
+import { ConfigurableModuleBuilder, Inject, Logger, Module, Optional } from '@nestjs/common';
+import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
+import type { BeforeApplicationShutdown, DynamicModule, NestModule, OnApplicationBootstrap } from '@nestjs/common';
+import type { OnModuleInit, Provider } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { DataSources } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
@@ -30,13 +18,8 @@ import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { Registration } from './registration.js';
-import {
-  ASYNC_NAMES,
-  OPTION_NAMES,
-  resolveAuthOptions,
-  resolveStaticOptions,
-  SETTING_NAMES,
-} from './resolve-options.js';
+import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions, resolveStaticOptions } from './resolve-options.js';
+import { SETTING_NAMES } from './resolve-options.js';
 import { AuthEvents } from './auth-events.js';
 import { AccountTables, tableProviders } from './account-tables.js';
 import { describeEndpoints } from './endpoints/endpoint-document.js';

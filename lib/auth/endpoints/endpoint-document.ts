@@ -3,14 +3,8 @@ import { Logger, type Type } from '@nestjs/common';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
 import { exampleOf } from '../../documents/examples.js';
 import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../../documents/failures.js';
-import {
-  closedObject,
-  openObject,
-  refTo,
-  type OperationDocument,
-  type ParameterDocument,
-  type ResponseDocument,
-} from '../../documents/operation-document.js';
+import { closedObject, openObject, refTo } from '../../documents/operation-document.js';
+import type { OperationDocument, ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { signed } from '../../entities/value-types.js';
 import type { ResolvedAuthOptions } from '../auth.options.js';
