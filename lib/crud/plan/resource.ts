@@ -173,12 +173,7 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
     [isLevelled, ['create', 'createMany', ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
     [isMoving, moves, 'create', `TypeORM cannot move nodes of a nested set; ${once}`],
     [isLosing, ['delete', 'deleteMany'], 'patch', 'TypeORM loses nodes below deleted ones; or change `onDelete`'],
-    [
-      isCached && isHeard,
-      ['delete', 'deleteMany'],
-      'create',
-      'TypeORM reads the nested set from its query cache there',
-    ],
+    [isCached && isHeard, ['delete', 'deleteMany'], 'create', 'TypeORM reads the tree from its query cache there'],
   ];
   for (const [isRefused, operations, instead, reason] of refused) {
     const found = operations.filter((each) => isRefused && options.generated.has(each));
