@@ -7,7 +7,7 @@ import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { profileOf, type AuthUser } from '../auth-user.js';
 import { checkChanges, USER_SCHEMAS } from '../user-checks.js';
-import { ADMIN_ONLY, BOOLEAN, DONE, INVALID, MESSAGE, NAMES, pathId, TEXT, unknown } from './endpoint-document.js';
+import { BOOLEAN, INVALID, MESSAGE, NAMES, pathId, TEXT, unknown } from './endpoint-document.js';
 import type { AccountServices, Endpoint } from './endpoint.js';
 import { readUserQuery } from './user-list.js';
 
@@ -69,7 +69,6 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
           }),
         ),
         ...INVALID,
-        ...ADMIN_ONLY,
       },
     }),
   },
@@ -99,7 +98,7 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
       summary: 'Change a user',
       parameters: pathId(id),
       body: closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...NAMES }, []),
-      responses: { 200: user('The user'), ...INVALID, ...ADMIN_ONLY, ...unknown('User'), ...LAST_ADMIN },
+      responses: { 200: user('The user'), ...unknown('User'), ...LAST_ADMIN },
     }),
   },
   {
@@ -112,7 +111,7 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
       const user = await findUser(services, id, caller());
       if (user.email === null) throw new ConflictException('This user has no e-mail address');
       if (!user.active) throw new ConflictException('This user is not active');
-      services.links?.startReset(user);
+      services.links.startReset(user);
       return { success: true, message: 'A mail was sent to the user' };
     },
     describe: ({ id, accepted }) => ({
@@ -120,7 +119,6 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
       parameters: pathId(id),
       responses: {
         202: accepted,
-        ...ADMIN_ONLY,
         ...unknown('User'),
         409: authFailure('No mail can be sent.', 'This user has no e-mail address'),
       },
@@ -134,12 +132,12 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
     isDeclared: ({ sessions }) => sessions !== undefined,
     async run(services, { id, user }) {
       await findUser(services, id, user());
-      await services.sessions?.endAll(id);
+      await services.sessions.endAll(id);
     },
     describe: ({ id }) => ({
       summary: 'End all sessions of a user',
       parameters: pathId(id),
-      responses: { ...DONE, ...ADMIN_ONLY, ...unknown('User') },
+      responses: unknown('User'),
     }),
   },
 ];

@@ -17,7 +17,8 @@ export interface EndpointDocument {
   readonly description?: string;
   readonly body?: JsonSchema;
   readonly parameters?: readonly ParameterDocument[];
-  readonly responses: OperationDocument['responses'];
+  /** The answers beside those that status, access and body tell. */
+  readonly responses?: OperationDocument['responses'];
 }
 
 export type DocumentParts = ReturnType<typeof partsOf>;
@@ -40,10 +41,10 @@ export const NAMES = {
 const TEXT_OR_NULL = orNull(TEXT);
 const TIME = { type: 'string', format: 'date-time' };
 
-export const DONE = { 204: { description: 'Done' } };
+const DONE = { 204: { description: 'Done' } };
 export const INVALID = { 400: authFailure('A field is not valid.', 'password: expected at least 8 characters') };
-export const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
-export const ADMIN_ONLY = { ...UNAUTHORIZED, 403: refused(403, 'Admin access required') };
+const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
+const ADMIN_ONLY = { ...UNAUTHORIZED, 403: refused(403, 'Admin access required') };
 export const unauthorizedOr = (description: string, message: string) => {
   const schema = { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] };
   return { 401: { description, content: [{ schema, example: { success: false, message } }] } };
@@ -120,6 +121,8 @@ const pick = <V>(values: Readonly<Record<string, V>>, names: readonly string[]):
 
 interface Described {
   readonly name: string;
+  readonly status: number;
+  readonly access: unknown;
   readonly describe: (parts: DocumentParts) => EndpointDocument;
 }
 
@@ -133,7 +136,7 @@ export async function describeEndpoints(
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
   const parts = partsOf(registration, options);
-  const operations = endpoints.map(({ name, describe }): [string, OperationDocument] => {
+  const operations = endpoints.map(({ name, status, access, describe }): [string, OperationDocument] => {
     const { body, responses, ...document } = describe(parts);
     return [
       name,
@@ -142,7 +145,14 @@ export async function describeEndpoints(
         parameters: [],
         ...document,
         ...(body && { body: { schema: body, example: exampleOf(body, parts.schemas) } }),
-        responses: { ...responses, ...(body && UNREADABLE), ...INTERNAL },
+        responses: {
+          ...(status === 204 && DONE),
+          ...(body && { ...INVALID, ...UNREADABLE }),
+          ...(access === 'authenticated' && UNAUTHORIZED),
+          ...(typeof access === 'object' && ADMIN_ONLY),
+          ...responses,
+          ...INTERNAL,
+        },
       },
     ];
   });

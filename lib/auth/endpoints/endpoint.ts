@@ -32,15 +32,11 @@ export class AccountServices {
     readonly events: AuthEvents,
     readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) readonly options: ResolvedAuthOptions,
-    @Optional() readonly sessions?: Sessions,
-    @Optional() readonly links?: MailedLinks,
+    /** For endpoints that exist only with the options that provide them. */
+    @Optional() readonly sessions: Sessions,
+    @Optional() readonly links: MailedLinks,
   ) {}
 }
-
-/** Services of an endpoint that exists only with the options that provide them. */
-export type With<K extends 'sessions' | 'links'> = AccountServices & {
-  readonly [N in K]: NonNullable<AccountServices[N]>;
-};
 
 export interface EndpointCall {
   readonly request: HttpRequest;
@@ -51,7 +47,7 @@ export interface EndpointCall {
   readonly user: () => Principal;
 }
 
-export interface Endpoint<S extends AccountServices = AccountServices> {
+export interface Endpoint {
   readonly name: string;
   readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`;
   /** Where the application has no rule for the very same path. Of those with roles, the user is read again. */
@@ -60,7 +56,7 @@ export interface Endpoint<S extends AccountServices = AccountServices> {
   readonly body?: 'required' | 'optional';
   readonly sendsTokens?: true;
   readonly isDeclared?: (options: ResolvedStaticOptions) => boolean;
-  run(services: S, call: EndpointCall): unknown;
+  run(services: AccountServices, call: EndpointCall): unknown;
   readonly describe: (parts: DocumentParts) => EndpointDocument;
 }
 

@@ -2,25 +2,33 @@
 import { authFailure } from '../../documents/failures.js';
 import { closedObject } from '../../documents/operation-document.js';
 import { readTexts } from '../user-checks.js';
-import { DONE, EMAIL, INVALID, LIMITED, NEW_PASSWORD, SECRET, TEXT, WRONG_PASSWORD } from './endpoint-document.js';
-import type { Endpoint, With } from './endpoint.js';
+import { EMAIL, LIMITED, NEW_PASSWORD, SECRET, TEXT, WRONG_PASSWORD } from './endpoint-document.js';
+import type { Endpoint } from './endpoint.js';
 
-const MAILED = { success: true, message: 'If the address is known, a mail was sent' };
 const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
 const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
 
-type LinkEndpoint = Endpoint<With<'links'>>;
-
-/** Says the same of known and unknown addresses. */
-const askForLink =
-  (kind: 'verify' | 'reset'): LinkEndpoint['run'] =>
-  ({ links }, { body, address }) => {
+/** Answers the same for known and unknown addresses. */
+const askForLink = (kind: 'verify' | 'reset', name: string, path: string, summary: string): Endpoint => ({
+  name,
+  route: `POST ${path}`,
+  access: 'public',
+  status: 202,
+  body: 'required',
+  run({ links }, { body, address }) {
     links.ask(kind, readTexts(body, ['email']).email, address);
-    return MAILED;
-  };
+    return { success: true, message: 'If the address is known, a mail was sent' };
+  },
+  describe: ({ accepted }) => ({
+    summary,
+    ...(kind === 'reset' && { description: 'The answer is the same for known and unknown addresses.' }),
+    body: closedObject({ email: EMAIL }),
+    responses: { 202: accepted },
+  }),
+});
 
 /** Those of verification, which the option `passwordReset` needs too. */
-export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
+export const VERIFICATION_ENDPOINTS: readonly Endpoint[] = [
   {
     name: 'verifyEmail',
     route: 'POST verify',
@@ -34,22 +42,10 @@ export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
     describe: () => ({
       summary: 'Confirm an e-mail address',
       body: closedObject({ token: LINK_TOKEN }),
-      responses: { ...DONE, ...INVALID, ...WRONG_LINK, ...LIMITED },
+      responses: { ...WRONG_LINK, ...LIMITED },
     }),
   },
-  {
-    name: 'resendVerification',
-    route: 'POST verify/resend',
-    access: 'public',
-    status: 202,
-    body: 'required',
-    run: askForLink('verify'),
-    describe: ({ accepted }) => ({
-      summary: 'Ask for another link to confirm the address',
-      body: closedObject({ email: EMAIL }),
-      responses: { 202: accepted, ...INVALID },
-    }),
-  },
+  askForLink('verify', 'resendVerification', 'verify/resend', 'Ask for another link to confirm the address'),
   {
     name: 'changeEmail',
     route: 'POST email',
@@ -66,26 +62,13 @@ export const VERIFICATION_ENDPOINTS: readonly LinkEndpoint[] = [
       summary: 'Change the own e-mail address',
       description: 'The new address counts when the link that is mailed to it is used.',
       body: closedObject({ password: SECRET, email: EMAIL }),
-      responses: { 202: accepted, ...INVALID, ...WRONG_PASSWORD, ...LIMITED },
+      responses: { 202: accepted, ...WRONG_PASSWORD, ...LIMITED },
     }),
   },
 ];
 
-export const RESET_ENDPOINTS: readonly LinkEndpoint[] = [
-  {
-    name: 'forgotPassword',
-    route: 'POST password/forgot',
-    access: 'public',
-    status: 202,
-    body: 'required',
-    run: askForLink('reset'),
-    describe: ({ accepted }) => ({
-      summary: 'Ask for a new password',
-      description: 'The answer is the same for known and unknown addresses.',
-      body: closedObject({ email: EMAIL }),
-      responses: { 202: accepted, ...INVALID },
-    }),
-  },
+export const RESET_ENDPOINTS: readonly Endpoint[] = [
+  askForLink('reset', 'forgotPassword', 'password/forgot', 'Ask for a new password'),
   {
     name: 'resetPassword',
     route: 'POST password/reset',
@@ -100,7 +83,7 @@ export const RESET_ENDPOINTS: readonly LinkEndpoint[] = [
       summary: 'Set a new password',
       description: 'Ends all sessions.',
       body: closedObject({ token: LINK_TOKEN, password: NEW_PASSWORD }),
-      responses: { ...DONE, ...INVALID, ...WRONG_LINK, ...LIMITED },
+      responses: { ...WRONG_LINK, ...LIMITED },
     }),
   },
 ];

@@ -3,7 +3,7 @@ import { openObject, refTo } from '../../documents/operation-document.js';
 import { authFailure } from '../../documents/failures.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { profileOf } from '../auth-user.js';
-import { LIMITED, UNAUTHORIZED } from './endpoint-document.js';
+import { LIMITED } from './endpoint-document.js';
 import type { Endpoint } from './endpoint.js';
 
 const VERIFY = 'Registration successful. Confirm the e-mail address by the link in the mail, then log in';
@@ -22,7 +22,7 @@ export const LOGIN_ENDPOINTS: readonly Endpoint[] = [
       const user = profileOf(created, options);
       if (options.requireVerified) {
         events.emit('user.registered', { userId: String(created.id) });
-        links?.welcome(created, address);
+        links.welcome(created, address);
         return { success: true, message: VERIFY, data: { user } };
       }
       const tokens = await logins.welcome(created, request);
@@ -78,7 +78,6 @@ export const LOGIN_ENDPOINTS: readonly Endpoint[] = [
       summary: 'Get the user of the token',
       responses: {
         200: answer('The user', openObject({ success: { const: true }, data: openObject({ user: profile }) })),
-        ...UNAUTHORIZED,
       },
     }),
   },

@@ -6,7 +6,7 @@ import { closedObject } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { profileOf } from '../auth-user.js';
 import { readTexts } from '../user-checks.js';
-import { DONE, INVALID, LIMITED, NAMES, NEW_PASSWORD, SECRET, UNAUTHORIZED } from './endpoint-document.js';
+import { LIMITED, NAMES, NEW_PASSWORD, SECRET } from './endpoint-document.js';
 import { WRONG_PASSWORD } from './endpoint-document.js';
 import type { Endpoint } from './endpoint.js';
 
@@ -29,7 +29,7 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
       summary: 'Change the own password',
       description: 'Ends the other sessions.',
       body: closedObject({ current: SECRET, new: NEW_PASSWORD }),
-      responses: { ...DONE, ...INVALID, ...WRONG_PASSWORD, ...LIMITED },
+      responses: { ...WRONG_PASSWORD, ...LIMITED },
     }),
   },
   {
@@ -53,7 +53,7 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
     describe: ({ user, ownFields }) => ({
       summary: 'Change the own profile',
       body: closedObject({ ...NAMES, ...ownFields }, []),
-      responses: { 200: user('The user'), ...INVALID, ...UNAUTHORIZED, ...LIMITED },
+      responses: { 200: user('The user'), ...LIMITED },
     }),
   },
   {
@@ -71,8 +71,6 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
       summary: 'Delete the own account',
       body: closedObject({ password: SECRET }),
       responses: {
-        ...DONE,
-        ...INVALID,
         ...WRONG_PASSWORD,
         409: authFailure('Records refer to the user.', 'Other records refer to this user'),
         ...LIMITED,

@@ -6,8 +6,8 @@ import { closedObject, openObject, refTo } from '../../documents/operation-docum
 import type { AuthSession } from '../sessions/auth-session.js';
 import type { Attempt } from '../throttle/attempts.js';
 import { readTexts } from '../user-checks.js';
-import { DONE, INVALID, LIMITED, pathId, TEXT, UNAUTHORIZED, unauthorizedOr, unknown } from './endpoint-document.js';
-import type { Endpoint, With } from './endpoint.js';
+import { LIMITED, pathId, TEXT, unauthorizedOr, unknown } from './endpoint-document.js';
+import type { Endpoint } from './endpoint.js';
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
@@ -20,7 +20,7 @@ const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSe
   current: id === current,
 });
 
-export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
+export const SESSION_ENDPOINTS: readonly Endpoint[] = [
   {
     name: 'refresh',
     route: 'POST refresh',
@@ -48,7 +48,6 @@ export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
       body: closedObject({ refreshToken: TEXT }),
       responses: {
         200: pair,
-        ...INVALID,
         401: authFailure('The refresh token is not valid.', 'Invalid refresh token'),
         ...LIMITED,
       },
@@ -78,8 +77,6 @@ export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
       description: 'That of the access token, or that of `refreshToken`.',
       body: closedObject({ refreshToken: TEXT }, []),
       responses: {
-        ...DONE,
-        ...INVALID,
         ...unauthorizedOr('The refresh token is not valid, or there is no token.', 'Invalid refresh token'),
       },
     }),
@@ -92,7 +89,7 @@ export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
     async run({ sessions }, { user }) {
       await sessions.endAll(String(user().id));
     },
-    describe: () => ({ summary: 'End all own sessions', responses: { ...DONE, ...UNAUTHORIZED } }),
+    describe: () => ({ summary: 'End all own sessions' }),
   },
   {
     name: 'findSessions',
@@ -111,7 +108,6 @@ export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
           'The 100 used last',
           openObject({ success: { const: true }, data: { type: 'array', items: refTo('AuthSession') } }),
         ),
-        ...UNAUTHORIZED,
       },
     }),
   },
@@ -127,7 +123,7 @@ export const SESSION_ENDPOINTS: readonly Endpoint<With<'sessions'>>[] = [
     describe: () => ({
       summary: 'End an own session',
       parameters: pathId(TEXT),
-      responses: { ...DONE, ...UNAUTHORIZED, ...unknown('Session') },
+      responses: { ...unknown('Session') },
     }),
   },
 ];
