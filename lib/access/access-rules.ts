@@ -70,21 +70,17 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
     const roles = this.application.stateOf(CallerRoles);
-    roles.names = this.roleNames(compiled);
+    roles.names = new Set([...compiled.roleNames, ...this.application.stateOf(StartupFacts).optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
-    this.report(compiled, handlers);
+    this.report(compiled, handlers, roles.names);
   }
 
   /** Whether a rule or an option names a role. Before the start, every role counts as named. */
   isNamed(role: string): boolean {
-    return !this.compiled || this.roleNames(this.compiled).has(role);
+    return !this.compiled || this.application.stateOf(CallerRoles).names.has(role);
   }
 
-  private roleNames(compiled: CompiledAccess): ReadonlySet<string> {
-    return new Set([...compiled.roleNames, ...this.application.stateOf(StartupFacts).optionRoles]);
-  }
-
-  private report(compiled: CompiledAccess, handlers: readonly ContextHandler[]): void {
+  private report(compiled: CompiledAccess, handlers: readonly ContextHandler[], roleNames: ReadonlySet<string>): void {
     const { strict, defaultAccess } = this.options;
     const { rules, fallback } = compiled.policy;
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
@@ -109,7 +105,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       );
     // A command of the application has no server, and so no routes.
     if (!this.application.adapter) return;
-    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, this.roleNames(compiled));
+    const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, roleNames);
     if (strict && warnings.length > 0) {
       const expected = 'free of warnings, because the AuthModule option `strict` is set';
       const got = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`;

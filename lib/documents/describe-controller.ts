@@ -91,13 +91,11 @@ function parameterDecorator(swagger: Swagger, parameter: ParameterDocument): Met
 
 const OWN = Symbol('declarest.ownDocument');
 
-type Metadata = ReadonlyMap<unknown, unknown>;
-
 /** Adds the metadata of one class or method to another one, whose own decorators win. */
 function addMetadata(target: object, source: object): void {
   const keys = Reflect.getOwnMetadataKeys(source) as unknown[];
   // An application may be started several times in a process, as in tests.
-  const known = Reflect.getOwnMetadata(OWN, target) as Metadata | undefined;
+  const known = Reflect.getOwnMetadata(OWN, target) as ReadonlyMap<unknown, unknown> | undefined;
   const own = known ?? new Map(keys.map((key) => [key, Reflect.getOwnMetadata(key, target) as unknown]));
   Reflect.defineMetadata(OWN, own, target);
   for (const key of keys)

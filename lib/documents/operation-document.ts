@@ -64,10 +64,10 @@ export interface ControllerDocument {
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** An object with no other properties than these. */
-export const closedObject = (
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[] = Object.keys(properties),
-): JsonSchema => ({ ...openObject(properties, required), additionalProperties: false });
+export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => ({
+  ...openObject(...object),
+  additionalProperties: false,
+});
 
 /** An object that may get more properties. */
 export const openObject = (

@@ -29,7 +29,7 @@ export const hasBody = ({ headers }: HttpRequest): boolean =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 
 /** @throws 415 for another media type, 400 for anything but an object */
-export function jsonBodyOf(request: HttpRequest, types = JSON_TYPES): JsonObject {
+export function jsonBodyOf(request: HttpRequest, types: readonly string[] = JSON_TYPES): JsonObject {
   const { headers, body, raw, readableDidRead } = request;
   const type = headers['content-type'];
   if (type === undefined && !hasBody(request)) throw new BadRequestException(NONE);
@@ -60,10 +60,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export const JsonBody = createParamDecorator((_: unknown, context) =>
-  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>()),
-);
+const bodyOfTypes = (types: readonly string[]) =>
+  createParamDecorator((_: unknown, context) => jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), types));
 
-export const MergePatchBody = createParamDecorator((_: unknown, context) =>
-  jsonBodyOf(context.switchToHttp().getRequest<HttpRequest>(), [...JSON_TYPES, MERGE_PATCH]),
-);
+export const JsonBody = bodyOfTypes(JSON_TYPES);
+export const MergePatchBody = bodyOfTypes([...JSON_TYPES, MERGE_PATCH]);

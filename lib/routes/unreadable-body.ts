@@ -11,7 +11,6 @@ import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
 import type { DeferredRequest } from './declared-route.js';
 import type { FastifyInstance } from './fastify.js';
-import type { HttpAdapter } from './route-table.js';
 
 /** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */
 export function deferOnEveryRoute(application: Application): void {
@@ -21,9 +20,18 @@ export function deferOnEveryRoute(application: Application): void {
 
 /** Must run behind the body parser and before Nest's middleware and routes, on Express in `configure()` of a module. */
 export function deferUnreadableBodies(application: Application): void {
-  const { adapter } = application;
-  if (adapter?.getType() === 'fastify') deferOnFastify(adapter.getInstance());
-  else if (adapter) deferOnExpress(application, adapter);
+  const { adapter, routeTable } = application;
+  if (adapter?.getType() === 'fastify') return deferOnFastify(adapter.getInstance());
+  application.once(parseMergePatches);
+  const defer: ErrorMiddleware = (error, request, _response, next) => {
+    if (!isOfBody(error)) return next(error);
+    const served = routeTable.find(request.method, pathOf(request));
+    // A path without a route is 404, whatever the body is.
+    if (served && !isDeferred(served.route.handler)) return next(error);
+    keepBodyError(request, error);
+    next();
+  };
+  adapter?.use(defer as never);
 }
 
 /**
@@ -61,20 +69,6 @@ const isDeferred = (handler: object | undefined): boolean =>
 type Next = (error?: unknown) => void;
 /** Express takes a function of four parameters for an error handler. */
 type ErrorMiddleware = (error: unknown, request: DeferredRequest, response: unknown, next: Next) => void;
-
-function deferOnExpress(application: Application, adapter: HttpAdapter): void {
-  application.once(parseMergePatches);
-  const { routeTable } = application;
-  const defer: ErrorMiddleware = (error, request, _response, next) => {
-    if (!isOfBody(error)) return next(error);
-    const served = routeTable.find(request.method, pathOf(request));
-    // A path without a route is 404, whatever the body is.
-    if (served && !isDeferred(served.route.handler)) return next(error);
-    keepBodyError(request, error);
-    next();
-  };
-  adapter.use(defer as never);
-}
 
 function deferOnFastify(instance: FastifyInstance): void {
   instance.addHook('onRoute', (route) => {

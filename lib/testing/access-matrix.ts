@@ -37,11 +37,15 @@ export interface MatrixRow {
 /**
  * Sends a request for every row of the `AccessReport`, without a token and with each role that the rules name, and
  * compares the declared with the observed access. No handler runs: requests that pass the guards stop there.
+ * @throws InvalidOptionError where handlers would run
  * @example expect((await accessMatrix(app)).filter(({ agrees }) => !agrees)).toEqual([]);
  */
 export async function accessMatrix(app: INestApplication, { headers = {} }: MatrixOptions = {}): Promise<MatrixRow[]> {
   const rules = getProvider(app, AccessRules);
-  assertProbed(app);
+  if (!applicationOf(app).probes) {
+    const [expected, advice] = ['imported before the application is created', 'Import it at the top of the test file'];
+    throw new InvalidOptionError('declarest/testing', expected, 'imported later', advice);
+  }
   // Rules are compiled when the application starts.
   await addressOf(app);
   const compiled = rules.compiled as CompiledAccess;
@@ -158,13 +162,6 @@ useProbes({
   },
   install: installOutside,
 });
-
-/** @throws InvalidOptionError where handlers would run */
-function assertProbed(app: INestApplication): void {
-  if (applicationOf(app).probes) return;
-  const [expected, advice] = ['imported before the application is created', 'Import it at the top of the test file'];
-  throw new InvalidOptionError('declarest/testing', expected, 'imported later', advice);
-}
 
 /** @returns `allowed` where the handler would have run, or else the status of the response */
 async function sendProbe(
