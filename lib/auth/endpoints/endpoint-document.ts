@@ -136,33 +136,26 @@ export async function describeEndpoints(
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
   const parts = partsOf(registration, options);
-  const operations = endpoints.map(({ name, status, access, describe }): [string, OperationDocument] => {
+  const operations = new Map<string, OperationDocument>();
+  for (const { name, status, access, describe } of endpoints) {
     const { body, responses, ...document } = describe(parts);
-    return [
-      name,
-      {
-        operationId: name,
-        parameters: [],
-        ...document,
-        ...(body && { body: { schema: body, example: exampleOf(body, parts.schemas) } }),
-        responses: {
-          ...(status === 204 && DONE),
-          ...(body && { ...INVALID, ...UNREADABLE }),
-          ...(access === 'authenticated' && UNAUTHORIZED),
-          ...(typeof access === 'object' && ADMIN_ONLY),
-          ...responses,
-          ...INTERNAL,
-        },
-      },
-    ];
-  });
-  const text = JSON.stringify(operations);
+    const answers = {
+      ...(status === 204 && DONE),
+      ...(body && { ...INVALID, ...UNREADABLE }),
+      ...(access === 'authenticated' && UNAUTHORIZED),
+      ...(typeof access === 'object' && ADMIN_ONLY),
+    };
+    const sent = body && { body: { schema: body, example: exampleOf(body, parts.schemas) } };
+    const described = { operationId: name, parameters: [], ...document, ...sent };
+    operations.set(name, { ...described, responses: { ...answers, ...responses, ...INTERNAL } });
+  }
+  const text = JSON.stringify([...operations]);
   const schemas = [...parts.schemas].filter(([name]) => text.includes(`schemas/${name}"`));
   const prototype = controller.prototype as Readonly<Record<string, object>>;
   const methods = new Map(endpoints.map(({ name }) => [name, prototype[name] as object]));
   describeController(swagger, controller, methods, {
     tag: 'Auth',
-    operations: new Map(operations),
+    operations,
     schemas: schemas.map(([name, schema]) => ({ name, schema })),
   });
 }

@@ -120,10 +120,6 @@ export const SESSION_ENDPOINTS: readonly Endpoint[] = [
       if (!(await sessions.endOwn(String(user().id), id)))
         throw new NotFoundException(`Session with id ${id} not found`);
     },
-    describe: () => ({
-      summary: 'End an own session',
-      parameters: pathId(TEXT),
-      responses: { ...unknown('Session') },
-    }),
+    describe: () => ({ summary: 'End an own session', parameters: pathId(TEXT), responses: unknown('Session') }),
   },
 ];

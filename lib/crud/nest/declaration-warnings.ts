@@ -1,5 +1,6 @@
 /** Finds declarations of generated controllers without the effect that they seem to have, as sentences for the log. */
 import { RequestMethod } from '@nestjs/common';
+import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { hasInsertListener } from '../../entities/entity-instances.js';
 import { hiddenColumns, namesSecret } from '../../entities/entity-guard.js';
@@ -225,13 +226,12 @@ const LOGIN_NAMES = ['email', 'username', 'login'];
 /** Tables of users, of which no column is hidden: one may hold hashes. */
 function hashWarnings(resources: readonly Resource<object>[], unhidden: StartupFacts['unhidden']): string[] {
   if (!unhidden) return [];
-  const open = resources.flatMap(({ metadata, list, database: { dataSource } }) =>
-    [metadata, ...[...followedRelations(list).values()].map(([relation]) => relation.inverseEntityMetadata)].filter(
-      (each) =>
-        (unhidden.tables.includes(each.tablePath) || LOGIN_NAMES.some((name) => name in each.propertiesMap)) &&
-        hiddenColumns(each, dataSource).size === 0,
-    ),
-  );
+  const holdsUsers = ({ tablePath, propertiesMap }: EntityMetadata): boolean =>
+    unhidden.tables.includes(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);
+  const open = resources.flatMap(({ metadata, list, database: { dataSource } }) => {
+    const related = [...followedRelations(list).values()].map(([relation]) => relation.inverseEntityMetadata);
+    return [metadata, ...related].filter((each) => holdsUsers(each) && hiddenColumns(each, dataSource).size === 0);
+  });
   if (open.length === 0) return [];
   const names = [...new Set(open.map(({ name }) => name))].join(', ');
   const advice = `Name the columns of ${unhidden.repositoryClass} with hashes in \`static hiddenColumns\``;
