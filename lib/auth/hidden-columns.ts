@@ -15,10 +15,9 @@ export function hideHashes(users: UserRepository, application: Application): voi
     ? ['password']
     : paths.filter((path) => namesSecret(path, ['password', 'hash']));
   const names = hiddenColumns ?? hashes;
-  if (!hiddenColumns && hashes.length === 0) {
-    const tables = columns.map(({ entityMetadata }) => entityMetadata.tablePath);
-    application.stateOf(StartupFacts).unhidden = { repositoryClass: type, tables };
-  }
+  const tables = new Set(columns.map(({ entityMetadata }) => entityMetadata.tablePath));
+  const isUnhidden = !hiddenColumns && hashes.length === 0;
+  if (isUnhidden) application.stateOf(StartupFacts).unhidden = { repositoryClass: type, tables };
   const unknown = names.filter((name) => !paths.includes(name));
   if (unknown.length > 0)
     throw new InvalidOptionError(

@@ -10,10 +10,7 @@ const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR
 /** Defaults that count as no limit, as 0 does: they are longer than a request may take. */
 const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
 
-/**
- * The limits of a server, and the lines for the options of TypeORM that set them. `stream` makes the socket of a connection:
- * only its end frees what waits for packets that the network has dropped.
- */
+/** The limits of a server, and the lines that set them. Only the end of its socket frees what waits for lost packets. */
 const POSTGRES = [
   ['connectionTimeoutMillis', 'statement_timeout', 'lock_timeout', 'stream'],
   `extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000, stream: () => { ` +
@@ -33,19 +30,15 @@ const MYSQL = ofMysql2('lock_wait_timeout max_execution_time', 'lock_wait_timeou
 
 /** Logs what is missing, and how to add it. @throws InvalidOptionError with `strict` in production */
 export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<void> {
-  const { type, extra, connectTimeoutMS } = dataSource.options as unknown as Readonly<Record<string, unknown>>;
+  type Options = Readonly<Record<string, unknown>> & { extra?: object };
+  const { type, extra, connectTimeoutMS } = dataSource.options as object as Options;
   if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return;
   const sql = type === 'postgres' ? OF_POSTGRES : OF_MYSQL;
   const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql);
   const variables = Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-  const values: Readonly<Record<string, unknown>> = {
-    connectionTimeoutMillis: connectTimeoutMS,
-    ...(extra as Record<string, unknown>),
-    ...variables,
-  };
+  const values: Record<string, unknown> = { connectionTimeoutMillis: connectTimeoutMS, ...extra, ...variables };
   const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
-  const isSet = (value: unknown, end = Infinity): boolean =>
-    typeof value === 'function' || (Number(value) > 0 && Number(value) < end);
+  const isSet = (value: unknown, end = Infinity): boolean => !!value && !(Number(value) <= 0 || Number(value) >= end);
   const missing = names.filter((name) => !isSet(values[name], TOO_LONG[name]));
   if (missing.length === 0) return;
   const got = `no ${missing.join(', ')}`;

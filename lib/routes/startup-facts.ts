@@ -5,5 +5,5 @@ export class StartupFacts {
   /** The option `strict` of AuthModule: some warnings are refusals. */
   isStrict = false;
   /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
-  unhidden?: { readonly repositoryClass: string; readonly tables: readonly string[] };
+  unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
 }

@@ -219,7 +219,7 @@ describe.each(PLATFORMS)('without the database, on %s', (platform) => {
     const { token } = await app.register({ email: uniqueEmail() });
     const failures = [new DatabaseUnavailable(), new Error('another failure')];
     for (const failure of failures) {
-      jest.spyOn(app.app.get(AccountTables, { strict: false }), 'run').mockRejectedValue(failure);
+      jest.spyOn(app.app.get(AccountTables, { strict: false }), 'read').mockRejectedValue(failure);
       const refused = await app.get('/clock', { token });
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
       expect((await app.get('/who', { token })).json).toEqual({ user: null });

@@ -227,7 +227,7 @@ const LOGIN_NAMES = ['email', 'username', 'login'];
 function hashWarnings(resources: readonly Resource<object>[], unhidden: StartupFacts['unhidden']): string[] {
   if (!unhidden) return [];
   const holdsUsers = ({ tablePath, propertiesMap }: EntityMetadata): boolean =>
-    unhidden.tables.includes(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);
+    unhidden.tables.has(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);
   const open = resources.flatMap(({ metadata, list, database: { dataSource } }) => {
     const related = [...followedRelations(list).values()].map(([relation]) => relation.inverseEntityMetadata);
     return [metadata, ...related].filter((each) => holdsUsers(each) && hiddenColumns(each, dataSource).size === 0);
