@@ -1,5 +1,5 @@
 /** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
-import { pathOf, routedPathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify.js';
 import { isPlatformRequest } from '../routes/fastify-routes.js';
@@ -19,7 +19,8 @@ export function installAccessMiddleware(application: Application, decision: Acce
     else proceed();
   };
   const enforceOutside = enforce(application, decision, (compiled, request) =>
-    compiled.ofRequestOutside(request.method, routedPathOf(request)),
+    // Express's router compares `path`: it reads `/docs\x#` as `/docs/x`.
+    compiled.ofRequestOutside(request.method, request.path ?? pathOf(request)),
   );
   if (adapter.getType() !== 'fastify') {
     const identifyAndEnforce: Middleware = (request, response, next) =>

@@ -1,7 +1,13 @@
 /** The bodies of failures, which all operations of the package share. */
-import { closedObject, openObject, refTo, type NamedSchema, type ResponseDocument } from './operation-document.js';
+import {
+  closedObject,
+  openObject,
+  refTo,
+  TEXT,
+  type NamedSchema,
+  type ResponseDocument,
+} from './operation-document.js';
 
-const TEXT = { type: 'string' };
 const FAILED = { const: false };
 /** Local date-time without offset. */
 export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123'] };

@@ -1,6 +1,8 @@
 /** How the package describes one operation for an OpenAPI 3.1 document, without a library for such documents. */
 import type { JsonSchema } from '../entities/json-schema.js';
 
+export const TEXT = { type: 'string' };
+
 export interface NamedSchema {
   readonly name: string;
   readonly schema: JsonSchema;
@@ -43,8 +45,6 @@ export function openApiResponse({ description, content, headers = {} }: Response
     ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
   };
 }
-
-const TEXT = { type: 'string' };
 
 export interface OperationDocument {
   readonly operationId: string;

@@ -47,9 +47,6 @@ export function decodePath(path: string): string | undefined {
   }
 }
 
-/** The path that the router compares: Express reads `/docs\x#` as `/docs/x`. Only for middleware of the whole application. */
-export const routedPathOf = (request: HttpRequest): string => request.path ?? pathOf(request);
-
 export function queryOf(request: HttpRequest): string {
   const target = targetOf(request);
   const start = target.indexOf('?');

@@ -45,10 +45,7 @@ export function routedMethodsOf({ prototype }: ControllerClass): object[] {
   return methods.filter((method) => Reflect.hasMetadata('path', method));
 }
 
-/**
- * The controllers that serve a template by one method that they share: more than one only where they also share the end of
- * their paths.
- */
+/** The controllers of one method that serve a template: several only where they also share the end of their paths. */
 export function controllersServing(template: string, shared: readonly ControllerMethod[]): ControllerClass[] {
   const fits = ({ controller, method }: ControllerMethod): boolean =>
     declaredPaths(controller, method).some((end) => template.endsWith(end));
