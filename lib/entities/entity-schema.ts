@@ -66,20 +66,19 @@ function keyGenerator(column: ColumnMetadata, dataSource: DataSource, metadata: 
   return hasInsertListener(metadata, dataSource) ? 'listener' : undefined;
 }
 
-/** What metadata does not know of columns. */
-export interface ColumnFacts {
-  /** The paths, such as `product.name`, of columns whose character set is not utf8mb4. */
-  readonly narrow: ReadonlySet<string>;
-  /** The types of the columns of views, as the database calls them. */
-  readonly viewTypes: ReadonlyMap<ColumnMetadata, string | undefined>;
-}
+/** The types of the columns of views, as the database calls them. */
+export type ViewTypes = ReadonlyMap<ColumnMetadata, string | undefined>;
 
-/** @param roles what the checks of a class of users compare roles with */
+/**
+ * @param narrow the paths of columns such as `product.name` whose character set is not utf8mb4
+ * @param roles what the checks of a class of users compare roles with
+ */
 export function describeEntity(
   metadata: EntityMetadata,
   dataSource: DataSource,
-  { narrow, viewTypes }: ColumnFacts = { narrow: new Set(), viewTypes: new Map() },
+  narrow: ReadonlySet<string> = new Set(),
   roles?: CallerRoles,
+  viewTypes: ViewTypes = new Map(),
 ): EntityDescription {
   const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);

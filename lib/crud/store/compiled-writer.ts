@@ -7,6 +7,7 @@ import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQu
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isSqlite } from '../../entities/database-family.js';
+import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../sql/bounded-map.js';
@@ -228,7 +229,3 @@ const shapeOfFields = (fields: readonly Field[] = []): string => fields.map(({ n
 
 const namesOf = (columns: readonly ColumnMetadata[]): string =>
   columns.map(({ databaseName }) => databaseName).join(' ');
-
-/** The query builder knows a reference by the name of its relation. */
-const propertyOf = ({ isVirtual, relationMetadata, propertyName }: ColumnMetadata): string =>
-  (isVirtual ? relationMetadata?.propertyName : undefined) ?? propertyName;

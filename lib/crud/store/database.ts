@@ -5,7 +5,8 @@ import type { CallerRoles } from '../../http/principal.js';
 import type { Connections } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { type ColumnFacts, describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
+import { escapePath } from '../sql/dialect.js';
+import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 
 const NONDETERMINISTIC =
   `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
@@ -19,7 +20,8 @@ const MYSQL_TYPES =
 
 export class Database {
   private readonly descriptions = new Map<EntityMetadata, EntityDescription>();
-  private facts: ColumnFacts | undefined;
+  private narrow: ReadonlySet<string> | undefined;
+  private readonly viewTypes = new Map<ColumnMetadata, string | undefined>();
 
   constructor(
     readonly dataSource: DataSource,
@@ -35,7 +37,7 @@ export class Database {
    * @throws InvalidOptionError for a `DateStyle` in which dates are not read as they were written
    */
   async readColumns(): Promise<void> {
-    if (this.facts || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
+    if (this.narrow || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
     if (isPostgres(this.dataSource)) await this.assertIsoDates();
     const rows = (await this.dataSource.query(
       isPostgres(this.dataSource)
@@ -43,22 +45,17 @@ export class Database {
         : `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
             `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
     )) as readonly { readonly path: string }[];
-    this.facts = { narrow: new Set(rows.map(({ path }) => path)), viewTypes: await this.readViewTypes() };
+    this.narrow = new Set(rows.map(({ path }) => path));
+    for (const each of this.dataSource.entityMetadatas) if (each.tableType === 'view') await this.readView(each);
   }
 
-  private async readViewTypes(): Promise<ColumnFacts['viewTypes']> {
+  private async readView({ tablePath, tableName, database, columns }: EntityMetadata): Promise<void> {
     const { dataSource } = this;
-    const types = new Map<ColumnMetadata, string | undefined>();
-    for (const { tableType, tablePath, tableName, database, columns } of dataSource.entityMetadatas) {
-      if (tableType !== 'view') continue;
-      const path = tablePath.split('.').map((name) => dataSource.driver.escape(name));
-      const rows: readonly { readonly name: string; readonly type: string }[] = isPostgres(dataSource)
-        ? await dataSource.query(POSTGRES_TYPES, [path.join('.')])
-        : await dataSource.query(MYSQL_TYPES, [database, tableName]);
-      const typeOf = new Map(rows.map(({ name, type }) => [name, type]));
-      for (const column of columns) types.set(column, typeOf.get(column.databaseName));
-    }
-    return types;
+    const rows: readonly { readonly name: string; readonly type: string }[] = isPostgres(dataSource)
+      ? await dataSource.query(POSTGRES_TYPES, [escapePath(tablePath, dataSource.driver)])
+      : await dataSource.query(MYSQL_TYPES, [database, tableName]);
+    for (const column of columns)
+      this.viewTypes.set(column, rows.find(({ name }) => name === column.databaseName)?.type);
   }
 
   private async assertIsoDates(): Promise<void> {
@@ -70,7 +67,9 @@ export class Database {
 
   /** Described once: several resources may be related to one entity. */
   readonly describe = (metadata: EntityMetadata): EntityDescription => {
-    const known = this.descriptions.get(metadata) ?? describeEntity(metadata, this.dataSource, this.facts, this.roles);
+    const known =
+      this.descriptions.get(metadata) ??
+      describeEntity(metadata, this.dataSource, this.narrow, this.roles, this.viewTypes);
     this.descriptions.set(metadata, known);
     return known;
   };

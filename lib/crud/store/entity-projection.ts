@@ -4,14 +4,9 @@ import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import { unchanged } from '../../entities/value-types.js';
+import type { RawRow } from '../sql/statement.js';
 import { setAtPath } from './entity-values.js';
 import { selectRaw } from './row-projection.js';
-
-/** An entity as TypeORM loaded it, with the columns that it does not map, where they were selected. */
-export interface Row<T> {
-  readonly entity: T;
-  readonly raw: Readonly<Record<string, unknown>>;
-}
 
 /** The value as the driver reads it, which listeners may change in the entity. */
 const plain = (alias: string): string => `${alias}plain`;
@@ -27,7 +22,7 @@ export function compileProjection<T extends ObjectLiteral>(
       .map((field, index) => [field, `extra${index}`]),
   );
 
-  const valueOf = (field: Field, { entity, raw }: Row<T>): unknown => {
+  const valueOf = (field: Field, entity: T, raw: RawRow): unknown => {
     const { column, reference, textRead } = field;
     const alias = aliases.get(field) ?? '';
     const held: unknown = reference ? undefined : columnValue(column, entity);
@@ -37,7 +32,6 @@ export function compileProjection<T extends ObjectLiteral>(
     return value == null ? null : field.type.write(value);
   };
   return {
-    valueOf,
     /** Adds what an entity does not hold: references, and values that the driver would change. */
     select(query: SelectQueryBuilder<T>): void {
       for (const [field, alias] of aliases) {
@@ -46,12 +40,14 @@ export function compileProjection<T extends ObjectLiteral>(
       }
     },
     /** The exact key of a row; the entity's may be rounded. */
-    keyOf: (raw: Row<T>['raw']): unknown =>
-      schema.key.hold(schema.key.fields.map((field) => raw[aliases.get(field) ?? ''])),
-    /** The prototype is the entity's, for an application's serializer. */
-    recordOf(row: Row<T>, fields: readonly Field[]): T {
+    keyOf: (raw: RawRow): unknown => schema.key.hold(schema.key.fields.map((field) => raw[aliases.get(field) ?? ''])),
+    /**
+     * The prototype is the entity's, for an application's serializer.
+     * @param raw the row with the columns that the entity does not hold, where they were selected
+     */
+    recordOf(entity: T, raw: RawRow, fields: readonly Field[]): T {
       const record = Object.create(prototype) as T;
-      for (const field of fields) setAtPath(record, field.path, valueOf(field, row));
+      for (const field of fields) setAtPath(record, field.path, valueOf(field, entity, raw));
       return record;
     },
   };

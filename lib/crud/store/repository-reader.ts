@@ -71,8 +71,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   private recordsOf(fields: readonly Field[], raw: readonly RawRow[], entities: readonly (T | undefined)[]): Read<T> {
     const rows = raw.filter((_, index) => entities[index]);
     const loaded = entities.filter((entity) => entity !== undefined);
-    const record = (entity: T, index: number): T =>
-      this.projection.recordOf({ entity, raw: rows[index] ?? {} }, fields);
+    const record = (entity: T, index: number): T => this.projection.recordOf(entity, rows[index] ?? {}, fields);
     return { records: loaded.map(record), rows };
   }
 

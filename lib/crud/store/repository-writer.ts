@@ -7,7 +7,7 @@ import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import { type Condition, keyIs } from '../sql/condition.js';
-import { databaseDefault } from '../sql/dialect.js';
+import { databaseDefault, escapePath } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { entityOf, fill, setOwn } from './entity-values.js';
@@ -130,11 +130,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const key = column.getEntityValue(identifiers) as unknown;
     if (!textRead || insertable || Number.isSafeInteger(Number(key))) return key;
     const { dataSource } = this.database;
-    const { tablePath } = this.resource.metadata;
-    const table = tablePath.split('.').map((name) => dataSource.driver.escape(name));
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
       lastKey(dataSource),
-      isPostgres(dataSource) ? [table.join('.'), column.databaseName] : [],
+      isPostgres(dataSource)
+        ? [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName]
+        : [],
     );
     // A listener may have made another one, which is farther away than rounding leads.
     return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
