@@ -53,8 +53,8 @@ const LEAST_SHARE = 0.3;
 
 /** As Express and Fastify are set by default. */
 const READINGS = {
-  express: { caseSensitive: false, ignoreTrailingSlash: true },
-  fastify: { caseSensitive: true, ignoreTrailingSlash: false },
+  express: { caseSensitive: false },
+  fastify: { caseSensitive: true },
 } as const;
 
 const CALLERS: readonly Caller[] = [
