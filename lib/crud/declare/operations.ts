@@ -7,9 +7,9 @@ export type OperationName = Exclude<keyof GeneratedController<object>, keyof Gen
 
 interface Route {
   readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below that of the controller. */
+  /** A path below that of the controller. */
   readonly path: string;
-  /** Where it is not Nest's own for the verb. */
+  /** The status code, if it differs from that of Nest for the verb. */
   readonly status?: HttpStatus;
   /** The parameters of the method. */
   readonly takes: readonly ('id' | 'query' | 'body' | 'patch')[];
@@ -25,7 +25,7 @@ export interface OperationDeclaration {
   readonly isRepeatable?: true;
   /** Where `If-Match` counts: it names the version of one record. No version names a batch, which only `*` matches. */
   readonly ifMatch?: 'version' | 'any';
-  /** Of a GET: when it reads the request itself, or answers more than a body. */
+  /** Whether a GET reads the request itself, or answers more than a body. */
   readonly needsRequest?: 'always' | 'with a version' | 'with a total';
   /** The operation that does the same: its override does not run for this one, and its rule does not cover this one. */
   readonly copyOf?: string;
