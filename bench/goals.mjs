@@ -3,11 +3,11 @@ import { isDeclarest } from './contestants.mjs';
 
 /** The least share of the prototype's speed, and the least multiple of the hand-written controller's, on each platform. */
 const OPERATION_GOALS = {
-  findById: { ofPrototype: 0.75, ofHandWritten: 1.5 },
-  protected: { ofPrototype: 0.75, ofHandWritten: 1.8 },
+  findById: { ofPrototype: 0.8, ofHandWritten: 1.5 },
+  protected: { ofPrototype: 0.8, ofHandWritten: 1.8 },
   page: { ofPrototype: 0.8, ofHandWritten: 5 },
-  create: { ofPrototype: 0.7, ofHandWritten: 1.4 },
-  filtered: { ofHandWritten: 1.8 },
+  create: { ofPrototype: 0.75, ofHandWritten: 1.4 },
+  filtered: { ofHandWritten: 1.6 },
   patch: { ofHandWritten: 1.8 },
   batch: { ofHandWritten: 2 },
 };
@@ -37,14 +37,16 @@ export function compareWithGoals({ contestants, operations = [], ...parts }) {
   const ofOperations = operations.flatMap(({ name, title, rows }) =>
     Object.entries(OPERATION_GOALS[name] ?? {}).flatMap(([figure, goal]) =>
       declarest.flatMap((contestant) => {
-        const measured = rows.find((row) => row.contestant === contestant.name)?.[figure];
+        const measured = rows.find((row) => row.contestant === contestant.name)?.[figure]?.median;
         return measured ? atLeast(`${title}: ${TITLES[figure]}`, contestant, measured, goal) : [];
       }),
     ),
   );
   const ofParts = Object.entries(OTHER_GOALS).flatMap(([part, [title, goal]]) =>
     declarest.flatMap(({ name }) => {
-      const measured = parts[part]?.find(({ contestant }) => contestant === name)?.ratio;
+      const ratio = parts[part]?.find(({ contestant }) => contestant === name)?.ratio;
+      // That of the memory is of one measurement.
+      const measured = ratio?.median ?? ratio;
       if (!measured) return [];
       return { title, contestant: name, measured, goal: `<= ${goal}`, holds: measured <= goal };
     }),
@@ -57,6 +59,6 @@ export const compareWithLeastShare = ({ contestants, operations }) =>
   operations.flatMap(({ title, rows }) =>
     contestants.filter(isDeclarest).map((contestant) => {
       const { ofPrototype } = rows.find((row) => row.contestant === contestant.name);
-      return atLeast(`${title}: ${TITLES.ofPrototype}`, contestant, ofPrototype, CHECKED_SHARE);
+      return atLeast(`${title}: ${TITLES.ofPrototype}`, contestant, ofPrototype.median, CHECKED_SHARE);
     }),
   );

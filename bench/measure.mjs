@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ARTICLE_OPERATIONS, OWN_LIST, PLAIN_LIST } from './article-operations.mjs';
 import { hasArticles, isDeclarest } from './contestants.mjs';
 import { checkResponse, OF_SESSION, PRODUCT_OPERATIONS } from './operations.mjs';
-import { interleave, measure, measureRounds, ratioOf, summarize, warmUp } from './rounds.mjs';
+import { interleave, measure, measureRounds, ratioOf, repeatUntilSteady, summarize, warmUp } from './rounds.mjs';
 import { startServer } from './server-process.mjs';
 
 const MIB = 2 ** 20;
@@ -33,9 +33,9 @@ async function measureEach(contestants, environment, table, options) {
   const operations = [];
   for (const [name, operation] of chosen) {
     for (const server of servers) await checkResponse(server, operation);
-    const samples = await measureRounds(servers, operation, options);
+    const rows = await repeatUntilSteady(async () => toRows(await measureRounds(servers, operation, options)));
     for (const server of servers) await checkResponse(server, operation);
-    operations.push({ name, title: operation.title, rows: toRows(samples) });
+    operations.push({ name, title: operation.title, rows });
   }
   const loaded = servers.map(({ rss }) => rss() / MIB);
   await Promise.all(servers.map(({ stop }) => stop()));
@@ -56,16 +56,16 @@ const findPeer = ({ platform }, kind, contestants) =>
   contestants.find((each) => each.kind === kind && each.platform === platform);
 
 function toRows(samples) {
-  const figures = new Map([...samples].map(([{ contestant }, own]) => [contestant, summarize(own)]));
-  const contestants = [...figures.keys()];
+  const byContestant = new Map([...samples].map(([{ contestant }, own]) => [contestant, own]));
+  const contestants = [...byContestant.keys()];
   return contestants.map((contestant) => {
-    const own = figures.get(contestant);
+    const own = byContestant.get(contestant);
     const [handWritten, prototype] = ['hand-written', 'prototype'].map((kind) =>
-      figures.get(findPeer(contestant, kind, contestants)),
+      byContestant.get(findPeer(contestant, kind, contestants)),
     );
     return {
       contestant: contestant.name,
-      ...own,
+      ...summarize(own),
       ofHandWritten: handWritten && ratioOf(handWritten, own),
       ofPrototype: isDeclarest(contestant) && prototype ? ratioOf(prototype, own) : undefined,
     };
@@ -79,9 +79,12 @@ export async function measureRules(contestants, options) {
     const few = await startServer(contestant, { BENCH_RULES: '10', BENCH_RECORD_RULES: '1' });
     const many = await startServer(contestant, { BENCH_RULES: '1000', BENCH_RECORD_RULES: '1' });
     for (const server of [few, many]) await checkResponse(server, PRODUCT_OPERATIONS.protected);
-    const samples = await measureRounds([few, many], PRODUCT_OPERATIONS.protected, options);
+    const measured = await repeatUntilSteady(async () => {
+      const samples = await measureRounds([few, many], PRODUCT_OPERATIONS.protected, options);
+      return [compare(contestant, samples.get(few), samples.get(many))];
+    });
     await Promise.all([few.stop(), many.stop()]);
-    rows.push(compare(contestant, samples.get(few), samples.get(many)));
+    rows.push(...measured);
   }
   return rows;
 }
@@ -94,16 +97,19 @@ export async function measureOwner(contestants, options) {
     const lists = [PLAIN_LIST, OWN_LIST];
     for (const list of lists) await checkResponse(server, list);
     for (const list of lists) await warmUp(server, list, options);
-    const samples = await interleave(lists, options.rounds, (list) => measure(server, list, options.seconds));
+    const measured = await repeatUntilSteady(async () => {
+      const samples = await interleave(lists, options.rounds, (list) => measure(server, list, options.seconds));
+      return [compare(contestant, samples.get(PLAIN_LIST), samples.get(OWN_LIST))];
+    });
     await server.stop();
-    rows.push(compare(contestant, samples.get(PLAIN_LIST), samples.get(OWN_LIST)));
+    rows.push(...measured);
   }
   return rows;
 }
 
 function compare(contestant, samples, samplesWithMore) {
   const [without, withMore] = [samples, samplesWithMore].map(summarize);
-  return { contestant: contestant.name, without, withMore, ratio: ratioOf(withMore, without) };
+  return { contestant: contestant.name, without, withMore, ratio: ratioOf(samplesWithMore, samples) };
 }
 
 /** Protected requests with and without the option `sessions`, each with the token that it issues. */
@@ -120,9 +126,12 @@ export async function measureSessions(contestants, options) {
     for (const server of servers) await checkResponse(server, operations.get(server));
     for (const server of servers) await warmUp(server, operations.get(server), options);
     const take = (server) => measure(server, operations.get(server), options.seconds);
-    const samples = await interleave(servers, options.rounds, take);
+    const measured = await repeatUntilSteady(async () => {
+      const samples = await interleave(servers, options.rounds, take);
+      return [compare(contestant, samples.get(without), samples.get(withSessions))];
+    });
     await Promise.all(servers.map((server) => server.stop()));
-    rows.push(compare(contestant, samples.get(without), samples.get(withSessions)));
+    rows.push(...measured);
   }
   return rows;
 }
@@ -138,8 +147,8 @@ export async function measureStart(contestants, { rounds }) {
     return sample;
   });
   return taking.map((contestant) => {
-    const own = summarize(samples.get(contestant));
+    const own = samples.get(contestant);
     const base = samples.get(findPeer(contestant, 'hand-written', taking));
-    return { contestant: contestant.name, ...own, ratio: base && ratioOf(own, summarize(base)) };
+    return { contestant: contestant.name, ...summarize(own), ratio: base && ratioOf(own, base) };
   });
 }

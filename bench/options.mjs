@@ -14,14 +14,15 @@ const USAGE = `npm run bench -- [options]
 
 Measures declarest, the hand-written Nest controller and the ordinary prototype as deployed (helmet, access log,
 ValidationPipe, timing interceptor). Writes bench/results.json, bench/results.md and the table of README.md. Needs wrk and
-two cores; takes about 10 minutes.
+two cores; takes about 25 minutes.
 
   --only a,b            these parts: ${PARTS.join(', ')}; writes nothing
   --operations a,b      these operations: ${OPERATIONS.join(', ')}
                         (default: all but "included"); writes nothing, and measures no other part unless --only names it
   --contestants a,b     these contestants, for example declarest-fastify or declarest-own-express; writes nothing
   --declarest a,b       these checkouts of declarest, side by side (default: this one); writes nothing
-  --rounds N            rounds of every operation (5)
+  --rounds N            rounds of every operation (15); all of them are repeated, at most twice, while the quartiles of
+                        a ratio lie more than a fifth apart
   --seconds N           length of a round, a whole number of seconds (1)
   --quick               1 round after a short warm-up; shows that everything runs; writes nothing
   --no-write            prints, and writes nothing
@@ -63,7 +64,7 @@ export function readOptions() {
     contestants: contestants?.split(',') ?? (check ? CHECKED.contestants : undefined),
     folders,
     builds: folders.map((folder) => basename(folder)),
-    rounds: positiveInteger('rounds', values.rounds ?? (quick ? 1 : 5)),
+    rounds: positiveInteger('rounds', values.rounds ?? (quick ? 1 : 15)),
     seconds: positiveInteger('seconds', values.seconds ?? 1),
     /** Seconds; between them a warm-up ends when it has sent enough requests. */
     warmUp: quick ? { least: 1, most: 2 } : { least: 2, most: 6 },

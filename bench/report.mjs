@@ -12,7 +12,8 @@ const QUIET = 0.85;
 const integer = (number) => Math.round(number).toLocaleString('en-US');
 const digits = (number) => (number >= 100 ? integer(number) : String(Number(number.toPrecision(3))));
 const factor = (number) => number?.toFixed(2) ?? '';
-const withRange = (figure, format) => `${format(figure.median)} (${format(figure.min)}-${format(figure.max)})`;
+const withQuartiles = (figure, format) =>
+  figure ? `${format(figure.median)} (${format(figure.low)}-${format(figure.high)})` : '';
 
 function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String));
@@ -29,7 +30,7 @@ function overviewTable({ contestants, operations }) {
   const cell = (row) => {
     if (!row) return '';
     const time = `${digits(row.cpu.median)} µs`;
-    return row.ofHandWritten ? `${factor(row.ofHandWritten)} (${time})` : time;
+    return row.ofHandWritten ? `${factor(row.ofHandWritten.median)} (${time})` : time;
   };
   return table(
     ['', ...operations.map(({ title }) => title)],
@@ -42,12 +43,12 @@ function overviewTable({ contestants, operations }) {
 
 function operationTable(results, { rows }) {
   return table(
-    ['', 'µs CPU/req (min-max)', 'times hand-written', 'share of the prototype', 'req/s', 'core in use'],
+    ['', 'µs CPU/req (quartiles)', 'times hand-written', 'share of the prototype', 'req/s', 'core in use'],
     rows.map(({ contestant, cpu, ofHandWritten, ofPrototype, perSecond, busy }) => [
       titleOf(results, contestant),
-      withRange(cpu, digits),
-      factor(ofHandWritten),
-      factor(ofPrototype),
+      withQuartiles(cpu, digits),
+      withQuartiles(ofHandWritten, factor),
+      withQuartiles(ofPrototype, factor),
       integer(perSecond.median),
       `${Math.round(busy.median * 100)} %`,
     ]),
@@ -68,25 +69,25 @@ function memoryTable(results) {
 
 function comparisonTable(results, rows, [without, withMore]) {
   return table(
-    ['', `${without}, µs CPU/req (min-max)`, `${withMore}, µs CPU/req (min-max)`, 'ratio'],
+    ['', `${without}, µs CPU/req (quartiles)`, `${withMore}, µs CPU/req (quartiles)`, 'ratio'],
     rows.map((row) => [
       titleOf(results, row.contestant),
-      withRange(row.without.cpu, digits),
-      withRange(row.withMore.cpu, digits),
-      factor(row.ratio),
+      withQuartiles(row.without.cpu, digits),
+      withQuartiles(row.withMore.cpu, digits),
+      withQuartiles(row.ratio, factor),
     ]),
   );
 }
 
 function startTable(results) {
   return table(
-    ['', 'ms CPU to the first response (min-max)', 'elapsed ms', 'RSS, MiB', 'CPU, times hand-written'],
+    ['', 'ms CPU to the first response (quartiles)', 'elapsed ms', 'RSS, MiB', 'CPU, times hand-written'],
     results.start.map(({ contestant, cpu, elapsed, rss, ratio }) => [
       titleOf(results, contestant),
-      withRange(cpu, integer),
+      withQuartiles(cpu, integer),
       integer(elapsed.median),
       digits(rss.median),
-      factor(ratio),
+      withQuartiles(ratio, factor),
     ]),
   );
 }
@@ -113,8 +114,8 @@ export function toMarkdown(results) {
     `Machine: ${machine}.\nVersions: ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
-    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections; ratios are those of the medians ` +
-      'of contestants on the same platform. All contestants run as deployed.',
+    `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections, with their quartiles. Ratios ` +
+      'compare contestants on the same platform in the same round. All contestants run as deployed.',
     operations && `## Operations: times hand-written, and CPU time per request\n\n${overviewTable(results)}`,
     results.goals.length > 0 && `## Goals\n\n${goalsTable(results)}`,
     rules &&

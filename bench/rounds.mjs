@@ -3,23 +3,51 @@ import { setTimeout } from 'node:timers/promises';
 import { load } from './load.mjs';
 
 const WARM_REQUESTS = 5_000;
+/** The quartiles of a ratio lie at most this share of its median apart, or its rounds are repeated. */
+const MOST_SPREAD = 0.2;
+const MOST_REPETITIONS = 2;
 
-function median(numbers) {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+/** Linear between two neighbours. */
+function quantile(sorted, share) {
+  const position = (sorted.length - 1) * share;
+  const [below, above] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return below + (above - below) * (position % 1);
 }
 
-/** @returns median, min and max of each figure of the samples */
+function summarizeNumbers(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(sorted, share));
+  return { median, low, high };
+}
+
+/** @returns median and quartiles of each figure of the samples */
 export const summarize = (samples) =>
   Object.fromEntries(
-    Object.keys(samples[0]).map((figure) => {
-      const numbers = samples.map((sample) => sample[figure]);
-      return [figure, { median: median(numbers), min: Math.min(...numbers), max: Math.max(...numbers) }];
-    }),
+    Object.keys(samples[0]).map((figure) => [figure, summarizeNumbers(samples.map((sample) => sample[figure]))]),
   );
 
-export const ratioOf = (figures, others) => figures.cpu.median / others.cpu.median;
+/** @returns median and quartiles of the ratios of each round, which a load that comes and goes changes least */
+export const ratioOf = (samples, others) => summarizeNumbers(samples.map(({ cpu }, round) => cpu / others[round].cpu));
+
+/** The largest share of its median that the quartiles of a ratio lie apart. */
+const spreadOf = (rows) =>
+  Math.max(
+    0,
+    ...rows
+      .flatMap(({ ratio, ofHandWritten, ofPrototype }) => [ratio, ofHandWritten, ofPrototype])
+      .filter((each) => each !== undefined)
+      .map(({ median, low, high }) => (high - low) / median),
+  );
+
+/** @returns the rows of the first measurement whose ratios are steady enough, or of the steadiest one */
+export async function repeatUntilSteady(measureRows) {
+  let best = await measureRows();
+  for (let repetition = 0; repetition < MOST_REPETITIONS && spreadOf(best) > MOST_SPREAD; repetition += 1) {
+    const rows = await measureRows();
+    if (spreadOf(rows) < spreadOf(best)) best = rows;
+  }
+  return best;
+}
 
 /** @returns the samples of each server, one for each round */
 export async function measureRounds(servers, operation, options) {
