@@ -5,7 +5,6 @@ import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { REFUSAL, refused } from '../documents/failures.js';
-import { openApiResponse } from '../documents/operation-document.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
@@ -84,16 +83,16 @@ function withAccess(operation: Operation, rows: readonly AccessRow[], scheme: st
   const closed = [row, ...parts].filter((each) => !isOpen(each));
   const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
   const answers = {
-    ...(closed.length > 0 && { 401: openApiResponse(refused(401, 'Authentication required')) }),
-    ...(missing && { 403: openApiResponse(refused(403, new AccessRefused(rolesIn(missing)).message)) }),
+    ...(closed.length > 0 && { 401: refused(401, 'Authentication required') }),
+    ...(missing && { 403: refused(403, new AccessRefused(rolesIn(missing)).message) }),
   };
   return {
     ...operation,
     security,
     responses: { ...answers, ...(operation['responses'] as object) },
     'x-access': {
-      ...described(row),
-      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...described(part) })) }),
+      ...accessOf(row),
+      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...accessOf(part) })) }),
     },
   };
 }
@@ -102,4 +101,4 @@ const rolesIn = ({ requirements }: AccessRow): string[] =>
   (requirements[0] ?? []).map((name) => name.replace(/^policy /, ''));
 
 /** The narrowest rule decides. */
-const described = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });
+const accessOf = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });

@@ -1,5 +1,5 @@
 /** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
-import type { DescribedResource } from './described-resource.js';
+import type { Resource } from '../plan/resource.js';
 
 export interface ResourceNames {
   /** `Product`: of its schemas, and in `createProduct`. */
@@ -24,14 +24,11 @@ const RESERVED = [
  * same names gets a level of its endpoint before them: `/api/admin/products` is `AdminProduct` and `AdminProducts`.
  * @param others entities without a resource, whose records are in relations
  */
-export function nameResources(
-  resources: readonly DescribedResource[],
-  others: readonly DescribedResource[],
-): ReadonlyMap<DescribedResource, ResourceNames> {
-  const names = new Map<DescribedResource, ResourceNames>();
+export function nameResources<R extends Resource<object>>(resources: readonly R[], others: readonly R[]) {
+  const names = new Map<R, ResourceNames>();
   const taken = new Set(RESERVED);
   const tags = new Set<string>();
-  const levelsOf = ({ options }: DescribedResource): string[] =>
+  const levelsOf = ({ options }: R): string[] =>
     options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));
   const inOrder = resources.toSorted(
     (a, b) => levelsOf(a).length - levelsOf(b).length || (a.options.endpoint < b.options.endpoint ? -1 : 1),
@@ -49,7 +46,7 @@ export function nameResources(
     const tag = `${qualifiers.find((prefix) => !tags.has(prefix + plural)) ?? ''}${plural}`;
     taken.add(one);
     tags.add(tag);
-    names.set(resource, Object.freeze({ one, many: tag === one ? `Many${tag}` : tag, tag }));
+    names.set(resource, { one, many: tag === one ? `Many${tag}` : tag, tag });
   }
   return names;
 }
