@@ -58,11 +58,10 @@ function operationDecorators(
   { operationId, summary, description, parameters, body, consumes = [], responses }: OperationDocument,
   schemas: ControllerDocument['schemas'],
 ): MethodDecorator[] {
-  const examples = body && { example: { value: exampleOf(body, schemas) } };
   return [
     swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...parameters.map((each) => parameterDecorator(swagger, each)),
-    ...(body && examples ? [swagger.ApiBody({ schema: body, examples })] : []),
+    ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
     ...(consumes.length > 0 ? [swagger.ApiConsumes(...consumes)] : []),
     ...Object.entries(responses).map(([status, response]) =>
       swagger.ApiResponse({ status: Number(status), ...withExamples(response, schemas) }),
@@ -123,7 +122,5 @@ function merge(described: unknown, own: unknown): unknown {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function identityOf(listed: unknown): unknown {
-  const { in: place, name } = listed as { readonly in?: string; readonly name?: string };
-  return place === 'body' ? place : place === undefined ? listed : `${place} ${name}`;
-}
+const identityOf = (listed: object): unknown =>
+  'in' in listed && 'name' in listed ? `${listed.in} ${listed.name}` : listed;

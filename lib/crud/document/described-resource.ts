@@ -10,25 +10,19 @@ import type { Database } from '../store/database.js';
 import { nameResources, type ResourceNames } from './names.js';
 
 export interface DescribedResource extends Resource<object> {
-  readonly names: ResourceNames;
   readonly refine: RefineSchema;
+  /** They depend on those of the other resources. */
+  names: ResourceNames;
   /** The resources of the relations that its requests may include, by path such as `comments.author`. */
-  readonly relations: ReadonlyMap<string, DescribedResource>;
+  readonly relations: Map<string, DescribedResource>;
   /** The relations that answers may include in its records: of its own requests, and of those of other resources. */
-  readonly included: ReadonlyMap<string, IncludedRelation>;
-  readonly isIncluded: boolean;
+  readonly included: Map<string, IncludedRelation>;
+  isIncluded: boolean;
 }
 
 interface IncludedRelation {
   readonly relation: Relation;
   readonly related: DescribedResource;
-}
-
-interface LinkedResource extends DescribedResource {
-  names: ResourceNames;
-  readonly relations: Map<string, LinkedResource>;
-  readonly included: Map<string, IncludedRelation>;
-  isIncluded: boolean;
 }
 
 /** Scopes do not change what is described, and their providers may not exist yet. */
@@ -40,7 +34,7 @@ export function describeResources(
   databaseOf: (options: ResolvedCrudOptions) => Database,
   refinementOf: (entity: Function) => RefineSchema,
 ): ReadonlyMap<ResolvedCrudOptions, DescribedResource> {
-  const link = (options: ResolvedCrudOptions, database: Database): LinkedResource => ({
+  const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => ({
     ...describeResource(options, database, () => ANY_SCOPE),
     names: { one: '', many: '', tag: '' },
     refine: refinementOf(options.entity),
@@ -49,8 +43,8 @@ export function describeResources(
     isIncluded: false,
   });
   const resources = declared.map((options) => link(options, databaseOf(options)));
-  const withoutResource = new Map<EntityMetadata, LinkedResource>();
-  const relatedOf = ({ options, database }: LinkedResource, path: string, relation: Relation): LinkedResource => {
+  const withoutResource = new Map<EntityMetadata, DescribedResource>();
+  const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
     const { inverseEntityMetadata: metadata } = relation;
     const through = includedRelations(options).find((each) => each.relation === path)?.controller;
     const found = resources.find(
@@ -80,9 +74,9 @@ export function describeResources(
 }
 
 /** The resources whose records an answer may include, directly or through others. */
-export function reachableFrom<R extends DescribedResource>(resource: R): R[] {
+export function reachableFrom(resource: DescribedResource): DescribedResource[] {
   const found = new Set([resource]);
-  for (const each of found) for (const { related } of each.included.values()) found.add(related as R);
+  for (const each of found) for (const { related } of each.included.values()) found.add(related);
   found.delete(resource);
   return [...found];
 }

@@ -39,16 +39,18 @@ export function nameResources<R extends Resource<object>>(resources: readonly R[
     const plural = levels.at(-1) ?? entity;
     // The last level says how two resources of an entity differ, unless it is the same.
     const isAlias = !entity.toLowerCase().startsWith(plural.toLowerCase().slice(0, 3));
-    const prefixes = ['', ...(isAlias ? [plural] : []), ...levels.slice(0, -1).toReversed(), ...NUMBERED];
-    const isFree = (prefix: string): boolean => !taken.has(prefix + entity);
-    const one = `${prefixes.find(isFree) ?? ''}${entity}`;
-    const qualifiers = ['', ...levels.slice(0, -1).toReversed(), ...NUMBERED];
-    const tag = `${qualifiers.find((prefix) => !tags.has(prefix + plural)) ?? ''}${plural}`;
-    taken.add(one);
-    tags.add(tag);
+    const outer = [...levels.slice(0, -1).toReversed(), ...NUMBERED];
+    const one = claimName(entity, ['', ...(isAlias ? [plural] : []), ...outer], taken);
+    const tag = claimName(plural, ['', ...outer], tags);
     names.set(resource, { one, many: tag === one ? `Many${tag}` : tag, tag });
   }
   return names;
+}
+
+function claimName(word: string, prefixes: readonly string[], taken: Set<string>): string {
+  const name = prefixes.map((prefix) => prefix + word).find((each) => !taken.has(each)) ?? word;
+  taken.add(name);
+  return name;
 }
 
 const NUMBERED = Array.from({ length: 99 }, (_, index) => `Other${index === 0 ? '' : index + 1}`);

@@ -1,14 +1,11 @@
 /** The answers of generated operations in a document. */
+import { exampleOf } from '../../documents/examples.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { conflict, failure, refused, RETRY_AFTER, TIMESTAMP } from '../../documents/failures.js';
-import {
-  openObject,
-  refTo,
-  TEXT,
-  type NamedSchema,
-  type OperationDocument,
-} from '../../documents/operation-document.js';
+import { jsonResponse, openObject, refTo, TEXT } from '../../documents/operation-document.js';
+import type { NamedSchema, OperationDocument, ResponseDocument } from '../../documents/operation-document.js';
 import type { DescribedOperation } from './describe-operation.js';
 import type { DescribedResource } from './described-resource.js';
 
@@ -81,10 +78,22 @@ export function aggregateRows({ aggregatable }: DescribedResource): JsonSchema {
   return { type: 'array', items: openObject(members, ['count']) };
 }
 
-/** An item with `atomic=false`. */
-export const batchResult = (data: JsonSchema): JsonSchema => ({
-  anyOf: [openObject({ status: COUNT, data }), openObject({ status: COUNT, message: TEXT })],
-});
+/** @param data of a batch whose items are written all or none */
+export function resultsResponse(data: JsonSchema): ResponseDocument {
+  const written = openObject({ status: COUNT, data: (data['items'] ?? data) as JsonSchema });
+  const results = { type: 'array', items: { anyOf: [written, openObject({ status: COUNT, message: TEXT })] } };
+  return jsonResponse('With `atomic=false`: the result of each item.', envelopeOf(results));
+}
+
+export function fileResponse({ schema: { fields, key } }: DescribedResource): ResponseDocument {
+  const [{ name, type } = fields[0] as Field] = key.fields;
+  const value = exampleOf(type.schemas.answer, new Map());
+  const content = {
+    'application/x-ndjson': { schema: TEXT, example: `${JSON.stringify({ [name]: value })}\n` },
+    'text/csv': { schema: TEXT, example: `${name}\r\n${String(value)}\r\n` },
+  };
+  return { description: 'The file: a record in each line, or CSV.', content };
+}
 
 export const hasVersion = ({ schema, fieldPermissions }: DescribedResource): boolean =>
   schema.fields.some(
