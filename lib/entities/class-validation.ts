@@ -24,16 +24,6 @@ const DECORATORS: Readonly<Record<string, Describe>> = {
   arrayUnique: () => ({ uniqueItems: true }),
 };
 
-/** The narrower of two limits applies. */
-const NARROWER: Readonly<Record<string, (one: number, other: number) => number>> = {
-  minimum: Math.max,
-  minLength: Math.max,
-  minItems: Math.max,
-  maximum: Math.min,
-  maxLength: Math.min,
-  maxItems: Math.min,
-};
-
 /** Adds to the schema of a property what its decorators say. They refuse `null`, unless one is `@IsOptional()`. */
 export type RefineSchema = (
   property: string,
@@ -62,16 +52,17 @@ export async function loadSchemaRefinements(): Promise<(target: Function) => Ref
 }
 
 function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
-  const merged: Record<string, unknown> = { ...schema };
-  for (const [keyword, value] of Object.entries(more)) {
-    const known = schema[keyword];
-    const narrower = NARROWER[keyword];
-    merged[keyword] = narrower && typeof known === 'number' ? narrower(known, value as number) : value;
-  }
-  // Both hold.
-  return schema['pattern'] !== undefined && more['pattern'] !== undefined
-    ? { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] }
-    : merged;
+  // Both patterns hold.
+  if (schema['pattern'] !== undefined && more['pattern'] !== undefined)
+    return { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] };
+  const members = Object.entries(more).map(([keyword, value]) => [keyword, narrower(keyword, schema[keyword], value)]);
+  return { ...schema, ...(Object.fromEntries(members) as JsonSchema) };
+}
+
+/** The narrower of two limits applies. */
+function narrower(keyword: string, one: unknown, other: unknown): unknown {
+  if (typeof one !== 'number' || typeof other !== 'number') return other;
+  return keyword.startsWith('min') ? Math.max(one, other) : Math.min(one, other);
 }
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };

@@ -29,7 +29,8 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
     refuse('a document of OpenAPI 3.1', openapi, "Call setOpenAPIVersion('3.1.0') of DocumentBuilder");
   const rows = rowsOf(app);
   const known = components?.securitySchemes ?? {};
-  const scheme = Object.keys(known).find((name) => isBearer(known[name])) ?? SCHEME;
+  const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
+  const [scheme] = Object.entries(known).find(([, each]) => isBearer(each)) ?? [SCHEME];
   const described = Object.entries(paths).map(([path, item]) => {
     const operations = Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => [
       method,
@@ -58,9 +59,6 @@ function rowsOf(app: INestApplication): readonly AccessRow[] {
   const advice = 'Call it in the function that SwaggerModule.setup takes, or after app.init()';
   return refuse('an application that has started', 'one that has not', advice);
 }
-
-const isBearer = (scheme: object | undefined): boolean =>
-  scheme !== undefined && 'scheme' in scheme && String(scheme.scheme).toLowerCase() === 'bearer';
 
 /** `/products/:id` and `/products/{id}` are one path. */
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}').replace(/(.)\/$/, '$1');

@@ -36,11 +36,11 @@ const ETAG = textHeader('ETag', 'The version of the record.');
 const REPLAYED = textHeader('Idempotency-Replayed', '`true` where the answer is that of an earlier request.');
 const TOTAL = textHeader('X-Total-Count', 'The total, where records were counted.');
 
-/** @param path the names of the parameters in the path of the route */
+/** @param path of the route, with its parameters as in `:id` */
 export function describeOperation(
   operation: DescribedOperation,
   resource: DescribedResource,
-  path: readonly string[],
+  path: string,
 ): OperationDocument {
   const { description, route, ifMatch, isRepeatable, needsRequest } = operation;
   const { requireIfMatch, enableIdempotency, enablePagination: paged, validationSchema } = resource.options;

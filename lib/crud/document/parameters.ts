@@ -23,11 +23,8 @@ const query = (name: string, schema: JsonSchema, description?: string, required 
 const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, minItems: 1, ...more });
 const oneOf = (values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
 
-export const pathParameters = (
-  { schema, pathParameters: fixed }: DescribedResource,
-  names: readonly string[],
-): ParameterDocument[] =>
-  names.map((name) => {
+export const pathParameters = ({ schema, pathParameters: fixed }: DescribedResource, path: string) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']): ParameterDocument => {
     const { text } = (fixed.get(name)?.type ?? schema.key).schemas;
     return { in: 'path', name, required: true, schema: text };
   });

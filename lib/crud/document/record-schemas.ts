@@ -19,16 +19,15 @@ export const bodyName = ({ names }: DescribedResource, body: BodyName): string =
 
 export function recordSchema(resource: DescribedResource): JsonSchema {
   const { listWithDeleted, deletion, schema, included, isIncluded } = resource;
-  const fields = schema.fields
-    .filter((field) => field.readable)
-    .flatMap((field): Property[] => {
-      const { read } = permissionOf(resource, field);
-      if (read === 'never') return [];
-      if (field === deletion && !listWithDeleted.choosesDeleted) return [];
-      const isOptional = read !== undefined || field === deletion;
-      const sentence = read && `Only ${read.join(' and ')} read it.`;
-      return [{ path: field.path, schema: withDescription(answerOf(field), sentence), isRequired: !isOptional }];
-    });
+  const fields = schema.fields.flatMap((field): Property[] => {
+    const { read } = permissionOf(resource, field);
+    if (!field.readable || read === 'never') return [];
+    if (field === deletion && !listWithDeleted.choosesDeleted) return [];
+    const { answer } = field.type.schemas;
+    const sentence = read && `Only ${read.join(' and ')} read it.`;
+    const value = withDescription(field.nullable ? orNull(answer) : answer, sentence);
+    return [{ path: field.path, schema: value, isRequired: read === undefined && field !== deletion }];
+  });
   const linked = listWithDeleted.linkable.map(({ name, relation }): Property => {
     const schema = { type: 'array', items: keyOf(resource, relation).answer };
     // Included records have no ids of linked ones.
@@ -107,9 +106,6 @@ function propertyOfBody(resource: DescribedResource, field: Field, body: BodyNam
 function defaultOf({ column: { default: value } }: Field): JsonSchema {
   return typeof value === 'number' || typeof value === 'boolean' ? { default: value } : {};
 }
-
-const answerOf = ({ type, nullable }: Field): JsonSchema =>
-  nullable ? orNull(type.schemas.answer) : type.schemas.answer;
 
 const keyOf = ({ database }: DescribedResource, { inverseEntityMetadata }: Relation) =>
   database.describe(inverseEntityMetadata).key.schemas;

@@ -60,21 +60,11 @@ export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefi
   list.includable.size > 0 ? openObject({ truncated }, []) : undefined;
 
 export function aggregateRows({ aggregatable }: DescribedResource): JsonSchema {
-  const of = (kind: 'value' | 'number'): JsonSchema => {
-    const properties = aggregatable.map(({ name, type }) => [
-      name,
-      kind === 'number' ? { type: ['number', 'string', 'null'] } : orNull(type.schemas.answer),
-    ]);
-    return openObject(Object.fromEntries(properties) as Record<string, JsonSchema>, []);
-  };
-  const members = {
-    groupBy: of('value'),
-    count: COUNT,
-    sum: of('number'),
-    avg: of('number'),
-    min: of('value'),
-    max: of('value'),
-  };
+  const byField = (schemaOf: (field: Field) => JsonSchema): JsonSchema =>
+    openObject(Object.fromEntries(aggregatable.map((field) => [field.name, schemaOf(field)])), []);
+  const number = byField(() => ({ type: ['number', 'string', 'null'] }));
+  const value = byField(({ type }) => orNull(type.schemas.answer));
+  const members = { groupBy: value, count: COUNT, sum: number, avg: number, min: value, max: value };
   return { type: 'array', items: openObject(members, ['count']) };
 }
 

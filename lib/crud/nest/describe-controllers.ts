@@ -17,6 +17,7 @@ import { describeResources, reachableFrom, type DescribedResource } from '../doc
 import { bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
 import { PAGINATION } from '../document/responses.js';
 import type { Operation } from '../operations/operation.js';
+import type { Database } from '../store/database.js';
 import { CrudApplication, crudApplicationOf, type CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
 
@@ -36,8 +37,14 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   const swagger = await loadSwagger((sentence) => logger.warn(sentence));
   if (!swagger) return;
   try {
-    for (const [controller, document] of await documentsOf(controllers, moduleRef))
-      describeController(swagger, controller, document);
+    controllers.forEach(prepareController);
+    const declared = [...new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions))];
+    // The startup checks read the columns of its databases, which a document does not wait for.
+    const unread = new CrudApplication(moduleRef);
+    const databaseOf = (options: ResolvedCrudOptions): Database => unread.databaseOf(options);
+    const resources = describeResources(declared, databaseOf, await loadSchemaRefinements());
+    const documents = controllers.map((each) => [each, documentOf(each, resources)] as const);
+    for (const [controller, document] of documents) describeController(swagger, controller, document);
   } catch (error) {
     // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
     if (!(error instanceof InvalidOptionError))
@@ -45,42 +52,30 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   }
 }
 
-async function documentsOf(controllers: readonly CrudControllerClass[], moduleRef: ModuleRef) {
-  const refinementOf = await loadSchemaRefinements();
-  controllers.forEach(prepareController);
-  const declared = new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions));
-  // The startup checks read the columns of its databases, which a document does not wait for.
-  const unread = new CrudApplication(moduleRef);
-  const resources = describeResources([...declared], (options) => unread.databaseOf(options), refinementOf);
-  return new Map(
-    controllers.map((each) => {
-      const resource = resources.get(optionsOf(each) as ResolvedCrudOptions) as DescribedResource;
-      return [each, documentOf(each, resource)];
-    }),
-  );
-}
-
-function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {
+function documentOf(
+  controller: CrudControllerClass,
+  resources: ReadonlyMap<unknown, DescribedResource>,
+): ControllerDocument {
+  const resource = resources.get(optionsOf(controller)) as DescribedResource;
   const { endpoint, knownOperations } = resource.options;
   const routed = (knownOperations as readonly Operation[]).flatMap((operation) => {
-    const method: unknown = Reflect.get(prototype as object, operation.name);
+    const method: unknown = Reflect.get(controller.prototype as object, operation.name);
     return isRouted(method) ? [{ operation, path: `${endpoint}/${pathsOf(method)[0] ?? ''}` }] : [];
   });
-  const bodies = routed.flatMap(({ operation: { description } }) =>
-    typeof description.body === 'string' ? [description.body] : [],
+  const bodies = routed.flatMap(
+    ({
+      operation: {
+        description: { body },
+      },
+    }) => (typeof body === 'string' ? [body] : []),
   );
-  return {
-    tag: resource.names.tag,
-    operations: new Map(
-      routed.map(({ operation, path }) => {
-        const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-        return [operation.name, describeOperation(operation, resource, parameters)];
-      }),
-    ),
-    schemas: new Map([
-      ...[FAILURE, REFUSAL, PAGINATION].map(({ name, schema }) => [name, schema] as const),
-      ...[resource, ...reachableFrom(resource)].map((each) => [each.names.one, recordSchema(each)] as const),
-      ...bodies.map((body) => [bodyName(resource, body), bodySchema(resource, body)] as const),
-    ]),
-  };
+  const described = routed.map(
+    ({ operation, path }) => [operation.name, describeOperation(operation, resource, path)] as const,
+  );
+  const schemas = [
+    ...[FAILURE, REFUSAL, PAGINATION].map(({ name, schema }) => [name, schema] as const),
+    ...[resource, ...reachableFrom(resource)].map((each) => [each.names.one, recordSchema(each)] as const),
+    ...bodies.map((body) => [bodyName(resource, body), bodySchema(resource, body)] as const),
+  ];
+  return { tag: resource.names.tag, operations: new Map(described), schemas: new Map(schemas) };
 }
