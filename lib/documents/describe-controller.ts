@@ -78,16 +78,12 @@ function withExamples(response: ResponseDocument, schemas: ControllerDocument['s
   return { ...response, content: Object.fromEntries(content) as typeof response.content };
 }
 
+const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
+
 function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
-  const described = { required: false, ...parameter };
-  if (place === 'path') return swagger.ApiParam(described);
-  if (place === 'header') return swagger.ApiHeader(described) as MethodDecorator;
-  const isList = parameter.schema['type'] === 'array';
-  return swagger.ApiQuery({
-    ...described,
-    ...(parameter.style && { explode: true }),
-    ...(isList && { style: 'form', explode: false }),
-  });
+  const separatedByCommas = parameter.schema['type'] === 'array' && { style: 'form', explode: false };
+  const decorator = swagger[PARAMETER_DECORATORS[place]] as (options: object) => MethodDecorator;
+  return decorator({ required: false, ...parameter, ...separatedByCommas });
 }
 
 const OWN = Symbol('declarest.ownDocument');

@@ -12,10 +12,11 @@ export interface ParameterDocument {
   readonly in: 'query' | 'path' | 'header';
   readonly name: string;
   readonly schema: JsonSchema;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly required?: boolean;
   /** `deepObject`: `filter[price][gte]=10`. Otherwise values of an array are separated by commas. */
   readonly style?: 'deepObject';
+  readonly explode?: true;
 }
 
 /** A response as OpenAPI writes it. JSON without an example gets one that fits its schema. */
@@ -47,7 +48,7 @@ export interface ControllerDocument {
 
 export const jsonResponse = (description: string, schema: JsonSchema, example?: unknown): ResponseDocument => ({
   description,
-  content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
+  content: { 'application/json': { schema, example } },
 });
 
 export const textHeader = (name: string, description: string): HeaderDocuments => ({

@@ -62,7 +62,7 @@ function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
 /** The narrower of two limits applies. */
 function narrower(keyword: string, one: unknown, other: unknown): unknown {
   if (typeof one !== 'number' || typeof other !== 'number') return other;
-  return keyword.startsWith('min') ? Math.max(one, other) : Math.min(one, other);
+  return /min/i.test(keyword) ? Math.max(one, other) : Math.min(one, other);
 }
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };

@@ -1,5 +1,4 @@
 /** Resources with those of their relations, as a document needs them: known before the application has started. */
-import type { EntityMetadata } from 'typeorm';
 import type { RefineSchema } from '../../entities/class-validation.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -43,20 +42,15 @@ export function describeResources(
     isIncluded: false,
   });
   const resources = declared.map((options) => link(options, databaseOf(options)));
-  const withoutResource = new Map<EntityMetadata, DescribedResource>();
+  const others: DescribedResource[] = [];
   const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
-    const { inverseEntityMetadata: metadata } = relation;
+    const entity = relation.inverseEntityMetadata.target as ResolvedCrudOptions['entity'];
     const through = includedRelations(options).find((each) => each.relation === path)?.controller;
-    const found = resources.find(
-      (each) =>
-        each.options.entity === metadata.target &&
-        each.database === database &&
-        (!through || each.options === optionsOf(through)),
-    );
-    if (found) return found;
-    const known = withoutResource.get(metadata);
-    const related = known ?? link(defaultOptions(metadata.target as ResolvedCrudOptions['entity']), database);
-    withoutResource.set(metadata, related);
+    const serves = (each: DescribedResource): boolean =>
+      each.options.entity === entity && each.database === database && (!through || each.options === optionsOf(through));
+    const known = [...resources, ...others].find(serves);
+    const related = known ?? link(defaultOptions(entity), database);
+    if (!known) others.push(related);
     return related;
   };
   for (const resource of resources)
@@ -68,8 +62,8 @@ export function describeResources(
       related.isIncluded = true;
       if (!owner.included.has(name)) owner.included.set(name, { relation, related });
     }
-  const others = resources.flatMap(reachableFrom).filter((each) => !resources.includes(each));
-  for (const [resource, names] of nameResources(resources, others)) resource.names = names;
+  const included = resources.flatMap(reachableFrom).filter((each) => others.includes(each));
+  for (const [resource, names] of nameResources(resources, included)) resource.names = names;
   return new Map(resources.map((each) => [each.options, each]));
 }
 

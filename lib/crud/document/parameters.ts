@@ -16,8 +16,8 @@ const query = (name: string, schema: JsonSchema, description?: string, required 
   in: 'query',
   name,
   schema,
-  ...(description !== undefined && { description }),
-  ...(required && { required }),
+  description,
+  required,
 });
 
 const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, minItems: 1, ...more });
@@ -80,14 +80,15 @@ export function recordParameters(
 }
 
 const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
-  [...filterable].map(([name, path]) => ({
-    ...query(
-      `filter[${name}]`,
-      filterSchema(path),
-      `\`filter[${name}]=…\` is short for \`filter[${name}][eq]=…\`. Groups are \`filter[or][0][${name}]\`, \`filter[and][0][${name}]\` and \`filter[not][${name}]\`.`,
-    ),
-    style: 'deepObject',
-  }));
+  [...filterable].map(([name, path]) => {
+    const short = `\`filter[${name}]=…\` is short for \`filter[${name}][eq]=…\`.`;
+    const groups = `Groups are \`filter[or][0][${name}]\`, \`filter[and][0][${name}]\` and \`filter[not][${name}]\`.`;
+    return {
+      ...query(`filter[${name}]`, filterSchema(path), `${short} ${groups}`),
+      style: 'deepObject',
+      explode: true,
+    };
+  });
 
 function filterSchema({ field }: FieldPath): JsonSchema {
   const operators = operatorsFor(field).map((name) => [name, operandOf(field, name)] as const);

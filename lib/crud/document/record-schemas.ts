@@ -47,7 +47,7 @@ export function recordSchema(resource: DescribedResource): JsonSchema {
       return { path: [name], schema: withDescription(value, 'Where `include` names it.'), isRequired: false };
     },
   );
-  return objectOf([...fields, ...linked, ...related], openObject);
+  return objectOf([...fields, ...linked, ...related]);
 }
 
 export function bodySchema(resource: DescribedResource, body: BodyName): JsonSchema {
@@ -63,7 +63,7 @@ export function bodySchema(resource: DescribedResource, body: BodyName): JsonSch
       return { path: [name], schema: ids, isRequired: false };
     }),
   ];
-  return objectOf(properties, body === 'Create' || body === 'Replace' ? closedObject : clearableObject);
+  return objectOf(properties, body);
 }
 
 function propertyOfBody(resource: DescribedResource, field: Field, body: BodyName): Property | undefined {
@@ -119,32 +119,28 @@ const withDescription = (schema: JsonSchema, sentence: string | undefined): Json
     ? schema
     : { ...schema, description: [schema['description'], sentence].filter(Boolean).join(' ') };
 
-/** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
-const clearableObject: MakeObject = (properties, required, isEmbedded) => {
-  const schema = closedObject(properties, required);
-  const isClearable = Object.values(properties).every((each) => each['readOnly'] !== true && acceptsNull(each));
-  return isEmbedded && isClearable ? orNull(schema) : schema;
-};
-
-type MakeObject = (
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[],
-  isEmbedded?: boolean,
-) => JsonSchema;
-
-/** Fields with the same first name lie in one embedded object. */
-function objectOf(properties: readonly Property[], make: MakeObject, isEmbedded = false): JsonSchema {
+/** Fields with the same first name lie in one embedded object. @param body of a record in an answer, `undefined` */
+function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema {
   const groups = new Map<string, Property[]>();
   for (const each of properties) {
     const [name = ''] = each.path;
     groups.set(name, [...(groups.get(name) ?? []), each]);
   }
   const schemas: Record<string, JsonSchema> = {};
-  const required: string[] = [];
   for (const [name, members] of groups) {
     const within = members.filter(({ path }) => path.length > 1).map((each) => ({ ...each, path: each.path.slice(1) }));
-    schemas[name] = within.length > 0 ? objectOf(within, make, true) : (members[0]?.schema ?? {});
-    if (members.some(({ isRequired }) => isRequired)) required.push(name);
+    const schema = within.length > 0 ? objectOf(within, body) : (members[0]?.schema ?? {});
+    schemas[name] = within.length > 0 && body?.startsWith('Patch') && isClearable(schema) ? orNull(schema) : schema;
   }
-  return make(schemas, required, isEmbedded);
+  const required = [...groups].filter(([, members]) => members.some(({ isRequired }) => isRequired));
+  return (body ? closedObject : openObject)(
+    schemas,
+    required.map(([name]) => name),
+  );
 }
+
+/** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
+const isClearable = ({ properties }: JsonSchema): boolean =>
+  Object.values(properties as Record<string, JsonSchema>).every(
+    (each) => each['readOnly'] !== true && acceptsNull(each),
+  );

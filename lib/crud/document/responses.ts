@@ -45,15 +45,14 @@ const truncated = {
 };
 
 export function listMetadata({ list, options }: DescribedResource): JsonSchema | undefined {
-  const includes = list.includable.size > 0;
+  const required = list.paged === false ? [] : ['pagination'];
   const isCut = options.maxListSize !== undefined;
-  const cut = isCut ? (includes ? { anyOf: [{ type: 'boolean' }, truncated] } : { type: 'boolean' }) : truncated;
+  const kinds = [...(isCut ? [{ type: 'boolean' }] : []), ...(list.includable.size > 0 ? [truncated] : [])];
   const members = {
     ...(list.paged !== false && { pagination: refTo(PAGINATION.name) }),
-    ...((isCut || includes) && { truncated: cut }),
+    ...(kinds.length > 0 && { truncated: kinds.length > 1 ? { anyOf: kinds } : kinds[0] }),
   };
-  if (Object.keys(members).length === 0) return undefined;
-  return openObject(members, list.paged !== false ? ['pagination'] : []);
+  return Object.keys(members).length > 0 ? openObject(members as Record<string, JsonSchema>, required) : undefined;
 }
 
 export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefined =>
