@@ -45,7 +45,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const imports = repositoriesOf(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions));
     const dataSources = [...new Set(controllers.map((each) => optionsOf(each)?.dataSource))];
     const describing: FactoryProvider = {
-      provide: DESCRIBED,
+      provide: describeOnce,
       inject: [
         ModuleRef,
         ...dataSources.map((name) => ({ token: getDataSourceToken(name) as string, optional: true })),
@@ -68,8 +68,6 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     finishStartup(this.moduleRef);
   }
 }
-
-const DESCRIBED = Symbol('declarest.described');
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
   if (!isClass(resource)) return generateController(resource as CrudOptions) as Type<GeneratedController<object>>;

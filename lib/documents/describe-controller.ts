@@ -1,7 +1,6 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
-import type { JsonSchema } from '../entities/json-schema.js';
 import { exampleOf } from './examples.js';
 import type { ControllerDocument, OperationDocument, ParameterDocument } from './operation-document.js';
 import type { ResponseDocument } from './operation-document.js';
@@ -37,20 +36,18 @@ export function describeController(
   controller: Pick<Type, 'prototype'>,
   { tag, operations, schemas }: ControllerDocument,
 ): void {
-  const models = [...schemas].map(([name, schema]) => modelOf(swagger, name, schema));
+  const models = [...schemas].map(([name, schema]) => {
+    class Model {
+      readonly document = name;
+    }
+    // Its types name two members only, but every member becomes one of the schema.
+    swagger.ApiSchema({ ...schema, name })(Model);
+    return Model;
+  });
   decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);
   const methods = controller.prototype as Readonly<Record<string, object>>;
   for (const [name, operation] of operations)
     decorate(methods[name] as object, operationDecorators(swagger, operation, schemas));
-}
-
-function modelOf({ ApiSchema }: Swagger, name: string, schema: JsonSchema): Type {
-  class Model {
-    readonly document = name;
-  }
-  // Its types name two members only, but every member becomes one of the schema.
-  ApiSchema({ ...schema, name })(Model);
-  return Model;
 }
 
 function operationDecorators(

@@ -38,10 +38,10 @@ const failed = (description: string, message: string, details?: object): Respons
 };
 
 /** @param fields wrong fields, with their messages */
-export function failure(description: string, message: string, fields?: Fields): ResponseDocument {
-  const errors = Object.entries(fields ?? {}).map(([field, text]) => ({ field, message: text }));
-  return failed(description, message, fields && { errors, fields });
-}
+export const failure = (description: string, message: string, fields?: Fields): ResponseDocument =>
+  failed(description, message, fields && { errors: errorsOf(fields), fields });
+
+const errorsOf = (fields: Fields) => Object.entries(fields).map(([field, message]) => ({ field, message }));
 
 /** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
 export const conflict = (message: string, fields?: Fields): ResponseDocument =>

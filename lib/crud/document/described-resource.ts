@@ -30,7 +30,7 @@ const ANY_SCOPE = { scope: () => true };
 /** @throws InvalidOptionError where a declaration does not fit its data source */
 export function describeResources(
   declared: readonly ResolvedCrudOptions[],
-  databaseOf: (options: ResolvedCrudOptions) => Database,
+  application: { databaseOf(options: ResolvedCrudOptions): Database },
   refinementOf: (entity: Function) => RefineSchema,
 ): ReadonlyMap<ResolvedCrudOptions, DescribedResource> {
   const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => ({
@@ -41,7 +41,7 @@ export function describeResources(
     included: new Map(),
     isIncluded: false,
   });
-  const resources = declared.map((options) => link(options, databaseOf(options)));
+  const resources = declared.map((options) => link(options, application.databaseOf(options)));
   const others: DescribedResource[] = [];
   const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
     const entity = relation.inverseEntityMetadata.target as ResolvedCrudOptions['entity'];
@@ -67,10 +67,9 @@ export function describeResources(
   return new Map(resources.map((each) => [each.options, each]));
 }
 
-/** The resources whose records an answer may include, directly or through others. */
+/** The resources whose records an answer may have: its own, and those that it includes directly or through others. */
 export function reachableFrom(resource: DescribedResource): DescribedResource[] {
   const found = new Set([resource]);
   for (const each of found) for (const { related } of each.included.values()) found.add(related);
-  found.delete(resource);
   return [...found];
 }

@@ -1,4 +1,5 @@
 /** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
+import { AUTH_FAILURE, FAILURE, REFUSAL } from '../../documents/failures.js';
 import type { Resource } from '../plan/resource.js';
 
 export interface ResourceNames {
@@ -9,15 +10,8 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-const RESERVED = [
-  'FailureEnvelope',
-  'AuthFailure',
-  'AuthProfile',
-  'Credentials',
-  'Pagination',
-  'Refusal',
-  'Registration',
-];
+const FAILURES = [FAILURE, AUTH_FAILURE, REFUSAL].map(({ name }) => name);
+const RESERVED = [...FAILURES, 'AuthProfile', 'Credentials', 'Pagination', 'Registration'];
 
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the

@@ -18,9 +18,9 @@ export type BodyName = 'Create' | 'Replace' | 'Patch' | 'PatchItem';
 export const bodyName = ({ names }: DescribedResource, body: BodyName): string => `${names.one}${body}`;
 
 export function recordSchema(resource: DescribedResource): JsonSchema {
-  const { listWithDeleted, deletion, schema, included, isIncluded } = resource;
+  const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
   const fields = schema.fields.flatMap((field): Property[] => {
-    const { read } = permissionOf(resource, field);
+    const { read }: FieldPermission = fieldPermissions.get(field) ?? {};
     if (!field.readable || read === 'never') return [];
     if (field === deletion && !listWithDeleted.choosesDeleted) return [];
     const { answer } = field.type.schemas;
@@ -33,21 +33,13 @@ export function recordSchema(resource: DescribedResource): JsonSchema {
     // Included records have no ids of linked ones.
     return { path: [name], schema, isRequired: !isIncluded };
   });
-  const related = [...included].map(
-    ([
-      name,
-      {
-        relation,
-        related: { names },
-      },
-    ]): Property => {
-      const record = refTo(names.one);
-      const isMany = relation.isOneToMany || relation.isManyToMany;
-      const value = isMany ? { type: 'array', items: record } : orNull(record);
-      return { path: [name], schema: withDescription(value, 'Where `include` names it.'), isRequired: false };
-    },
-  );
-  return objectOf([...fields, ...linked, ...related]);
+  const relations = [...included].map(([name, { relation, related }]): Property => {
+    const record = refTo(related.names.one);
+    const isMany = relation.isOneToMany || relation.isManyToMany;
+    const value = isMany ? { type: 'array', items: record } : orNull(record);
+    return { path: [name], schema: withDescription(value, 'Where `include` names it.'), isRequired: false };
+  });
+  return objectOf([...fields, ...linked, ...relations]);
 }
 
 export function bodySchema(resource: DescribedResource, body: BodyName): JsonSchema {
@@ -67,9 +59,9 @@ export function bodySchema(resource: DescribedResource, body: BodyName): JsonSch
 }
 
 function propertyOfBody(resource: DescribedResource, field: Field, body: BodyName): Property | undefined {
-  const { owner, options, deletion, pathParameters, refine } = resource;
+  const { owner, options, deletion, pathParameters, fieldPermissions, refine } = resource;
   const { path, nullable, readable, type } = field;
-  const { read, write } = permissionOf(resource, field);
+  const { read, write }: FieldPermission = fieldPermissions.get(field) ?? {};
   const isCreation = body === 'Create';
   const isOwner = owner?.field === field;
   const isFixed = [...pathParameters.values()].includes(field);
@@ -109,9 +101,6 @@ function defaultOf({ column: { default: value } }: Field): JsonSchema {
 
 const keyOf = ({ database }: DescribedResource, { inverseEntityMetadata }: Relation) =>
   database.describe(inverseEntityMetadata).key.schemas;
-
-const permissionOf = ({ fieldPermissions }: DescribedResource, field: Field) =>
-  (fieldPermissions.get(field) ?? {}) as FieldPermission;
 
 /** A sentence beside what the schema already says. */
 const withDescription = (schema: JsonSchema, sentence: string | undefined): JsonSchema =>

@@ -38,11 +38,7 @@ export function envelopeOf(data: JsonSchema, metadata?: JsonSchema): JsonSchema 
   return openObject({ ...members, ...(metadata && { metadata }) }, Object.keys(members));
 }
 
-const truncated = {
-  type: 'array',
-  items: TEXT,
-  description: 'Included relations of which records were left out.',
-};
+const truncated = { type: 'array', items: TEXT, description: 'Included relations of which records were left out.' };
 
 export function listMetadata({ list, options }: DescribedResource): JsonSchema | undefined {
   const required = list.paged === false ? [] : ['pagination'];

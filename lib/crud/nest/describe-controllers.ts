@@ -6,7 +6,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
 import { FAILURE, REFUSAL } from '../../documents/failures.js';
-import type { ControllerDocument } from '../../documents/operation-document.js';
+import type { ControllerDocument, OperationDocument } from '../../documents/operation-document.js';
 import { loadSchemaRefinements } from '../../entities/class-validation.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
@@ -17,7 +17,6 @@ import { describeResources, reachableFrom, type DescribedResource } from '../doc
 import { bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
 import { PAGINATION } from '../document/responses.js';
 import type { Operation } from '../operations/operation.js';
-import type { Database } from '../store/database.js';
 import { CrudApplication, crudApplicationOf, type CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
 
@@ -30,9 +29,11 @@ const logger = new Logger('CrudModule');
 export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   const application = applicationOf(moduleRef);
   const crud = crudApplicationOf(moduleRef);
+  if (crud.isDescribed) return;
   const { controllers } = crud;
-  const sources = controllers.map((each) => getDataSourceToken(optionsOf(each)?.dataSource) as typeof DataSource);
-  if (crud.isDescribed || !sources.every((each) => application.providerOf(each))) return;
+  const names = new Set(controllers.map((each) => optionsOf(each)?.dataSource));
+  const sources = [...names].map((name) => application.providerOf(getDataSourceToken(name) as typeof DataSource));
+  if (!sources.every(Boolean)) return;
   crud.isDescribed = true;
   const swagger = await loadSwagger((sentence) => logger.warn(sentence));
   if (!swagger) return;
@@ -41,9 +42,11 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
     const declared = [...new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions))];
     // The startup checks read the columns of its databases, which a document does not wait for.
     const unread = new CrudApplication(moduleRef);
-    const databaseOf = (options: ResolvedCrudOptions): Database => unread.databaseOf(options);
-    const resources = describeResources(declared, databaseOf, await loadSchemaRefinements());
-    const documents = controllers.map((each) => [each, documentOf(each, resources)] as const);
+    const resources = describeResources(declared, unread, await loadSchemaRefinements());
+    const documents = controllers.map((each) => {
+      const resource = resources.get(optionsOf(each) as ResolvedCrudOptions) as DescribedResource;
+      return [each, documentOf(each, resource)] as const;
+    });
     for (const [controller, document] of documents) describeController(swagger, controller, document);
   } catch (error) {
     // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
@@ -52,30 +55,18 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   }
 }
 
-function documentOf(
-  controller: CrudControllerClass,
-  resources: ReadonlyMap<unknown, DescribedResource>,
-): ControllerDocument {
-  const resource = resources.get(optionsOf(controller)) as DescribedResource;
+function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {
   const { endpoint, knownOperations } = resource.options;
-  const routed = (knownOperations as readonly Operation[]).flatMap((operation) => {
-    const method: unknown = Reflect.get(controller.prototype as object, operation.name);
-    return isRouted(method) ? [{ operation, path: `${endpoint}/${pathsOf(method)[0] ?? ''}` }] : [];
-  });
-  const bodies = routed.flatMap(
-    ({
-      operation: {
-        description: { body },
-      },
-    }) => (typeof body === 'string' ? [body] : []),
-  );
-  const described = routed.map(
-    ({ operation, path }) => [operation.name, describeOperation(operation, resource, path)] as const,
-  );
-  const schemas = [
-    ...[FAILURE, REFUSAL, PAGINATION].map(({ name, schema }) => [name, schema] as const),
-    ...[resource, ...reachableFrom(resource)].map((each) => [each.names.one, recordSchema(each)] as const),
-    ...bodies.map((body) => [bodyName(resource, body), bodySchema(resource, body)] as const),
-  ];
-  return { tag: resource.names.tag, operations: new Map(described), schemas: new Map(schemas) };
+  const operations = new Map<string, OperationDocument>();
+  const schemas = new Map([FAILURE, REFUSAL, PAGINATION].map(({ name, schema }) => [name, schema]));
+  for (const each of reachableFrom(resource)) schemas.set(each.names.one, recordSchema(each));
+  for (const operation of knownOperations as readonly Operation[]) {
+    const method: unknown = Reflect.get(prototype as object, operation.name);
+    if (!isRouted(method)) continue;
+    const path = `${endpoint}/${pathsOf(method)[0] ?? ''}`;
+    operations.set(operation.name, describeOperation(operation, resource, path));
+    const { body } = operation.description;
+    if (typeof body === 'string') schemas.set(bodyName(resource, body), bodySchema(resource, body));
+  }
+  return { tag: resource.names.tag, operations, schemas };
 }
