@@ -98,7 +98,7 @@ function decorate(target: object, decorators: readonly MethodDecorator[]): void 
     Reflect.defineMetadata(key, merge(Reflect.getOwnMetadata(key, described), own.get(key)), target);
 }
 
-/** Lists are those of parameters, which are merged, and of tags and media types, which are not. */
+/** Parameters are merged; tags and media types of the application replace those of the package. */
 function merge(described: unknown, own: unknown): unknown {
   if (Array.isArray(described) && Array.isArray(own)) {
     if (own.some((each) => typeof each === 'string')) return own;

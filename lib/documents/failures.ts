@@ -32,20 +32,20 @@ export const REFUSAL: NamedSchema = { name: 'Refusal', schema: closedObject({ er
 
 type Fields = Readonly<Record<string, string>>;
 
-const failed = (description: string, message: string, details?: object): ResponseDocument => {
+const failureWith = (description: string, message: string, details?: object): ResponseDocument => {
   const example = { success: false, message, timestamp: TIMESTAMP.examples[0], ...details };
   return jsonResponse(description, refTo(FAILURE.name), example);
 };
 
 /** @param fields wrong fields, with their messages */
 export const failure = (description: string, message: string, fields?: Fields): ResponseDocument =>
-  failed(description, message, fields && { errors: errorsOf(fields), fields });
+  failureWith(description, message, fields && { errors: errorsOf(fields), fields });
 
 const errorsOf = (fields: Fields) => Object.entries(fields).map(([field, message]) => ({ field, message }));
 
 /** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
 export const conflict = (message: string, fields?: Fields): ResponseDocument =>
-  failed('It conflicts with another record.', message, fields && { fields });
+  failureWith('It conflicts with another record.', message, fields && { fields });
 
 export const authFailure = (description: string, message: string): ResponseDocument =>
   jsonResponse(description, refTo(AUTH_FAILURE.name), { success: false, message });

@@ -1,4 +1,4 @@
-/** What the package says of its operations in an OpenAPI 3.1 document, without a library for such documents. */
+/** How the package describes operations for an OpenAPI 3.1 document, without a library for such documents. */
 import type { JsonSchema } from '../entities/json-schema.js';
 
 export const TEXT = { type: 'string' };
@@ -41,7 +41,7 @@ export interface OperationDocument {
 
 export interface ControllerDocument {
   readonly tag: string;
-  /** By the names of the methods. */
+  /** Operations by the name of their method. */
   readonly operations: ReadonlyMap<string, OperationDocument>;
   readonly schemas: ReadonlyMap<string, JsonSchema>;
 }

@@ -1,4 +1,4 @@
-/** The decorators of class-validator, an optional peer dependency: what they check, and what they say in a JSON Schema. */
+/** The decorators of class-validator, an optional peer dependency: what they check, and how a JSON Schema says it. */
 import type { ValidationError } from 'class-validator';
 import type { FieldError } from '../http/failure.js';
 import type { JsonSchema } from './json-schema.js';
@@ -55,12 +55,15 @@ function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
   // Both patterns hold.
   if (schema['pattern'] !== undefined && more['pattern'] !== undefined)
     return { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] };
-  const members = Object.entries(more).map(([keyword, value]) => [keyword, narrower(keyword, schema[keyword], value)]);
+  const members = Object.entries(more).map(([keyword, value]) => [
+    keyword,
+    narrowLimit(keyword, schema[keyword], value),
+  ]);
   return { ...schema, ...(Object.fromEntries(members) as JsonSchema) };
 }
 
 /** The narrower of two limits applies. */
-function narrower(keyword: string, one: unknown, other: unknown): unknown {
+function narrowLimit(keyword: string, one: unknown, other: unknown): unknown {
   if (typeof one !== 'number' || typeof other !== 'number') return other;
   return /min/i.test(keyword) ? Math.max(one, other) : Math.min(one, other);
 }

@@ -32,11 +32,10 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
   const [scheme] = Object.entries(known).find(([, each]) => isBearer(each)) ?? [SCHEME];
   const described = Object.entries(paths).map(([path, item]) => {
-    const operations = Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => [
-      method,
-      VERBS.includes(method) ? withAccess(operation, rowsServing(rows, method, path), scheme) : operation,
-    ]);
-    return [path, Object.fromEntries(operations) as object];
+    const operations = { ...(item as Readonly<Record<string, Operation>>) };
+    for (const [method, operation] of Object.entries(operations))
+      if (VERBS.includes(method)) operations[method] = withAccess(operation, rowsServing(rows, method, path), scheme);
+    return [path, operations];
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
   const securitySchemes = { ...(scheme in known ? {} : { [scheme]: BEARER }), ...known };

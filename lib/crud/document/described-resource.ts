@@ -1,4 +1,4 @@
-/** Resources with those of their relations, as a document needs them: known before the application has started. */
+/** Resources with those of their relations, as a document needs them before the application has started. */
 import type { RefineSchema } from '../../entities/class-validation.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -10,18 +10,13 @@ import { nameResources, type ResourceNames } from './names.js';
 
 export interface DescribedResource extends Resource<object> {
   readonly refine: RefineSchema;
-  /** They depend on those of the other resources. */
+  /** Assigned last: names depend on those of the other resources. */
   names: ResourceNames;
   /** The resources of the relations that its requests may include, by path such as `comments.author`. */
   readonly relations: Map<string, DescribedResource>;
   /** The relations that answers may include in its records: of its own requests, and of those of other resources. */
-  readonly included: Map<string, IncludedRelation>;
+  readonly included: Map<string, { readonly relation: Relation; readonly related: DescribedResource }>;
   isIncluded: boolean;
-}
-
-interface IncludedRelation {
-  readonly relation: Relation;
-  readonly related: DescribedResource;
 }
 
 /** Scopes do not change what is described, and their providers may not exist yet. */

@@ -102,13 +102,13 @@ function defaultOf({ column: { default: value } }: Field): JsonSchema {
 const keyOf = ({ database }: DescribedResource, { inverseEntityMetadata }: Relation) =>
   database.describe(inverseEntityMetadata).key.schemas;
 
-/** A sentence beside what the schema already says. */
+/** Appends a sentence to the description. */
 const withDescription = (schema: JsonSchema, sentence: string | undefined): JsonSchema =>
   sentence === undefined
     ? schema
     : { ...schema, description: [schema['description'], sentence].filter(Boolean).join(' ') };
 
-/** Fields with the same first name lie in one embedded object. @param body of a record in an answer, `undefined` */
+/** Fields with the same first name lie in one embedded object. @param body `undefined` for a record in an answer */
 function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema {
   const groups = new Map<string, Property[]>();
   for (const each of properties) {

@@ -23,8 +23,9 @@ import { isRouted, pathsOf, prepareController } from './routes.js';
 const logger = new Logger('CrudModule');
 
 /**
- * `createDocument` may be called before `app.init()`, so that the first provider that finds all data sources connected
- * describes the controllers. `app.init()` describes those that are in plain modules only.
+ * `createDocument` may be called before `app.init()`, so that every `CrudModule.forFeature` has a provider that calls this
+ * function. The first one that finds all data sources connected describes all controllers. Without `forFeature`,
+ * `app.init()` describes them.
  */
 export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   const application = applicationOf(moduleRef);
