@@ -5,7 +5,6 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { applicationOf } from '../routes/application.js';
 import { generateController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
@@ -13,7 +12,7 @@ import { IdempotencyKey } from './idempotency/idempotency-key.js';
 import type { ResolvedCrudOptions } from './declare/resolve-options.js';
 import { optionsOf } from './declare/declared-options.js';
 import { crudApplicationOf } from './nest/crud-application.js';
-import { describeWhenConnected } from './nest/documentation.js';
+import { describeOnce } from './nest/describe-controllers.js';
 import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
 import { beginRouting, checkDeclarations, finishStartup, prepareAdapter } from './nest/startup.js';
@@ -46,12 +45,12 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const imports = repositoriesOf(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions));
     const dataSources = [...new Set(controllers.map((each) => optionsOf(each)?.dataSource))];
     const describing: FactoryProvider = {
-      provide: DESCRIBED,
+      provide: describeOnce,
       inject: [
         ModuleRef,
         ...dataSources.map((name) => ({ token: getDataSourceToken(name) as string, optional: true })),
       ],
-      useFactory: (moduleRef: ModuleRef) => describeWhenConnected(moduleRef, modulesOf(moduleRef)),
+      useFactory: describeOnce,
     };
     return { module: CrudModule, imports, controllers, providers: [describing], exports: imports };
   }
@@ -69,12 +68,6 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     finishStartup(this.moduleRef);
   }
 }
-
-const DESCRIBED = Symbol('declarest.described');
-
-/** How many modules wait for their data sources to describe their controllers. */
-const modulesOf = (moduleRef: ModuleRef): number =>
-  [...applicationOf(moduleRef).modules.values()].filter(({ providers }) => providers.has(DESCRIBED)).length;
 
 function controllerOf(resource: CrudResource): Type<GeneratedController<object>> {
   if (!isClass(resource)) return generateController(resource as CrudOptions) as Type<GeneratedController<object>>;

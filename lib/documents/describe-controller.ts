@@ -1,8 +1,9 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
-import { openApiResponse, type ControllerDocument, type NamedSchema } from './operation-document.js';
-import type { OperationDocument, ParameterDocument } from './operation-document.js';
+import { exampleOf } from './examples.js';
+import type { ControllerDocument, OperationDocument, ParameterDocument } from './operation-document.js';
+import type { ResponseDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 
@@ -30,99 +31,89 @@ function installedVersion(): string | undefined {
   }
 }
 
-/** @param methods those of the operations, by name: a name may belong to several controllers */
 export function describeController(
   swagger: Swagger,
-  controller: Type | object,
-  methods: ReadonlyMap<string, object>,
-  document: ControllerDocument,
+  controller: Pick<Type, 'prototype'>,
+  { tag, operations, schemas }: ControllerDocument,
 ): void {
-  const models = document.schemas.map((each) => modelOf(swagger, each));
-  class Described {
-    readonly document = document.tag;
-  }
-  swagger.ApiExtraModels(...models)(Described);
-  swagger.ApiTags(document.tag)(Described);
-  addMetadata(controller, Described);
-  for (const [name, operation] of document.operations) {
-    const method = methods.get(name);
-    if (method) addMetadata(method, decorated(swagger, operation));
-  }
+  const models = [...schemas].map(([name, schema]) => {
+    class Model {
+      readonly document = name;
+    }
+    // Its types name two members only, but every member becomes one of the schema.
+    swagger.ApiSchema({ ...schema, name })(Model);
+    return Model;
+  });
+  decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);
+  const methods = controller.prototype as Readonly<Record<string, object>>;
+  for (const [name, operation] of operations)
+    decorate(methods[name] as object, operationDecorators(swagger, operation, schemas));
 }
 
-function modelOf({ ApiSchema }: Swagger, { name, schema }: NamedSchema): Type {
-  class Model {
-    readonly document = name;
-  }
-  // Its types name two members only, but every member becomes one of the schema.
-  ApiSchema({ ...schema, name })(Model);
-  return Model;
-}
-
-function decorated(swagger: Swagger, operation: OperationDocument): object {
-  const { operationId, summary, description, parameters, body, responses } = operation;
-  const method = (): void => undefined;
-  const decorators: MethodDecorator[] = [
+function operationDecorators(
+  swagger: Swagger,
+  { operationId, summary, description, parameters, body, consumes = [], responses }: OperationDocument,
+  schemas: ControllerDocument['schemas'],
+): MethodDecorator[] {
+  return [
     swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...parameters.map((each) => parameterDecorator(swagger, each)),
+    ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
+    ...(consumes.length > 0 ? [swagger.ApiConsumes(...consumes)] : []),
+    ...Object.entries(responses).map(([status, response]) =>
+      swagger.ApiResponse({ status: Number(status), ...withExamples(response, schemas) }),
+    ),
   ];
-  if (body) {
-    decorators.push(swagger.ApiBody({ schema: body.schema, examples: { example: { value: body.example } } }));
-    if (body.types) decorators.push(swagger.ApiConsumes(...body.types));
-  }
-  for (const [status, response] of Object.entries(responses))
-    decorators.push(swagger.ApiResponse({ status: Number(status), ...openApiResponse(response) }));
-  for (const decorate of decorators) decorate({}, 'operation', { value: method });
-  return method;
 }
 
-function parameterDecorator(swagger: Swagger, parameter: ParameterDocument): MethodDecorator {
-  const { in: place, name, schema, description = '', required = false, style } = parameter;
-  const told = { name, schema, required, ...(description !== '' && { description }) };
-  if (place === 'path') return swagger.ApiParam(told);
-  if (place === 'header') return swagger.ApiHeader(told) as MethodDecorator;
-  const isList = schema['type'] === 'array';
-  return swagger.ApiQuery({
-    ...told,
-    ...(style && { style, explode: true }),
-    ...(isList && { style: 'form', explode: false }),
-  });
+function withExamples(response: ResponseDocument, schemas: ControllerDocument['schemas']): ResponseDocument {
+  if (!response.content) return response;
+  const content = Object.entries(response.content).map(([type, { schema, example = exampleOf(schema, schemas) }]) => [
+    type,
+    { schema, example },
+  ]);
+  return { ...response, content: Object.fromEntries(content) as typeof response.content };
+}
+
+const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
+
+function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
+  const separatedByCommas = parameter.schema['type'] === 'array' && { style: 'form', explode: false };
+  const decorator = swagger[PARAMETER_DECORATORS[place]] as (options: object) => MethodDecorator;
+  return decorator({ required: false, ...parameter, ...separatedByCommas });
 }
 
 const OWN = Symbol('declarest.ownDocument');
 
-/** Adds the metadata of one class or method to another one, whose own decorators win. */
-function addMetadata(target: object, source: object): void {
-  const keys = Reflect.getOwnMetadataKeys(source) as unknown[];
+/** Adds what decorators say to a class or a method, whose own decorators win. */
+function decorate(target: object, decorators: readonly MethodDecorator[]): void {
+  const described = (): void => undefined;
+  for (const each of decorators) each({}, '', { value: described });
+  const keys = Reflect.getOwnMetadataKeys(described) as unknown[];
   // An application may be started several times in a process, as in tests.
   const known = Reflect.getOwnMetadata(OWN, target) as ReadonlyMap<unknown, unknown> | undefined;
   const own = known ?? new Map(keys.map((key) => [key, Reflect.getOwnMetadata(key, target) as unknown]));
   Reflect.defineMetadata(OWN, own, target);
   for (const key of keys)
-    Reflect.defineMetadata(key, merged(Reflect.getOwnMetadata(key, source), own.get(key)), target);
+    Reflect.defineMetadata(key, merge(Reflect.getOwnMetadata(key, described), own.get(key)), target);
 }
 
-function merged(described: unknown, own: unknown): unknown {
-  if (own === undefined) return described;
-  if (!Array.isArray(described) || !Array.isArray(own)) return mergedObject(described as object, own as object);
-  // Tags and media types.
-  if (own.some((each) => typeof each === 'string')) return own;
-  const identity = (each: unknown): unknown => {
-    const { in: place, name } = each as { readonly in?: string; readonly name?: string };
-    return place === 'body' ? place : place === undefined ? each : `${place} ${name}`;
-  };
-  const owned = new Set(own.map(identity));
-  return [...own, ...described.filter((each) => !owned.has(identity(each)))];
-}
-
-/** Of an operation, or of its answers by status. `@ApiOperation()` without a summary has an empty one. */
-function mergedObject(described: object, own: object): object {
-  const isObject = (value: unknown): value is object =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Parameters are merged; tags and media types of the application replace those of the package. */
+function merge(described: unknown, own: unknown): unknown {
+  if (Array.isArray(described) && Array.isArray(own)) {
+    if (own.some((each) => typeof each === 'string')) return own;
+    const names = new Set(own.map(identityOf));
+    return [...own, ...described.filter((each) => !names.has(identityOf(each)))];
+  }
+  if (!isObject(described) || !isObject(own)) return own ?? described;
+  // `@ApiOperation()` without a summary has an empty one.
   const given = Object.entries(own).filter(([, value]) => value !== '' && value !== undefined);
-  const members = given.map(([name, value]: [string, unknown]) => {
-    const known = (described as Readonly<Record<string, unknown>>)[name];
-    return [name, isObject(known) && isObject(value) ? mergedObject(known, value) : value];
-  });
+  const members = given.map(([name, value]) => [name, isObject(value) ? merge(described[name], value) : value]);
   return { ...described, ...(Object.fromEntries(members) as object) };
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const identityOf = (listed: object): unknown =>
+  'in' in listed && 'name' in listed ? `${listed.in} ${listed.name}` : listed;

@@ -38,11 +38,8 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
 /** Related records are shown only where they are always there: they may refer to each other. */
 const hasReference = (schema: JsonSchema): boolean => JSON.stringify(schema).includes('"$ref"');
 
-function numberWithin({ minimum, exclusiveMinimum, maximum }: JsonSchema, preferred: number): number {
-  const least = [minimum, exclusiveMinimum].find((each) => typeof each === 'number');
-  const most = typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY;
-  return Math.min(
-    most,
-    least === undefined ? preferred : Math.max(preferred, least + (exclusiveMinimum === least ? 1 : 0)),
-  );
+function numberWithin(schema: JsonSchema, preferred: number): number {
+  const { minimum, exclusiveMinimum, maximum } = schema as Readonly<Record<string, number | undefined>>;
+  const least = Math.max(preferred, minimum ?? preferred, (exclusiveMinimum ?? preferred - 1) + 1);
+  return Math.min(least, maximum ?? least);
 }

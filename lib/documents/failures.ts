@@ -1,12 +1,6 @@
 /** The bodies of failures, which all operations of the package share. */
-import {
-  closedObject,
-  openObject,
-  refTo,
-  TEXT,
-  type NamedSchema,
-  type ResponseDocument,
-} from './operation-document.js';
+import { closedObject, jsonResponse, openObject, refTo, TEXT, textHeader } from './operation-document.js';
+import type { NamedSchema, ResponseDocument } from './operation-document.js';
 
 const FAILED = { const: false };
 /** Local date-time without offset. */
@@ -38,30 +32,28 @@ export const REFUSAL: NamedSchema = { name: 'Refusal', schema: closedObject({ er
 
 type Fields = Readonly<Record<string, string>>;
 
-const failed = (description: string, message: string, details: object | undefined): ResponseDocument => {
+const failureWith = (description: string, message: string, details?: object): ResponseDocument => {
   const example = { success: false, message, timestamp: TIMESTAMP.examples[0], ...details };
-  return { description, content: [{ schema: refTo(FAILURE.name), example }] };
+  return jsonResponse(description, refTo(FAILURE.name), example);
 };
 
 /** @param fields wrong fields, with their messages */
-export function failure(description: string, message: string, fields?: Fields): ResponseDocument {
-  const errors = Object.entries(fields ?? {}).map(([field, text]) => ({ field, message: text }));
-  return failed(description, message, fields && { errors, fields });
-}
+export const failure = (description: string, message: string, fields?: Fields): ResponseDocument =>
+  failureWith(description, message, fields && { errors: errorsOf(fields), fields });
+
+const errorsOf = (fields: Fields) => Object.entries(fields).map(([field, message]) => ({ field, message }));
 
 /** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
 export const conflict = (message: string, fields?: Fields): ResponseDocument =>
-  failed('It conflicts with another record.', message, fields && { fields });
+  failureWith('It conflicts with another record.', message, fields && { fields });
 
-export const authFailure = (description: string, message: string): ResponseDocument => ({
-  description,
-  content: [{ schema: refTo(AUTH_FAILURE.name), example: { success: false, message } }],
-});
+export const authFailure = (description: string, message: string): ResponseDocument =>
+  jsonResponse(description, refTo(AUTH_FAILURE.name), { success: false, message });
 
-export const RETRY_AFTER = { 'Retry-After': 'Seconds to wait before the request is repeated.' };
+export const RETRY_AFTER = textHeader('Retry-After', 'Seconds to wait before the request is repeated.');
 
 export function refused(status: 401 | 403, error: string): ResponseDocument {
   const description = status === 401 ? 'The request has no valid token.' : 'The user may not do this.';
-  const content = [{ schema: refTo(REFUSAL.name), example: { error } }];
-  return { description, content, ...(status === 401 && { headers: { 'WWW-Authenticate': '`Bearer`' } }) };
+  const headers = status === 401 && { headers: textHeader('WWW-Authenticate', '`Bearer`') };
+  return { ...jsonResponse(description, refTo(REFUSAL.name), { error }), ...headers };
 }

@@ -1,4 +1,4 @@
-/** How the package describes one operation for an OpenAPI 3.1 document, without a library for such documents. */
+/** How the package describes operations for an OpenAPI 3.1 document, without a library for such documents. */
 import type { JsonSchema } from '../entities/json-schema.js';
 
 export const TEXT = { type: 'string' };
@@ -12,54 +12,48 @@ export interface ParameterDocument {
   readonly in: 'query' | 'path' | 'header';
   readonly name: string;
   readonly schema: JsonSchema;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly required?: boolean;
   /** `deepObject`: `filter[price][gte]=10`. Otherwise values of an array are separated by commas. */
   readonly style?: 'deepObject';
+  readonly explode?: true;
 }
 
-export interface ContentDocument {
-  /** `application/json` where it is left out. */
-  readonly type?: string;
-  readonly schema: JsonSchema;
-  readonly example?: unknown;
-}
-
+/** A response as OpenAPI writes it. JSON without an example gets one that fits its schema. */
 export interface ResponseDocument {
   readonly description: string;
-  readonly content?: readonly ContentDocument[];
-  /** Their schemas are texts. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+  readonly headers?: HeaderDocuments;
 }
 
-/** The response as OpenAPI writes it. */
-export function openApiResponse({ description, content, headers = {} }: ResponseDocument): object {
-  const mediaTypes = content?.map(({ type = 'application/json', schema, example }) => [
-    type,
-    { schema, ...(example !== undefined && { example }) },
-  ]);
-  const texts = Object.entries(headers).map(([name, text]) => [name, { description: text, schema: TEXT }]);
-  return {
-    description,
-    ...(mediaTypes && { content: Object.fromEntries(mediaTypes) as object }),
-    ...(texts.length > 0 && { headers: Object.fromEntries(texts) as object }),
-  };
-}
+export type HeaderDocuments = Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
 
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters: readonly ParameterDocument[];
-  readonly body?: { readonly schema: JsonSchema; readonly example: unknown; readonly types?: readonly string[] };
+  readonly body?: JsonSchema;
+  /** The media types of the body, unless it is JSON only. */
+  readonly consumes?: readonly string[];
   readonly responses: Readonly<Record<number, ResponseDocument>>;
 }
 
 export interface ControllerDocument {
   readonly tag: string;
+  /** Operations by the name of their method. */
   readonly operations: ReadonlyMap<string, OperationDocument>;
-  readonly schemas: readonly NamedSchema[];
+  readonly schemas: ReadonlyMap<string, JsonSchema>;
 }
+
+export const jsonResponse = (description: string, schema: JsonSchema, example?: unknown): ResponseDocument => ({
+  description,
+  content: { 'application/json': { schema, example } },
+});
+
+export const textHeader = (name: string, description: string): HeaderDocuments => ({
+  [name]: { description, schema: TEXT },
+});
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -74,9 +68,3 @@ export const openObject = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(properties),
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
-
-/** `description` beside what a schema already says. */
-export const described = (schema: JsonSchema, ...sentences: readonly (string | undefined | false)[]): JsonSchema => {
-  const description = [schema['description'], ...sentences].filter(Boolean).join(' ');
-  return description === '' ? schema : { ...schema, description };
-};

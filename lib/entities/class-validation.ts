@@ -1,46 +1,31 @@
-/** The decorators of class-validator, an optional peer dependency: what they check, and what they say in a JSON Schema. */
+/** The decorators of class-validator, an optional peer dependency: what they check, and how a JSON Schema says it. */
 import type { ValidationError } from 'class-validator';
 import type { FieldError } from '../http/failure.js';
 import type { JsonSchema } from './json-schema.js';
 
 type Describe = (...constraints: readonly unknown[]) => JsonSchema;
 
-const always =
-  (schema: JsonSchema): Describe =>
-  () =>
-    schema;
-
 const DECORATORS: Readonly<Record<string, Describe>> = {
   min: (minimum) => ({ minimum }),
   max: (maximum) => ({ maximum }),
-  isPositive: always({ exclusiveMinimum: 0 }),
-  isNegative: always({ exclusiveMaximum: 0 }),
-  isInt: always({ type: 'integer' }),
+  isPositive: () => ({ exclusiveMinimum: 0 }),
+  isNegative: () => ({ exclusiveMaximum: 0 }),
+  isInt: () => ({ type: 'integer' }),
   minLength: (minLength) => ({ minLength }),
   maxLength: (maxLength) => ({ maxLength }),
   isLength: (minLength, maxLength) => ({ minLength, ...(maxLength !== undefined && { maxLength }) }),
-  isNotEmpty: always({ minLength: 1 }),
-  isEmail: always({ format: 'email' }),
-  isUrl: always({ format: 'uri' }),
+  isNotEmpty: () => ({ minLength: 1 }),
+  isEmail: () => ({ format: 'email' }),
+  isUrl: () => ({ format: 'uri' }),
   isIn: (values) => ({ enum: values }),
   matches: (pattern) => (pattern instanceof RegExp && /^[u]?$/.test(pattern.flags) ? { pattern: pattern.source } : {}),
   arrayMinSize: (minItems) => ({ minItems }),
   arrayMaxSize: (maxItems) => ({ maxItems }),
-  arrayUnique: always({ uniqueItems: true }),
-};
-
-/** The narrower of two limits applies. */
-const NARROWER: Readonly<Record<string, (one: number, other: number) => number>> = {
-  minimum: Math.max,
-  minLength: Math.max,
-  minItems: Math.max,
-  maximum: Math.min,
-  maxLength: Math.min,
-  maxItems: Math.min,
+  arrayUnique: () => ({ uniqueItems: true }),
 };
 
 /** Adds to the schema of a property what its decorators say. They refuse `null`, unless one is `@IsOptional()`. */
-export type Narrow = (
+export type RefineSchema = (
   property: string,
   schema: JsonSchema,
 ) => { readonly schema: JsonSchema; readonly refusesNull: boolean };
@@ -48,33 +33,39 @@ export type Narrow = (
 /** Decorators without options have no groups, although the types say so. */
 const isInGroup = ({ groups }: { readonly groups?: readonly string[] }): boolean => (groups ?? []).length > 0;
 
-export async function loadClassValidationSchemas(target: Function): Promise<Narrow> {
+export async function loadSchemaRefinements(): Promise<(target: Function) => RefineSchema> {
   const library = await import('class-validator').catch(() => undefined);
-  if (!library) return (_property, schema) => ({ schema, refusesNull: false });
+  if (!library) return () => (_property, schema) => ({ schema, refusesNull: false });
   const { ValidationTypes } = library;
-  const decorators = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
-  return (property, schema) => {
-    const own = decorators.filter((each) => each.propertyName === property && !each.each && !isInGroup(each));
-    const said = own.flatMap(({ name = '', constraints }) => {
-      const describe = DECORATORS[name];
-      return describe ? [describe(...((constraints ?? []) as unknown[]))] : [];
-    });
-    const isOptional = own.some(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
-    return { schema: said.reduce<JsonSchema>(narrowed, schema), refusesNull: said.length > 0 && !isOptional };
+  return (target) => {
+    const decorators = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+    return (property, schema) => {
+      const own = decorators.filter((each) => each.propertyName === property && !each.each && !isInGroup(each));
+      const described = own.flatMap(
+        ({ name = '', constraints }): readonly JsonSchema[] | JsonSchema =>
+          DECORATORS[name]?.(...((constraints ?? []) as unknown[])) ?? [],
+      );
+      const isOptional = own.some(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
+      return { schema: described.reduce(refineBy, schema), refusesNull: described.length > 0 && !isOptional };
+    };
   };
 }
 
-function narrowed(schema: JsonSchema, more: JsonSchema): JsonSchema {
-  const merged: Record<string, unknown> = { ...schema };
-  for (const [keyword, value] of Object.entries(more)) {
-    const known = schema[keyword];
-    const narrower = NARROWER[keyword];
-    merged[keyword] = narrower && typeof known === 'number' ? narrower(known, value as number) : value;
-  }
-  // Both hold.
-  return schema['pattern'] !== undefined && more['pattern'] !== undefined
-    ? { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] }
-    : merged;
+function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  // Both patterns hold.
+  if (schema['pattern'] !== undefined && more['pattern'] !== undefined)
+    return { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] };
+  const members = Object.entries(more).map(([keyword, value]) => [
+    keyword,
+    narrowLimit(keyword, schema[keyword], value),
+  ]);
+  return { ...schema, ...(Object.fromEntries(members) as JsonSchema) };
+}
+
+/** The narrower of two limits applies. */
+function narrowLimit(keyword: string, one: unknown, other: unknown): unknown {
+  if (typeof one !== 'number' || typeof other !== 'number') return other;
+  return /min/i.test(keyword) ? Math.max(one, other) : Math.min(one, other);
 }
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };

@@ -27,19 +27,15 @@ export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema):
 }
 
 export function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values } = schema;
+  const { type, enum: values, anyOf } = schema;
   if (Object.keys(schema).length === 0) return schema;
-  if (Array.isArray(values))
-    return {
-      ...schema,
-      ...(type !== undefined && { type: [type, 'null'].flat() }),
-      enum: [...(values as unknown[]), null],
-    };
-  if (type === undefined)
-    return Array.isArray(schema['anyOf'])
-      ? { ...schema, anyOf: [...(schema['anyOf'] as JsonSchema[]), { type: 'null' }] }
-      : { anyOf: [schema, { type: 'null' }] };
-  return { ...schema, type: [type, 'null'].flat() };
+  const members = {
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
+  };
+  if (Object.keys(members).length > 0) return { ...schema, ...members };
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...(anyOf as unknown[]), { type: 'null' }] };
+  return { anyOf: [schema, { type: 'null' }] };
 }
 
 export const ANY_VALUE: ValueSchemas = sameSchemas({}, { text: { type: 'string' } });

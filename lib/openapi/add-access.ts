@@ -5,7 +5,6 @@ import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { REFUSAL, refused } from '../documents/failures.js';
-import { openApiResponse } from '../documents/operation-document.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
@@ -30,13 +29,13 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
     refuse('a document of OpenAPI 3.1', openapi, "Call setOpenAPIVersion('3.1.0') of DocumentBuilder");
   const rows = rowsOf(app);
   const known = components?.securitySchemes ?? {};
-  const scheme = Object.keys(known).find((name) => isBearer(known[name])) ?? SCHEME;
+  const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
+  const [scheme] = Object.entries(known).find(([, each]) => isBearer(each)) ?? [SCHEME];
   const described = Object.entries(paths).map(([path, item]) => {
-    const operations = Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => [
-      method,
-      VERBS.includes(method) ? withAccess(operation, rowsServing(rows, method, path), scheme) : operation,
-    ]);
-    return [path, Object.fromEntries(operations) as object];
+    const operations = { ...(item as Readonly<Record<string, Operation>>) };
+    for (const [method, operation] of Object.entries(operations))
+      if (VERBS.includes(method)) operations[method] = withAccess(operation, rowsServing(rows, method, path), scheme);
+    return [path, operations];
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
   const securitySchemes = { ...(scheme in known ? {} : { [scheme]: BEARER }), ...known };
@@ -60,9 +59,6 @@ function rowsOf(app: INestApplication): readonly AccessRow[] {
   return refuse('an application that has started', 'one that has not', advice);
 }
 
-const isBearer = (scheme: object | undefined): boolean =>
-  scheme !== undefined && 'scheme' in scheme && String(scheme.scheme).toLowerCase() === 'bearer';
-
 /** `/products/:id` and `/products/{id}` are one path. */
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}').replace(/(.)\/$/, '$1');
 
@@ -84,16 +80,16 @@ function withAccess(operation: Operation, rows: readonly AccessRow[], scheme: st
   const closed = [row, ...parts].filter((each) => !isOpen(each));
   const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
   const answers = {
-    ...(closed.length > 0 && { 401: openApiResponse(refused(401, 'Authentication required')) }),
-    ...(missing && { 403: openApiResponse(refused(403, new AccessRefused(rolesIn(missing)).message)) }),
+    ...(closed.length > 0 && { 401: refused(401, 'Authentication required') }),
+    ...(missing && { 403: refused(403, new AccessRefused(rolesIn(missing)).message) }),
   };
   return {
     ...operation,
     security,
     responses: { ...answers, ...(operation['responses'] as object) },
     'x-access': {
-      ...described(row),
-      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...described(part) })) }),
+      ...accessOf(row),
+      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...accessOf(part) })) }),
     },
   };
 }
@@ -102,4 +98,4 @@ const rolesIn = ({ requirements }: AccessRow): string[] =>
   (requirements[0] ?? []).map((name) => name.replace(/^policy /, ''));
 
 /** The narrowest rule decides. */
-const described = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });
+const accessOf = ({ access, rules }: AccessRow) => ({ access, rule: rules.at(-1) ?? 'default' });

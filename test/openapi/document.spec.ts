@@ -2,7 +2,7 @@
 import { Controller, Get, Module, Put, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import {
   AuthModule,
   AuthUser,
@@ -12,7 +12,7 @@ import {
   LoginMethod,
   standardOperations,
 } from 'declarest';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn, type DataSourceOptions } from 'typeorm';
 import { loadSwagger } from '../../lib/documents/describe-controller.js';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
@@ -315,6 +315,37 @@ describe('createDocument', () => {
     expect(first?.components?.schemas).toHaveProperty('LabelCreate');
     for (const other of others) expect(other).toEqual(first);
     await database.drop();
+  });
+
+  it('has everything before app.init() when data sources connect one after the other', async () => {
+    const databases = [await createDatabase('sqlite'), await createDatabase('sqlite')] as const;
+    const [first, second] = databases.map(({ options }) => ({
+      ...options,
+      entities: ENTITIES,
+      autoLoadEntities: false,
+    }));
+    const connectLate = async (options?: DataSourceOptions) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return new DataSource(options as DataSourceOptions).initialize();
+    };
+    @Module({
+      imports: [
+        TypeOrmModule.forRoot(first as TypeOrmModuleOptions),
+        TypeOrmModule.forRootAsync({
+          name: 'late',
+          useFactory: () => second as TypeOrmModuleOptions,
+          dataSourceFactory: connectLate,
+        }),
+        CrudModule.forFeature({ entity: Label, endpoint: '/late', dataSource: 'late' }),
+        CrudModule.forFeature({ entity: Maker, endpoint: '/makers' }),
+      ],
+    })
+    class Root {}
+    const app = await NestFactory.create(Root, { logger: false });
+    const schemas = documentOf(app).components?.schemas;
+    expect([schemas?.['LabelCreate'], schemas?.['MakerCreate']]).toEqual([expect.anything(), expect.anything()]);
+    await app.close();
+    for (const database of databases) await database.drop();
   });
 
   it('describes controllers in plain modules when the application is initialised', async () => {

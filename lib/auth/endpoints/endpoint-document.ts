@@ -1,10 +1,9 @@
 /** Describes the endpoints of accounts for @nestjs/swagger, where it is installed. */
 import { Logger, type Type } from '@nestjs/common';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
-import { exampleOf } from '../../documents/examples.js';
 import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../../documents/failures.js';
-import { closedObject, openObject, refTo } from '../../documents/operation-document.js';
-import type { OperationDocument, ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
+import { closedObject, jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
+import type { OperationDocument, ParameterDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { signed } from '../../entities/value-types.js';
 import type { ResolvedAuthOptions } from '../auth.options.js';
@@ -47,7 +46,7 @@ const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
 const ADMIN_ONLY = { ...UNAUTHORIZED, 403: refused(403, 'Admin access required') };
 export const unauthorizedOr = (description: string, message: string) => {
   const schema = { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] };
-  return { 401: { description, content: [{ schema, example: { success: false, message } }] } };
+  return { 401: jsonResponse(description, schema, { success: false, message }) };
 };
 export const WRONG_PASSWORD = unauthorizedOr('The token or the password is not valid.', 'Invalid credentials');
 export const LIMITED = {
@@ -93,10 +92,7 @@ function partsOf({ schemas: fields, required }: Registration, options: ResolvedA
     ['Credentials', openObject({ [loginField]: TEXT, password: TEXT })],
     ['AuthSession', SESSION],
   ]);
-  const answer = (description: string, schema: JsonSchema): ResponseDocument => ({
-    description,
-    content: [{ schema, example: exampleOf(schema, schemas) }],
-  });
+  const answer = (description: string, schema: JsonSchema) => jsonResponse(description, schema);
   const profile = refTo('AuthProfile');
   const message = (data: Readonly<Record<string, JsonSchema>>): JsonSchema =>
     openObject({ ...MESSAGE, data: openObject(data) });
@@ -145,17 +141,10 @@ export async function describeEndpoints(
       ...(access === 'authenticated' && UNAUTHORIZED),
       ...(typeof access === 'object' && ADMIN_ONLY),
     };
-    const sent = body && { body: { schema: body, example: exampleOf(body, parts.schemas) } };
-    const described = { operationId: name, parameters: [], ...document, ...sent };
+    const described = { operationId: name, parameters: [], ...document, ...(body && { body }) };
     operations.set(name, { ...described, responses: { ...answers, ...responses, ...INTERNAL } });
   }
   const text = JSON.stringify([...operations]);
-  const schemas = [...parts.schemas].filter(([name]) => text.includes(`schemas/${name}"`));
-  const prototype = controller.prototype as Readonly<Record<string, object>>;
-  const methods = new Map(endpoints.map(({ name }) => [name, prototype[name] as object]));
-  describeController(swagger, controller, methods, {
-    tag: 'Auth',
-    operations,
-    schemas: schemas.map(([name, schema]) => ({ name, schema })),
-  });
+  const schemas = new Map([...parts.schemas].filter(([name]) => text.includes(`schemas/${name}"`)));
+  describeController(swagger, controller, { tag: 'Auth', operations, schemas });
 }

@@ -1,28 +1,21 @@
-/** Resources with those of their relations, as a document needs them: known before the application has started. */
-import type { EntityMetadata } from 'typeorm';
+/** Resources with those of their relations, as a document needs them before the application has started. */
+import type { RefineSchema } from '../../entities/class-validation.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { followedRelations, includedRelations } from '../plan/relation-parameters.js';
+import { includedRelations } from '../plan/relation-parameters.js';
 import { describeResource, type Resource } from '../plan/resource.js';
 import type { Relation } from '../sql/condition.js';
 import type { Database } from '../store/database.js';
+import { nameResources, type ResourceNames } from './names.js';
 
 export interface DescribedResource extends Resource<object> {
-  /** The resources of the relations that requests follow, by path such as `comments.author`. */
-  readonly relations: ReadonlyMap<string, DescribedResource>;
+  readonly refine: RefineSchema;
+  /** Assigned last: names depend on those of the other resources. */
+  names: ResourceNames;
+  /** The resources of the relations that its requests may include, by path such as `comments.author`. */
+  readonly relations: Map<string, DescribedResource>;
   /** The relations that answers may include in its records: of its own requests, and of those of other resources. */
-  readonly included: ReadonlyMap<string, IncludedRelation>;
-  readonly isIncluded: boolean;
-}
-
-export interface IncludedRelation {
-  readonly relation: Relation;
-  readonly related: DescribedResource;
-}
-
-interface Linked extends DescribedResource {
-  readonly relations: Map<string, Linked>;
-  readonly included: Map<string, { relation: Relation; related: Linked }>;
+  readonly included: Map<string, { readonly relation: Relation; readonly related: DescribedResource }>;
   isIncluded: boolean;
 }
 
@@ -32,42 +25,46 @@ const ANY_SCOPE = { scope: () => true };
 /** @throws InvalidOptionError where a declaration does not fit its data source */
 export function describeResources(
   declared: readonly ResolvedCrudOptions[],
-  databaseOf: (options: ResolvedCrudOptions) => Database,
-): readonly DescribedResource[] {
-  const link = (options: ResolvedCrudOptions, database: Database): Linked => ({
+  application: { databaseOf(options: ResolvedCrudOptions): Database },
+  refinementOf: (entity: Function) => RefineSchema,
+): ReadonlyMap<ResolvedCrudOptions, DescribedResource> {
+  const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => ({
     ...describeResource(options, database, () => ANY_SCOPE),
+    names: { one: '', many: '', tag: '' },
+    refine: refinementOf(options.entity),
     relations: new Map(),
     included: new Map(),
     isIncluded: false,
   });
-  const resources = declared.map((options) => link(options, databaseOf(options)));
-  const withoutResource = new Map<EntityMetadata, Linked>();
-  const relatedOf = ({ options, database }: Linked, path: string, relation: Relation): Linked => {
-    const { inverseEntityMetadata: metadata } = relation;
+  const resources = declared.map((options) => link(options, application.databaseOf(options)));
+  const others: DescribedResource[] = [];
+  const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
+    const entity = relation.inverseEntityMetadata.target as ResolvedCrudOptions['entity'];
     const through = includedRelations(options).find((each) => each.relation === path)?.controller;
-    const found = resources.find(
-      (each) =>
-        each.options.entity === metadata.target &&
-        each.database.dataSource === database.dataSource &&
-        (!through || each.options === optionsOf(through)),
-    );
-    if (found) return found;
-    const known = withoutResource.get(metadata);
-    const related = known ?? link(defaultOptions(metadata.target as ResolvedCrudOptions['entity']), database);
-    withoutResource.set(metadata, related);
+    const serves = (each: DescribedResource): boolean =>
+      each.options.entity === entity && each.database === database && (!through || each.options === optionsOf(through));
+    const known = [...resources, ...others].find(serves);
+    const related = known ?? link(defaultOptions(entity), database);
+    if (!known) others.push(related);
     return related;
   };
-  for (const resource of resources) {
-    for (const [path, [relation]] of followedRelations(resource.listWithDeleted))
-      resource.relations.set(path, relatedOf(resource, path, relation));
+  for (const resource of resources)
     for (const { path, relation } of resource.listWithDeleted.includable.values()) {
-      const parent = path.slice(0, -relation.propertyPath.length - 1);
-      const owner = parent === '' ? resource : resource.relations.get(parent);
-      const related = resource.relations.get(path);
-      if (related) related.isIncluded = true;
-      if (owner && related && !owner.included.has(relation.propertyPath))
-        owner.included.set(relation.propertyPath, { relation, related });
+      const name = relation.propertyPath;
+      const related = relatedOf(resource, path, relation);
+      const owner = resource.relations.get(path.slice(0, -name.length - 1)) ?? resource;
+      resource.relations.set(path, related);
+      related.isIncluded = true;
+      if (!owner.included.has(name)) owner.included.set(name, { relation, related });
     }
-  }
-  return resources;
+  const included = resources.flatMap(reachableFrom).filter((each) => others.includes(each));
+  for (const [resource, names] of nameResources(resources, included)) resource.names = names;
+  return new Map(resources.map((each) => [each.options, each]));
+}
+
+/** The resources whose records an answer may have: its own, and those that it includes directly or through others. */
+export function reachableFrom(resource: DescribedResource): DescribedResource[] {
+  const found = new Set([resource]);
+  for (const each of found) for (const { related } of each.included.values()) found.add(related);
+  return [...found];
 }

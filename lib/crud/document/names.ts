@@ -1,5 +1,6 @@
 /** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
-import type { DescribedResource } from './described-resource.js';
+import { AUTH_FAILURE, FAILURE, REFUSAL } from '../../documents/failures.js';
+import type { Resource } from '../plan/resource.js';
 
 export interface ResourceNames {
   /** `Product`: of its schemas, and in `createProduct`. */
@@ -9,29 +10,19 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-const RESERVED = [
-  'FailureEnvelope',
-  'AuthFailure',
-  'AuthProfile',
-  'Credentials',
-  'Pagination',
-  'Refusal',
-  'Registration',
-];
+const FAILURES = [FAILURE, AUTH_FAILURE, REFUSAL].map(({ name }) => name);
+const RESERVED = [...FAILURES, 'AuthProfile', 'Credentials', 'Pagination', 'Registration'];
 
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the
  * same names gets a level of its endpoint before them: `/api/admin/products` is `AdminProduct` and `AdminProducts`.
  * @param others entities without a resource, whose records are in relations
  */
-export function nameResources(
-  resources: readonly DescribedResource[],
-  others: readonly DescribedResource[],
-): ReadonlyMap<DescribedResource, ResourceNames> {
-  const names = new Map<DescribedResource, ResourceNames>();
+export function nameResources<R extends Resource<object>>(resources: readonly R[], others: readonly R[]) {
+  const names = new Map<R, ResourceNames>();
   const taken = new Set(RESERVED);
   const tags = new Set<string>();
-  const levelsOf = ({ options }: DescribedResource): string[] =>
+  const levelsOf = ({ options }: R): string[] =>
     options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));
   const inOrder = resources.toSorted(
     (a, b) => levelsOf(a).length - levelsOf(b).length || (a.options.endpoint < b.options.endpoint ? -1 : 1),
@@ -42,16 +33,18 @@ export function nameResources(
     const plural = levels.at(-1) ?? entity;
     // The last level says how two resources of an entity differ, unless it is the same.
     const isAlias = !entity.toLowerCase().startsWith(plural.toLowerCase().slice(0, 3));
-    const prefixes = ['', ...(isAlias ? [plural] : []), ...levels.slice(0, -1).toReversed(), ...NUMBERED];
-    const isFree = (prefix: string): boolean => !taken.has(prefix + entity);
-    const one = `${prefixes.find(isFree) ?? ''}${entity}`;
-    const qualifiers = ['', ...levels.slice(0, -1).toReversed(), ...NUMBERED];
-    const tag = `${qualifiers.find((prefix) => !tags.has(prefix + plural)) ?? ''}${plural}`;
-    taken.add(one);
-    tags.add(tag);
-    names.set(resource, Object.freeze({ one, many: tag === one ? `Many${tag}` : tag, tag }));
+    const outer = [...levels.slice(0, -1).toReversed(), ...NUMBERED];
+    const one = claimName(entity, ['', ...(isAlias ? [plural] : []), ...outer], taken);
+    const tag = claimName(plural, ['', ...outer], tags);
+    names.set(resource, { one, many: tag === one ? `Many${tag}` : tag, tag });
   }
   return names;
+}
+
+function claimName(word: string, prefixes: readonly string[], taken: Set<string>): string {
+  const name = prefixes.map((prefix) => prefix + word).find((each) => !taken.has(each)) ?? word;
+  taken.add(name);
+  return name;
 }
 
 const NUMBERED = Array.from({ length: 99 }, (_, index) => `Other${index === 0 ? '' : index + 1}`);

@@ -1,7 +1,7 @@
 /** The parameters of generated operations in a document. Rules between parameters are said in descriptions. */
 import type { Field } from '../../entities/entity-schema.js';
 import { NO_NUL, type JsonSchema } from '../../entities/json-schema.js';
-import { closedObject, type ParameterDocument } from '../../documents/operation-document.js';
+import { closedObject, TEXT, type ParameterDocument } from '../../documents/operation-document.js';
 import type { Paging } from '../declare/list-options.js';
 import { TAKES } from '../query/aggregate-query.js';
 import type { FieldPath } from '../query/field-path.js';
@@ -16,52 +16,38 @@ const query = (name: string, schema: JsonSchema, description?: string, required 
   in: 'query',
   name,
   schema,
-  ...(description !== undefined && { description }),
-  ...(required && { required }),
+  description,
+  required,
 });
 
-const listOf = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
-  type: 'array',
-  items,
-  minItems: 1,
-  ...more,
-});
+const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, minItems: 1, ...more });
 const oneOf = (values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
 
-export const pathParameters = (
-  { schema, pathParameters: fixed }: DescribedResource,
-  names: readonly string[],
-): ParameterDocument[] =>
-  names.map((name) => {
+export const pathParameters = ({ schema, pathParameters: fixed }: DescribedResource, path: string) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']): ParameterDocument => {
     const { text } = (fixed.get(name)?.type ?? schema.key).schemas;
     return { in: 'path', name, required: true, schema: text };
   });
 
 function pageParameters(paged: Paging): ParameterDocument[] {
   if (paged === false) return [];
-  const number = (fallback: number): JsonSchema => ({
-    type: 'integer',
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    default: fallback,
-  });
-  const size = query('size', number(DEFAULT_SIZE), `Records on a page; ${MAX_SIZE} where more are asked for.`);
+  const number = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+  const before = '`metadata.pagination.next` of the page before, which had the same `sort` and filters.';
+  const alone = paged === 'both' ? ' Not together with `page` and `count`.' : '';
   const numbered = [
-    query('page', number(1), 'The number of the page.'),
+    query('page', { ...number, default: 1 }, 'The number of the page.'),
     query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.'),
   ];
-  const before = '`metadata.pagination.next` of the page before, which had the same `sort` and filters.';
-  const after = query('after', { type: 'string' }, before);
-  const cursor = [after, query('pagination', oneOf(['cursor']), 'Pages by cursor.')];
-  if (paged === 'cursor') return [size, ...cursor];
-  if (paged === true) return [size, ...numbered];
-  return [size, ...numbered, ...cursor.map((each) => withSentence(each, 'Not together with `page` and `count`.'))];
+  const cursor = [
+    query('after', TEXT, `${before}${alone}`),
+    query('pagination', oneOf(['cursor']), `Pages by cursor.${alone}`),
+  ];
+  return [
+    query('size', { ...number, default: DEFAULT_SIZE }, `Records on a page; ${MAX_SIZE} where more are asked for.`),
+    ...(paged === 'cursor' ? [] : numbered),
+    ...(paged === true ? [] : cursor),
+  ];
 }
-
-const withSentence = (parameter: ParameterDocument, sentence: string): ParameterDocument => ({
-  ...parameter,
-  description: [parameter.description, sentence].filter(Boolean).join(' '),
-});
 
 export function sortParameters({ list: { sortable } }: DescribedResource): ParameterDocument[] {
   if (sortable.size === 0) return [];
@@ -70,7 +56,6 @@ export function sortParameters({ list: { sortable } }: DescribedResource): Param
   return [query('sort', schema, '`-` sorts descending. Each field once.')];
 }
 
-/** @param isList whether relations can be included */
 export function recordParameters(
   { list: { readable, linkable, includable }, relations }: DescribedResource,
   includes = true,
@@ -86,8 +71,8 @@ export function recordParameters(
   return [
     fields,
     query('include', listOf(oneOf(paths), limit), 'Related records to answer too.'),
-    ...[...includable.values()].map(({ path, readable: own }) => {
-      const known = (relations.get(path)?.list.readable ?? own).map(({ name }) => name);
+    ...[...includable.values()].map(({ path }) => {
+      const known = relations.get(path)?.list.readable.map(({ name }) => name) ?? [];
       const sentence = `Only these fields of \`${path}\`, which \`include\` must name.`;
       return query(`fields[${path}]`, listOf(oneOf(known)), sentence);
     }),
@@ -95,14 +80,15 @@ export function recordParameters(
 }
 
 const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
-  [...filterable].map(([name, path]) => ({
-    ...query(
-      `filter[${name}]`,
-      filterSchema(path),
-      `\`filter[${name}]=…\` is short for \`filter[${name}][eq]=…\`. Groups are \`filter[or][0][${name}]\`, \`filter[and][0][${name}]\` and \`filter[not][${name}]\`.`,
-    ),
-    style: 'deepObject',
-  }));
+  [...filterable].map(([name, path]) => {
+    const short = `\`filter[${name}]=…\` is short for \`filter[${name}][eq]=…\`.`;
+    const groups = `Groups are \`filter[or][0][${name}]\`, \`filter[and][0][${name}]\` and \`filter[not][${name}]\`.`;
+    return {
+      ...query(`filter[${name}]`, filterSchema(path), `${short} ${groups}`),
+      style: 'deepObject',
+      explode: true,
+    };
+  });
 
 function filterSchema({ field }: FieldPath): JsonSchema {
   const operators = operatorsFor(field).map((name) => [name, operandOf(field, name)] as const);
@@ -126,20 +112,18 @@ function operandOf({ type }: Field, operator: keyof typeof OPERATORS): JsonSchem
   };
 }
 
-function deletedParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
-  if (deletedRoles.length === 0) return [];
-  const sentence = `Hidden records too, or only those. Only for ${deletedRoles.join(' and ')}.`;
-  return [query('deleted', oneOf(['with', 'only']), sentence)];
+/** A parameter for users with one of the `deletedRoles`. */
+function parameterOfRoles(resource: DescribedResource, name: string, schema: JsonSchema, text: string) {
+  const { deletedRoles } = resource.options;
+  return deletedRoles.length === 0 ? [] : [query(name, schema, `${text} Only for ${deletedRoles.join(' and ')}.`)];
 }
 
-export function purgeParameters({ options: { deletedRoles } }: DescribedResource): ParameterDocument[] {
-  if (deletedRoles.length === 0) return [];
-  return [query('purge', { type: 'boolean' }, `Removes the record for good. Only for ${deletedRoles.join(' and ')}.`)];
-}
+export const purgeParameters = (resource: DescribedResource): ParameterDocument[] =>
+  parameterOfRoles(resource, 'purge', { type: 'boolean' }, 'Removes the record for good.');
 
 export const conditionParameters = (resource: DescribedResource): ParameterDocument[] => [
   ...filterParameters(resource),
-  ...deletedParameters(resource),
+  ...parameterOfRoles(resource, 'deleted', oneOf(['with', 'only']), 'Hidden records too, or only those.'),
 ];
 
 export const listParameters = (resource: DescribedResource): ParameterDocument[] => [
@@ -180,24 +164,25 @@ export function idsParameter({ schema: { key }, options }: DescribedResource): P
   return query('ids', schema, `The ids of the records${isSingle ? '' : ', separated by semicolons'}.`, true);
 }
 
-export const ifMatchParameter = (required: boolean): ParameterDocument => ({
+const header = (name: string, description: string, schema: JsonSchema = TEXT): ParameterDocument => ({
   in: 'header',
-  name: 'If-Match',
-  schema: { type: 'string' },
-  description: 'The `ETag` of the record, which must not have changed since.',
-  ...(required && { required }),
+  name,
+  schema,
+  description,
 });
 
-export const ifNoneMatchParameter: ParameterDocument = {
-  in: 'header',
-  name: 'If-None-Match',
-  schema: { type: 'string' },
-  description: 'The `ETag` of a known record: 304 where it has not changed.',
-};
+export const ifMatchParameter = (required: boolean): ParameterDocument => ({
+  ...header('If-Match', 'The `ETag` of the record, which must not have changed since.'),
+  required,
+});
 
-export const idempotencyParameter: ParameterDocument = {
-  in: 'header',
-  name: 'Idempotency-Key',
-  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-  description: 'A repeated request with the same key writes nothing, and gets the first answer.',
-};
+export const ifNoneMatchParameter = header(
+  'If-None-Match',
+  'The `ETag` of a known record: 304 where it has not changed.',
+);
+
+export const idempotencyParameter = header(
+  'Idempotency-Key',
+  'A repeated request with the same key writes nothing, and gets the first answer.',
+  { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+);

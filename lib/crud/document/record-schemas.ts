@@ -1,19 +1,11 @@
 /** The schemas of a resource's records: as answers have them, and as bodies create, replace and change them. */
-import type { Narrow } from '../../entities/class-validation.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { acceptsNull, orNull, type JsonSchema } from '../../entities/json-schema.js';
-import { closedObject, described, openObject, refTo, type NamedSchema } from '../../documents/operation-document.js';
+import { closedObject, openObject, refTo } from '../../documents/operation-document.js';
 import type { FieldPermission } from '../declare/crud-options.js';
 import { isInsertable } from '../rows/field-permissions.js';
+import type { Relation } from '../sql/condition.js';
 import type { DescribedResource } from './described-resource.js';
-import type { ResourceNames } from './names.js';
-
-export interface Described {
-  readonly resource: DescribedResource;
-  readonly names: ResourceNames;
-  nameOf(resource: DescribedResource): string;
-  readonly narrow: Narrow;
-}
 
 interface Property {
   readonly path: readonly string[];
@@ -21,122 +13,85 @@ interface Property {
   readonly isRequired: boolean;
 }
 
-export const schemaName = {
-  record: ({ one }: ResourceNames) => one,
-  create: ({ one }: ResourceNames) => `${one}Create`,
-  replace: ({ one }: ResourceNames) => `${one}Replace`,
-  patch: ({ one }: ResourceNames) => `${one}Patch`,
-  patchItem: ({ one }: ResourceNames) => `${one}PatchItem`,
-};
+export type BodyName = 'Create' | 'Replace' | 'Patch' | 'PatchItem';
 
-export type BodyName = Exclude<keyof typeof schemaName, 'record'>;
+export const bodyName = ({ names }: DescribedResource, body: BodyName): string => `${names.one}${body}`;
 
-export const recordSchema = (described: Described): NamedSchema => ({
-  name: schemaName.record(described.names),
-  schema: objectOf(recordProperties(described), openObject),
-});
-
-export const createSchema = (described: Described): NamedSchema => ({
-  name: schemaName.create(described.names),
-  schema: objectOf(bodyProperties(described, 'create'), closedObject),
-});
-
-export const replaceSchema = (described: Described): NamedSchema => ({
-  name: schemaName.replace(described.names),
-  schema: objectOf(bodyProperties(described, 'update'), closedObject),
-});
-
-export const patchSchema = (described: Described): NamedSchema => ({
-  name: schemaName.patch(described.names),
-  schema: objectOf(bodyProperties(described, 'patch'), clearableObject),
-});
-
-export function patchItemSchema(described: Described): NamedSchema {
-  const { fields } = described.resource.schema.key;
-  const isKey = ({ path }: Property): boolean => fields.some(({ name }) => name === path.join('.'));
-  const properties = bodyProperties(described, 'patch').filter((each) => !isKey(each));
-  const key = fields.map(({ path, type }) => ({ path, schema: type.schemas.body, isRequired: true }));
-  return { name: schemaName.patchItem(described.names), schema: objectOf([...key, ...properties], clearableObject) };
-}
-
-function recordProperties({ resource, nameOf }: Described): Property[] {
-  const { listWithDeleted, deletion, schema, relations } = resource;
-  const fields = schema.fields
-    .filter((field) => field.readable)
-    .flatMap((field): Property[] => {
-      const { read } = permissionOf(resource, field);
-      if (read === 'never') return [];
-      if (field === deletion && !listWithDeleted.choosesDeleted) return [];
-      const isOptional = read !== undefined || field === deletion;
-      const sentence = read !== undefined && `Only ${read.join(' and ')} read it.`;
-      return [{ path: field.path, schema: described(answerOf(field), sentence), isRequired: !isOptional }];
-    });
-  const linked = listWithDeleted.linkable.map(({ name, path }): Property => {
-    const ids = { type: 'array', items: idOf(relations, path, 'answer') };
-    // Included records have none.
-    return { path: [name], schema: ids, isRequired: !resource.isIncluded };
+export function recordSchema(resource: DescribedResource): JsonSchema {
+  const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
+  const fields = schema.fields.flatMap((field): Property[] => {
+    const { read }: FieldPermission = fieldPermissions.get(field) ?? {};
+    if (!field.readable || read === 'never') return [];
+    if (field === deletion && !listWithDeleted.choosesDeleted) return [];
+    const { answer } = field.type.schemas;
+    const sentence = read && `Only ${read.join(' and ')} read it.`;
+    const value = withDescription(field.nullable ? orNull(answer) : answer, sentence);
+    return [{ path: field.path, schema: value, isRequired: read === undefined && field !== deletion }];
   });
-  const included = [...resource.included].map(([name, { relation, related }]): Property => {
-    const record = refTo(nameOf(related));
-    const list = { type: 'array', items: record };
+  const linked = listWithDeleted.linkable.map(({ name, relation }): Property => {
+    const schema = { type: 'array', items: keyOf(resource, relation).answer };
+    // Included records have no ids of linked ones.
+    return { path: [name], schema, isRequired: !isIncluded };
+  });
+  const relations = [...included].map(([name, { relation, related }]): Property => {
+    const record = refTo(related.names.one);
     const isMany = relation.isOneToMany || relation.isManyToMany;
-    const schema = described(isMany ? list : orNull(record), 'Where `include` names it.');
-    return { path: [name], schema, isRequired: false };
+    const value = isMany ? { type: 'array', items: record } : orNull(record);
+    return { path: [name], schema: withDescription(value, 'Where `include` names it.'), isRequired: false };
   });
-  return [...fields, ...linked, ...included];
+  return objectOf([...fields, ...linked, ...relations]);
 }
 
-type Kind = 'create' | 'update' | 'patch';
-
-function bodyProperties(about: Described, kind: Kind): Property[] {
-  const { resource } = about;
-  const fields = resource.schema.fields.flatMap((field) => fieldOfBody(about, field, kind) ?? []);
-  const linked = resource.list.linkable.map(({ name, path }): Property => {
-    const ids = { type: 'array', items: idOf(resource.relations, path, 'body'), maxItems: 100 };
-    return { path: [name], schema: ids, isRequired: false };
-  });
-  return [...fields, ...linked];
+export function bodySchema(resource: DescribedResource, body: BodyName): JsonSchema {
+  const { schema, list } = resource;
+  const key = body === 'PatchItem' ? schema.key.fields : [];
+  const properties = [
+    ...key.map(({ path, type }): Property => ({ path, schema: type.schemas.body, isRequired: true })),
+    ...schema.fields
+      .filter((field) => !key.includes(field))
+      .flatMap((field) => propertyOfBody(resource, field, body) ?? []),
+    ...list.linkable.map(({ name, relation }): Property => {
+      const ids = { type: 'array', items: keyOf(resource, relation).body, maxItems: 100 };
+      return { path: [name], schema: ids, isRequired: false };
+    }),
+  ];
+  return objectOf(properties, body);
 }
 
-function fieldOfBody({ resource, narrow }: Described, field: Field, kind: Kind): Property | undefined {
-  const { read, write } = permissionOf(resource, field);
-  const { owner } = resource;
+function propertyOfBody(resource: DescribedResource, field: Field, body: BodyName): Property | undefined {
+  const { owner, options, deletion, pathParameters, fieldPermissions, refine } = resource;
+  const { path, nullable, readable, type } = field;
+  const { read, write }: FieldPermission = fieldPermissions.get(field) ?? {};
+  const isCreation = body === 'Create';
   const isOwner = owner?.field === field;
-  const isFixed = [...resource.pathParameters.values()].includes(field);
-  const isNever =
-    write === 'never' || (isOwner && owner.except.length === 0) || (write === 'once' && kind !== 'create');
-  const mayWrite = (kind === 'create' ? isInsertable(field, resource.options) : field.updatable) && !isNever;
-  const path = field.path;
+  const isFixed = [...pathParameters.values()].includes(field);
+  const isNever = write === 'never' || (isOwner && owner.except.length === 0) || (write === 'once' && !isCreation);
+  const mayWrite = (isCreation ? isInsertable(field, options) : field.updatable) && !isNever;
   if (!mayWrite || isFixed) {
     // What GET answered can be sent back.
-    const isKnown = field.readable && read !== 'never' && field !== resource.deletion;
-    if (kind === 'create' ? !isFixed : !isKnown) return undefined;
+    const isKnown = readable && read !== 'never' && field !== deletion;
+    if (isCreation ? !isFixed : !isKnown) return undefined;
     const sentence = isFixed
       ? 'As in the path.'
       : write === 'once'
         ? 'Set when the record is created; may be sent unchanged.'
         : 'Set by the server; may be sent unchanged.';
-    const { body } = field.type.schemas;
-    const value = field.nullable ? orNull(body) : body;
-    return { path, schema: { ...described(value, sentence), readOnly: true }, isRequired: false };
+    const value = nullable ? orNull(type.schemas.body) : type.schemas.body;
+    return { path, schema: { ...withDescription(value, sentence), readOnly: true }, isRequired: false };
   }
   const roles = typeof write === 'object' ? write : isOwner ? owner.except : undefined;
-  const { schema: value, refusesNull } = narrow(field.property, field.type.schemas.body);
-  const isNullable = field.nullable && !refusesNull;
-  const schema = isNullable ? orNull(value) : value;
-  const isReplaced = field.readable && read === undefined;
-  const isRequired =
-    !field.hasDefault &&
-    roles === undefined &&
-    ((kind === 'create' && !field.nullable) || (kind === 'update' && !isNullable && isReplaced));
+  const { schema: value, refusesNull } = refine(field.property, type.schemas.body);
+  const isNullable = nullable && !refusesNull;
+  const isReplaced = body === 'Replace' && readable && read === undefined && !isNullable;
+  const sentence = roles && `Only ${roles.join(' and ')} may write it.`;
   return {
     path,
     schema: {
-      ...described(schema, roles && `Only ${roles.join(' and ')} may write it.`),
-      ...(!field.readable && { writeOnly: true }),
+      ...withDescription(isNullable ? orNull(value) : value, sentence),
+      ...(!readable && { writeOnly: true }),
       ...defaultOf(field),
     },
-    isRequired,
+    isRequired: !field.hasDefault && roles === undefined && (isReplaced || (isCreation && !nullable)),
   };
 }
 
@@ -144,41 +99,37 @@ function defaultOf({ column: { default: value } }: Field): JsonSchema {
   return typeof value === 'number' || typeof value === 'boolean' ? { default: value } : {};
 }
 
-export const answerOf = ({ type, nullable }: Field): JsonSchema =>
-  nullable ? orNull(type.schemas.answer) : type.schemas.answer;
+const keyOf = ({ database }: DescribedResource, { inverseEntityMetadata }: Relation) =>
+  database.describe(inverseEntityMetadata).key.schemas;
 
-const idOf = (relations: DescribedResource['relations'], path: string, kind: 'answer' | 'body'): JsonSchema =>
-  relations.get(path)?.schema.key.schemas[kind] ?? {};
+/** Appends a sentence to the description. */
+const withDescription = (schema: JsonSchema, sentence: string | undefined): JsonSchema =>
+  sentence === undefined
+    ? schema
+    : { ...schema, description: [schema['description'], sentence].filter(Boolean).join(' ') };
 
-const permissionOf = ({ fieldPermissions }: DescribedResource, field: Field) =>
-  (fieldPermissions.get(field) ?? {}) as FieldPermission;
-
-/** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
-const clearableObject: MakeObject = (properties, required, isEmbedded) => {
-  const schema = closedObject(properties, required);
-  const isClearable = Object.values(properties).every((each) => each['readOnly'] !== true && acceptsNull(each));
-  return isEmbedded && isClearable ? orNull(schema) : schema;
-};
-
-type MakeObject = (
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[],
-  isEmbedded?: boolean,
-) => JsonSchema;
-
-/** Fields with the same first name lie in one embedded object. */
-function objectOf(properties: readonly Property[], make: MakeObject, isEmbedded = false): JsonSchema {
+/** Fields with the same first name lie in one embedded object. @param body `undefined` for a record in an answer */
+function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema {
   const groups = new Map<string, Property[]>();
   for (const each of properties) {
     const [name = ''] = each.path;
     groups.set(name, [...(groups.get(name) ?? []), each]);
   }
   const schemas: Record<string, JsonSchema> = {};
-  const required: string[] = [];
   for (const [name, members] of groups) {
     const within = members.filter(({ path }) => path.length > 1).map((each) => ({ ...each, path: each.path.slice(1) }));
-    schemas[name] = within.length > 0 ? objectOf(within, make, true) : (members[0]?.schema ?? {});
-    if (members.some(({ isRequired }) => isRequired)) required.push(name);
+    const schema = within.length > 0 ? objectOf(within, body) : (members[0]?.schema ?? {});
+    schemas[name] = within.length > 0 && body?.startsWith('Patch') && isClearable(schema) ? orNull(schema) : schema;
   }
-  return make(schemas, required, isEmbedded);
+  const required = [...groups].filter(([, members]) => members.some(({ isRequired }) => isRequired));
+  return (body ? closedObject : openObject)(
+    schemas,
+    required.map(([name]) => name),
+  );
 }
+
+/** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
+const isClearable = ({ properties }: JsonSchema): boolean =>
+  Object.values(properties as Record<string, JsonSchema>).every(
+    (each) => each['readOnly'] !== true && acceptsNull(each),
+  );

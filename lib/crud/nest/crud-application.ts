@@ -35,6 +35,8 @@ interface Registered {
 export class CrudApplication {
   /** Whether all providers have had the time to add subscribers to the data source. */
   isStarted = false;
+  /** Whether its controllers have been described for an OpenAPI document. */
+  isDescribed = false;
   private readonly databases = new Map<DataSource, Database>();
   private readonly resources = new Map<ResolvedCrudOptions, Resource<object>>();
   private readonly plansOfEntities = new Map<EntityMetadata, Plan>();

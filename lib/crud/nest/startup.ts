@@ -18,7 +18,7 @@ import { describePaths } from '../store/compilability.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
-import { describeOnce } from './documentation.js';
+import { describeOnce } from './describe-controllers.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 
 const logger = new Logger('CrudModule');

@@ -1,6 +1,6 @@
 import { envelope } from '../declare/envelope.js';
 import { aggregateParameters, conditionParameters } from '../document/parameters.js';
-import { aggregateRows, counted } from '../document/responses.js';
+import { aggregateRows, COUNT_RESULT } from '../document/responses.js';
 import { beginTask } from '../plan/caller-view.js';
 import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { parseCountQuery } from '../query/list-query.js';
@@ -16,7 +16,7 @@ export const count: Operation = {
   route: { verb: 'GET', path: 'count', takes: ['query'] },
   enabledBy: 'enableCount',
   copyOf: 'findAll',
-  description: { id: 'count{many}', summary: 'Count {tag}', parameters: conditionParameters, data: counted },
+  description: { id: 'count{many}', summary: 'Count {tag}', parameters: conditionParameters, data: COUNT_RESULT },
   /** @throws 400 naming every wrong parameter */
   async run({ plan, call }, { query }) {
     const { view } = await beginTask(plan, call, 'count', deletedIn(plan, call, query));

@@ -1,3 +1,4 @@
+import { textHeader } from '../../documents/operation-document.js';
 import { envelope, type BatchResult } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
 import { beginTask } from '../plan/caller-view.js';
@@ -14,9 +15,9 @@ export const create: Operation = {
   description: {
     id: 'create{one}',
     summary: 'Create a {one}',
-    body: 'create',
+    body: 'Create',
     data: 'record',
-    headers: { Location: 'The path of the record.' },
+    headers: textHeader('Location', 'The path of the record.'),
   },
   /** @throws 400 naming every wrong field, 401, 403, 409 */
   async run({ plan, call, hooks }, { body }) {
@@ -37,7 +38,7 @@ export const createMany: Operation = {
     id: 'create{many}',
     summary: 'Create several {tag}, all or none',
     parameters: () => [atomicParameter],
-    body: 'create',
+    body: 'Create',
     isBatch: true,
     data: 'records',
   },

@@ -62,7 +62,7 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
   const expected = `an object with ${Object.keys(MEMBERS).join(', ')}`;
   if (wrong !== undefined) refuse(path, expected, `"${wrong}"`, 'correct or remove it');
   readOptions(MEMBERS, given, (member, ...reason) => refuse(`${path}.${member}`, ...reason));
-  const { parameters = {}, data, ...texts } = description;
+  const { parameters = {}, ...texts } = description;
   const takesId = route.path.startsWith(':');
   const taken = [takesId && 'id', 'query', texts.body && 'body'] as const;
   return {
@@ -73,7 +73,6 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
       ...texts,
       id: `${name}{${takesId ? 'one' : 'many'}}`,
       parameters: () => Object.entries(parameters).map(([each, schema]) => ({ in: 'query', name: each, schema })),
-      data: typeof data === 'string' ? data : () => data,
     },
     async run({ plan, call, hooks }, { id, query, body }) {
       const task = await beginTask(plan, call, name);

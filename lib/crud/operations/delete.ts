@@ -1,6 +1,5 @@
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
-import { nothing } from '../document/responses.js';
 import { beginTask } from '../plan/caller-view.js';
 import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
@@ -14,7 +13,7 @@ export const deleteOne: Operation = {
   name: 'delete',
   route: { verb: 'DELETE', path: ':id', takes: ['id', 'query'] },
   ifMatch: 'version',
-  description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: nothing },
+  description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: { type: 'null' } },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
   async run({ plan, call, hooks }, { id, query }) {
     const purges = parseDeleteQuery(query, plan.variantFor(call.request).choosesDeleted);
@@ -37,7 +36,7 @@ export const deleteMany: Operation = {
     summary: 'Delete several {tag}, all or none',
     parameters: (resource) => [idsParameter(resource), atomicParameter, ...purgeParameters(resource)],
     isBatch: true,
-    data: nothing,
+    data: { type: 'null' },
   },
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
   async run({ plan, call, hooks }, { query }) {

@@ -1,5 +1,5 @@
 import { envelope } from '../declare/envelope.js';
-import * as responses from '../document/responses.js';
+import { openObject } from '../../documents/operation-document.js';
 import { beginTask } from '../plan/caller-view.js';
 import * as records from '../read/records.js';
 import type { Operation } from './operation.js';
@@ -11,7 +11,7 @@ export const exists: Operation = {
   description: {
     id: 'exists{one}',
     summary: 'Ask whether a {one} exists',
-    data: responses.exists,
+    data: openObject({ exists: { type: 'boolean' } }),
     acceptsUnknownId: true,
   },
   /** @throws 400 for a malformed id */

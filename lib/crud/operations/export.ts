@@ -1,6 +1,7 @@
 /** `export`: the list as a file. It is read in batches, so that neither memory nor a connection is held for all of it. */
 import { Readable } from 'node:stream';
 import { HttpException, Logger, StreamableFile } from '@nestjs/common';
+import { textHeader } from '../../documents/operation-document.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/caller-view.js';
@@ -57,7 +58,7 @@ export const exportList: Operation = {
       ...conditionParameters(resource),
       ...recordParameters(resource, false),
     ],
-    headers: { 'Content-Disposition': 'The name of the file.' },
+    headers: textHeader('Content-Disposition', 'The name of the file.'),
   },
   run: ({ plan, call }, { query }) => write(plan, call, query),
 };

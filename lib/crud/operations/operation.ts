@@ -1,6 +1,6 @@
 import type { OperationInput } from '../declare/custom-operation.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { DescribedOperation } from '../document/described-operation.js';
+import type { DescribedOperation } from '../document/describe-operation.js';
 import type { Plan } from '../plan/plan.js';
 import type { Call } from '../store/call.js';
 
