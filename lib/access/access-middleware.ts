@@ -1,8 +1,7 @@
 /** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from '../routes/application.js';
-import type { FastifyInstance } from '../routes/fastify.js';
-import { isPlatformRequest } from '../routes/fastify-routes.js';
+import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';
 import type { Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';

@@ -4,7 +4,6 @@ import { DiscoveryService } from '@nestjs/core';
 import { CallerRoles } from '../http/principal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
@@ -37,7 +36,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {
-    application.stateOf(StartupFacts).isStrict = options.strict;
+    application.isStrict = options.strict;
   }
 
   /** `undefined` until the application has started. A testing module that is compiled twice keeps its first guards. */
@@ -70,7 +69,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
     const roles = this.application.stateOf(CallerRoles);
-    roles.names = new Set([...compiled.roleNames, ...this.application.stateOf(StartupFacts).optionRoles]);
+    roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
     this.report(compiled, handlers, roles.names);
   }

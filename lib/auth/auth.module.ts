@@ -7,7 +7,6 @@ import { DataSources } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { ADMIN_ROLE } from '../http/principal.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
@@ -146,7 +145,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
-    if (this.options.administration) this.application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
+    if (this.options.administration) this.application.optionRoles.add(ADMIN_ROLE);
   }
 
   /** @throws InvalidOptionError where the database lacks a table that an option needs */

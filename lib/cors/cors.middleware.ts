@@ -3,10 +3,9 @@ import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, t
 import { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { applicationOf } from '../routes/application.js';
-import type { RouteTable } from '../routes/route-table.js';
+import { applicationOf, type Application } from '../routes/application.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
-import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
+import { CorsWarnings } from './cors-warnings.js';
 
 /**
  * Middleware that lets pages of another origin use a group of routes. It answers a preflight with 204, before guards and
@@ -20,23 +19,20 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
 
   @Injectable()
   class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
-    private readonly routes: RouteTable;
-    private readonly warnings: CorsWarnings;
+    private readonly application: Application;
 
     constructor(@Inject(ModuleRef) moduleRef: ModuleRef) {
-      const application = applicationOf(moduleRef);
+      this.application = applicationOf(moduleRef);
       // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
-      deferOnEveryRoute(application);
-      application.beginRouting();
-      this.routes = application.routeTable;
-      this.warnings = corsWarningsOf(application);
+      deferOnEveryRoute(this.application);
+      this.application.beginRouting();
     }
 
     use(request: HttpRequest, response: ServerResponse, next: () => void): void {
       const isPreflight = request.method === 'OPTIONS';
       // A group bound to a wildcard has paths without a route: those are 404.
-      if (isPreflight && !this.routes.hasRoute(pathOf(request))) return next();
-      this.warnings.checkResponse(response);
+      if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
+      this.application.once(createWarnings).checkResponse(response);
       for (const [name, value] of headers) response.setHeader(name, value);
       if (!isPreflight) return next();
       response.statusCode = 204;
@@ -44,11 +40,13 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
     }
 
     onApplicationBootstrap(): void {
-      this.warnings.checkApplication();
+      this.application.once(createWarnings);
     }
   }
   return CorsMiddleware;
 }
+
+const createWarnings = (application: Application): CorsWarnings => new CorsWarnings(application);
 
 /**
  * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the

@@ -4,7 +4,7 @@ import type { FailureAnswer } from '../http/failure.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
-import { RouteTable, type HttpAdapter } from './route-table.js';
+import type { HttpAdapter, RouteTable } from './route-table.js';
 
 /** How declarest/testing stops its requests in front of handlers. */
 export interface Probes {
@@ -19,6 +19,12 @@ export const useProbes = (probes: Probes): void => void (probesOfTests = probes)
 
 export class Application {
   readonly probes = probesOfTests;
+  /** The option `strict` of AuthModule: some warnings are refusals. */
+  isStrict = false;
+  /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
+  readonly optionRoles = new Set<string>();
+  /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
+  unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
   private readonly results = new Map<unknown, unknown>();
   private readonly states = new Map<unknown, unknown>();
   private adapterOfResults: HttpAdapter | undefined;
@@ -105,8 +111,9 @@ export function applicationOf(injector: Pick<ModuleRef, 'get'>): Application {
   return application;
 }
 
+const NO_ROUTER = { router: { stack: [] } };
+
 function createRouteTable({ adapter, config }: Application): RouteTable {
-  if (!adapter) return new RouteTable();
-  const isFastify = adapter.getType() === 'fastify';
-  return isFastify ? new FastifyRoutes(adapter.getInstance()) : new ExpressRoutes(adapter.getInstance(), config);
+  if (adapter?.getType() === 'fastify') return new FastifyRoutes(adapter.getInstance());
+  return new ExpressRoutes(adapter?.getInstance() ?? NO_ROUTER, config);
 }

@@ -9,8 +9,7 @@ import { BASE_ROLE } from '../http/principal.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, useProbes, type Application } from '../routes/application.js';
-import type { FastifyInstance } from '../routes/fastify.js';
-import { isPlatformRequest } from '../routes/fastify-routes.js';
+import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import { ANY_PATH, levelsOf, withoutOptionals } from '../routes/route.js';
 import { addressOf, asSent, bearer, exchange, getProvider, type RequestParts } from './client.js';
 

@@ -20,7 +20,7 @@ import {
 } from 'declarest';
 import { PUBLIC } from '../../lib/access/access.js';
 import { CompiledAccess } from '../../lib/access/compiled-access.js';
-import { RouteTable } from '../../lib/routes/route-table.js';
+import { ExpressRoutes } from '../../lib/routes/express-routes.js';
 import { request } from '../harness/client.js';
 import {
   bootError,
@@ -688,7 +688,12 @@ it('[3.3] [3.7] the names of roles include those of options, and of handlers of 
   }
   const policy = { rules: [], fallback: PUBLIC, roleHierarchy: { OWNER: ['EDITOR'] }, enforcedRoles: ['Auditor'] };
   const handlers = [{ controller: Gateway, method: Gateway.prototype.handle }];
-  const { roleNames } = new CompiledAccess(new RouteTable(), [], policy, handlers);
+  const { roleNames } = new CompiledAccess(
+    new ExpressRoutes({ router: { stack: [] } }, undefined),
+    [],
+    policy,
+    handlers,
+  );
   expect([...roleNames].toSorted()).toEqual(['Admin', 'Auditor', 'EDITOR', 'OWNER', 'USER']);
 });
 
