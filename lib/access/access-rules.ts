@@ -36,6 +36,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {
+    application.isGuarded = true;
     application.isStrict = options.strict;
   }
 
@@ -85,7 +86,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
-        'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
+        'No SecurityConfig found: every route that declares no access itself is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
     const unenforced = rules.filter(({ written }) => written);
     if (unenforced.length > 0)

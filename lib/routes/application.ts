@@ -19,6 +19,8 @@ export const useProbes = (probes: Probes): void => void (probesOfTests = probes)
 
 export class Application {
   readonly probes = probesOfTests;
+  /** Whether AuthModule applies access rules. */
+  isGuarded = false;
   /** The option `strict` of AuthModule: some warnings are refusals. */
   isStrict = false;
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */

@@ -51,6 +51,11 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
   await application.stateOf(DataSources).checkLimits(application.isStrict);
   crud.check();
+  for (const { options } of crud.all)
+    if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
+      const advice = 'Add AuthModule.forRoot({ … }) to the imports of the root module';
+      refuseOption(options, 'access', 'used together with AuthModule, which applies it', 'no AuthModule', advice);
+    }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
