@@ -37,6 +37,8 @@ export function installAccessMiddleware(application: Application, decision: Acce
   adapter.use(enforceOutside as never);
 }
 
+const STOPPED = { status: 403, body: '', headers: {} };
+
 /** No exception filter runs here: a refusal is sent at once. */
 function enforce(
   application: Application,
@@ -45,13 +47,14 @@ function enforce(
 ): Middleware {
   return (request, response, next) => {
     const access = decision.accessTo((compiled) => find(compiled, request));
-    if (!access || access.kind === 'public') return next();
+    if (!access) return next();
     const answer = (refused: Refused | undefined): void => {
+      if (!refused && application.probes?.stops(request)) return application.answer(response, STOPPED);
       if (!refused) return next();
       const { exception, headers } = refused;
       application.answer(response, { status: exception.getStatus(), body: exception.getResponse(), headers });
     };
-    const refused = decision.refusalOf(request, access);
+    const refused = access.kind === 'public' ? undefined : decision.refusalOf(request, access);
     if (refused instanceof Promise) refused.then(answer).catch(next);
     else answer(refused);
   };

@@ -134,7 +134,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   private installMiddleware(): void {
     this.application.once(installAccessMiddleware, this.decision);
-    if (this.application.probes) this.application.once(this.application.probes.install);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */

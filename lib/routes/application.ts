@@ -1,6 +1,7 @@
 import type { CanActivate, Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import type { FailureAnswer } from '../http/failure.js';
+import type { HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
@@ -9,8 +10,8 @@ import type { HttpAdapter, RouteTable } from './route-table.js';
 /** How declarest/testing stops its requests in front of handlers. */
 export interface Probes {
   readonly guard: CanActivate;
-  /** Stops in front of handlers outside Nest's routes. Called when the access to them is decided by a middleware. */
-  install(application: Application): void;
+  /** Whether a request that has access ends in front of a handler outside Nest's routes. */
+  stops(request: HttpRequest): boolean;
 }
 
 let probesOfTests: Probes | undefined;

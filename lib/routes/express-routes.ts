@@ -128,7 +128,7 @@ function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
     const method = controllerMethodOf(handle);
     if (!method) return [];
     const verb = RequestMethod[Reflect.getMetadata('method', handle) as RequestMethod];
-    return [makeRoute(verb, path, method, isVersioned ? ['unknown'] : [])];
+    return [makeRoute(verb, path, method, isVersioned)];
   });
   // A route of every method has one handler for each.
   return [...new Map(routes.map((each) => [`${each.method} ${each.path}`, each])).values()];

@@ -108,7 +108,7 @@ export class FastifyRoutes extends RouteTable {
     for (const verb of isAll ? ['ALL'] : verbs) {
       // Fastify adds a HEAD route to each GET route: HEAD is governed as GET.
       if (verb === 'HEAD' && known.some((each) => servesMethod(each, 'HEAD'))) continue;
-      const route = makeRoute(verb, path, config?.[CONTROLLER_METHOD], versions);
+      const route = makeRoute(verb, path, config?.[CONTROLLER_METHOD], versions.length > 0);
       // Fastify would refuse the second route in its own words.
       refuseCollisions([...known, route], true);
       known.push(route);
