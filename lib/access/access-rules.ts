@@ -2,7 +2,6 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CallerRoles } from '../http/principal.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
@@ -106,11 +105,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     // A command of the application has no server, and so no routes.
     if (!this.application.adapter) return;
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, roleNames);
-    if (strict && warnings.length > 0) {
-      const expected = 'free of warnings, because the AuthModule option `strict` is set';
-      const got = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`;
-      throw new InvalidOptionError('The access rules', expected, got, `Correct them: ${warnings.join(' ')}`);
-    }
+    this.application.refuseDoubts(warnings);
     for (const warning of warnings) this.logger.warn(warning);
   }
 }

@@ -91,6 +91,12 @@ export class Application {
     return found.find(Boolean) as T | undefined;
   }
 
+  /** @throws InvalidOptionError with the option `strict` of AuthModule, if anything is doubtful */
+  refuseDoubts(doubts: readonly string[]): void {
+    if (this.isStrict && doubts.length > 0)
+      throw InvalidOptionError.withMessage(`${doubts.join(' ')} The AuthModule option \`strict\` refuses this.`);
+  }
+
   /** Answers a request in the place of its handler. */
   answer(response: unknown, { status, body, headers }: FailureAnswer): void {
     for (const [name, value] of Object.entries(headers)) this.adapter?.setHeader(response, name, value);

@@ -39,7 +39,7 @@ export const levelsOf = (path: string): string[] => path.split('/').filter((leve
 /** `products/` and `:id` → `/products/:id` */
 export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
 
-/** In the order in which the keys come first. */
+/** The groups have the order of their first values. */
 export function groupBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const value of values) {

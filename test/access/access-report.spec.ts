@@ -351,10 +351,8 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
   it.each(WARNINGS)('[3.3] with strict, %s refuses to start', async (_what, parts, sentence) => {
     const error = await startupError(platform, { ...parts, auth: { strict: true } });
     expect(error.name).toBe('InvalidOptionError');
-    expect(error.message).toMatch(
-      /^The access rules must be free of warnings, because the AuthModule option `strict` is set, got \w+ warnings?\. Correct them: /,
-    );
     expect(error.message).toMatch(sentence);
+    expect(error.message).toMatch(/\. The AuthModule option `strict` refuses this\.$/);
     expect(error.message).not.toContain('\n');
   });
 

@@ -5,7 +5,7 @@ import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
-import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
+import { declareRoute } from '../../routes/declared-route.js';
 import { primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import type { OperationDeclaration } from '../declare/operations.js';
@@ -78,7 +78,7 @@ export function prepareController(controller: CrudControllerClass): void {
       controllerPath: options.endpoint,
       readsCaller,
       operationAccess: options.accessOf.get(served?.name ?? name),
-      ...originalsOf(served, options),
+      ...(served && originalsOf(served, options)),
       ...(needsUser && { needsUser }),
     });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
@@ -95,12 +95,7 @@ export function prepareController(controller: CrudControllerClass): void {
 }
 
 /** The routes whose rules should cover an operation too. PATCH is held against PUT for all controllers alike. */
-function originalsOf(
-  operation: OperationDeclaration | undefined,
-  { knownOperations }: ResolvedCrudOptions,
-): Pick<DeclaredRoute, 'path' | 'copyOf'> {
-  if (!operation) return {};
-  const { route, copyOf, undoes } = operation;
+function originalsOf({ route, copyOf, undoes }: OperationDeclaration, { knownOperations }: ResolvedCrudOptions) {
   const originals = knownOperations.filter(({ name }) => name === copyOf || name === undoes).map((each) => each.route);
   const others = originals.filter(({ path }) => path !== route.path);
   return { path: route.path, copyOf: others.map(({ verb, path }) => `${verb} ${path}`) };

@@ -102,11 +102,7 @@ function finish(application: Application, crud: CrudApplication): void {
   if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
   const bypassed = controllers.flatMap(bypassWarnings);
-  if (application.isStrict && bypassed.length > 0) {
-    const expected = 'complete, because the AuthModule option `strict` is set';
-    const advice = `Correct them: ${bypassed.join(' ')}`;
-    throw new InvalidOptionError('The overrides of generated operations', expected, 'open operations', advice);
-  }
+  application.refuseDoubts(bypassed);
   for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
     logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;
