@@ -3,7 +3,7 @@ import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
 import type { BeforeApplicationShutdown, DynamicModule, NestModule, OnApplicationBootstrap } from '@nestjs/common';
 import type { OnModuleInit, Provider } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
-import { DataSources } from '../database/connections.js';
+import { ConnectionQueues } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
@@ -150,7 +150,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   /** @throws InvalidOptionError where the database lacks a table that an option needs */
   async onApplicationBootstrap(): Promise<void> {
     this.warnOfRepeatedPrefix();
-    await this.application.stateOf(DataSources).checkLimits(this.options.strict);
+    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
     const { tables } = this;
     if (!tables) return;
     await tables.check();

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { DataSources } from '../../database/connections.js';
+import { ConnectionQueues } from '../../database/connections.js';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
@@ -60,7 +60,7 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
 }
 
 async function documentsOf(controllers: readonly CrudControllerClass[], crud: CrudApplication, moduleRef: ModuleRef) {
-  const sources = applicationOf(moduleRef).stateOf(DataSources);
+  const sources = applicationOf(moduleRef).stateOf(ConnectionQueues);
   const all = [...new Set(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions))];
   const databases = new Map<object, Database>();
   const databaseOf = (options: ResolvedCrudOptions): Database => {

@@ -1,7 +1,7 @@
 /** What happens once for all generated controllers of an application when it starts. */
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { DataSources } from '../../database/connections.js';
+import { ConnectionQueues } from '../../database/connections.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
@@ -49,7 +49,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   observersOf(application);
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
-  await application.stateOf(DataSources).checkLimits(application.isStrict);
+  await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);
   crud.check();
   for (const { options } of crud.all)
     if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
