@@ -1,6 +1,7 @@
 /** Rules on controllers and handlers. They apply after every URL rule: those of the class first, then of the method. */
 import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
 import { areNames, describe, InvalidOptionError } from '../options/invalid-option.js';
+import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
 import type { Effect, Rule } from './access.js';
 import { Authenticator } from './principal.js';
 
@@ -64,7 +65,15 @@ function decorate(name: string, effect: Effect): Decorator {
   };
 }
 
-export const decoratedEffects = (controller: object | undefined, handler: object): readonly DecoratedEffect[] =>
-  [controller, handler].flatMap((target) =>
-    target ? ((Reflect.getMetadata(DECORATED, target) ?? []) as readonly DecoratedEffect[]) : [],
-  );
+/** The decorators of a method replace the access that its resource declares. Those of the class come after that. */
+export function decoratedEffects(controller: object | undefined, handler: object): readonly DecoratedEffect[] {
+  const effectsOf = (target: object | undefined): readonly DecoratedEffect[] =>
+    (target && (Reflect.getMetadata(DECORATED, target) as readonly DecoratedEffect[] | undefined)) ?? [];
+  const [ofClass, ofMethod] = [effectsOf(controller), effectsOf(handler)];
+  const { operationAccess } = declaredRoute(handler) ?? {};
+  if (!operationAccess || ofMethod.length > 0) return [...ofClass, ...ofMethod];
+  return [{ effect: effectOf(operationAccess.access), declaredBy: operationAccess.declaredBy }, ...ofClass];
+}
+
+export const effectOf = (access: RouteAccess['access']): Effect =>
+  typeof access === 'string' ? { kind: access } : { kind: 'roles', ...access };

@@ -1,8 +1,7 @@
 /** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
 import type { Application } from '../routes/application.js';
-import type { FastifyInstance } from '../routes/fastify.js';
-import { isPlatformRequest } from '../routes/fastify-routes.js';
+import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';
 import type { Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
@@ -38,6 +37,8 @@ export function installAccessMiddleware(application: Application, decision: Acce
   adapter.use(enforceOutside as never);
 }
 
+const STOPPED = { status: 403, body: '', headers: {} };
+
 /** No exception filter runs here: a refusal is sent at once. */
 function enforce(
   application: Application,
@@ -46,13 +47,14 @@ function enforce(
 ): Middleware {
   return (request, response, next) => {
     const access = decision.accessTo((compiled) => find(compiled, request));
-    if (!access || access.kind === 'public') return next();
+    if (!access) return next();
     const answer = (refused: Refused | undefined): void => {
+      if (!refused && application.probes?.stops(request)) return application.answer(response, STOPPED);
       if (!refused) return next();
       const { exception, headers } = refused;
       application.answer(response, { status: exception.getStatus(), body: exception.getResponse(), headers });
     };
-    const refused = decision.refusalOf(request, access);
+    const refused = access.kind === 'public' ? undefined : decision.refusalOf(request, access);
     if (refused instanceof Promise) refused.then(answer).catch(next);
     else answer(refused);
   };

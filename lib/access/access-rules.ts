@@ -2,9 +2,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CallerRoles } from '../http/principal.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
@@ -37,7 +35,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {
-    application.stateOf(StartupFacts).isStrict = options.strict;
+    application.isGuarded = true;
+    application.isStrict = options.strict;
   }
 
   /** `undefined` until the application has started. A testing module that is compiled twice keeps its first guards. */
@@ -70,7 +69,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
     this.application.once(startedAccess).compiled = compiled;
     const roles = this.application.stateOf(CallerRoles);
-    roles.names = new Set([...compiled.roleNames, ...this.application.stateOf(StartupFacts).optionRoles]);
+    roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
     this.report(compiled, handlers, roles.names);
   }
@@ -86,7 +85,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
-        'No SecurityConfig found: every route without an access decorator is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
+        'No SecurityConfig found: every route that declares no access itself is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
       );
     const unenforced = rules.filter(({ written }) => written);
     if (unenforced.length > 0)
@@ -106,11 +105,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     // A command of the application has no server, and so no routes.
     if (!this.application.adapter) return;
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, roleNames);
-    if (strict && warnings.length > 0) {
-      const expected = 'free of warnings, because the AuthModule option `strict` is set';
-      const got = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`;
-      throw new InvalidOptionError('The access rules', expected, got, `Correct them: ${warnings.join(' ')}`);
-    }
+    this.application.refuseDoubts(warnings);
     for (const warning of warnings) this.logger.warn(warning);
   }
 }

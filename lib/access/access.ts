@@ -22,7 +22,7 @@ export interface Rule {
   readonly pattern: Pattern;
   readonly effect: Effect;
   readonly written?: Effect;
-  /** Where it is declared: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`. */
+  /** Where it is declared: `ShopSecurity.requireRole`, `@Roles on OrdersController.list`, `access.read of Product`. */
   readonly declaredBy: string;
 }
 
@@ -192,7 +192,8 @@ export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly 
 
 /** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")` */
 export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
-  if (declaredBy.startsWith('@')) return declaredBy;
+  // A decorator, or an operation of a resource, has no pattern.
+  if (declaredBy.includes(' ')) return declaredBy;
   const first = effect.kind === 'roles' ? effect.anyOf : effect.kind === 'policy' ? [effect.policy.name] : [];
   return `${declaredBy}(${[...first, pattern.text].map((text) => JSON.stringify(text)).join(', ')})`;
 }

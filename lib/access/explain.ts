@@ -5,15 +5,12 @@ import { decide, DENIED, describeAccess, describeDecision, describeRule, fold, P
 import type { CompiledAccess } from './compiled-access.js';
 import type { RouteHandler } from './route-access.js';
 
-export interface Question {
+export interface Explanation {
   readonly method: string;
   /** As a client sends it; a query string is ignored. */
   readonly path: string;
   /** The roles of a valid token; `undefined` for a request without one. */
   readonly roles: readonly string[] | undefined;
-}
-
-export interface Explanation extends Question {
   /** The route that serves the request. The default access does not apply to a route outside Nest's routes. */
   readonly route: { readonly method: string; readonly path: string; readonly outside: boolean } | undefined;
   readonly start: string;
@@ -28,7 +25,10 @@ export interface Explanation extends Question {
   readonly missing: readonly string[];
 }
 
-export function explain(compiled: CompiledAccess, question: Question): Explanation {
+export function explain(
+  compiled: CompiledAccess,
+  question: Pick<Explanation, 'method' | 'path' | 'roles'>,
+): Explanation {
   const { method, roles } = question;
   const path = question.path.replace(/[?#].*$/s, '');
   const served = compiled.table.find(method, path);

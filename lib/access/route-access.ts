@@ -5,11 +5,11 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { controllerMethodOf, controllersServing } from '../routes/controller-methods.js';
 import type { ControllerClass, ControllerMethod } from '../routes/controller-methods.js';
-import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy, levelsOf, type Route } from '../routes/route.js';
 import type { RouterOptions } from '../routes/route-table.js';
-import { decoratedEffects } from './access-decorators.js';
-import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Effect, type Rule } from './access.js';
+import { decoratedEffects, effectOf } from './access-decorators.js';
+import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './access.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
@@ -134,9 +134,6 @@ function innerRules(
   const broader = [...governing.map(({ rule }) => rule), ...own];
   return [...own, ...decoratorRules(controller, handler, pattern, broader, `${method} ${path}`)];
 }
-
-const effectOf = (access: NonNullable<DeclaredRoute['access']>): Effect =>
-  typeof access === 'string' ? { kind: access } : { kind: 'roles', ...access };
 
 /** The rules of a handler's decorators. @throws InvalidOptionError for a `@Public()` that opens what is restricted */
 export function decoratorRules(

@@ -1,6 +1,6 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
 import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
-import { shapesOf } from '../routes/route.js';
+import { groupBy, shapesOf } from '../routes/route.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { describeRule, restricts, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
@@ -60,15 +60,15 @@ const coversRoute = (pattern: Pattern, path: string): boolean =>
 /** A rule for PUT alone leaves PATCH open, which changes the same record. */
 function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
   const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
-  const paths = new Map<string, string[]>();
-  for (const put of entries.filter(({ method }) => method === 'PUT')) {
+  const found = entries.flatMap((put) => {
     const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ ...put, path: put.template }));
-    for (const rule of patch ? rulesOfOnly(put, patch) : []) paths.set(rule, [...(paths.get(rule) ?? []), put.path]);
-  }
-  return [...paths].map(
-    ([rule, of]) =>
-      `${rule} restricts PUT but not PATCH of ${of.join(', ')}. Restrict PATCH too, or declare a rule of its own for it.`,
-  );
+    const rules = patch && put.method === 'PUT' ? rulesOfOnly(put, patch) : [];
+    return rules.map((rule) => ({ rule, path: put.path }));
+  });
+  return [...groupBy(found, ({ rule }) => rule)].map(([rule, puts]) => {
+    const paths = puts.map(({ path }) => path).join(', ');
+    return `${rule} restricts PUT but not PATCH of ${paths}. Restrict PATCH too, or declare a rule of its own for it.`;
+  });
 }
 
 /** A rule for one route leaves others open that do the same: `POST /api/products` and `POST /api/products/batch`. */
@@ -76,21 +76,17 @@ function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess):
   const declared = new Map(
     table.controllerRoutes.map(({ method, path, handler }) => [`${method} ${path}`, declaredRoute(handler)]),
   );
-  const originals = new Map<string, RouteEntry[]>();
-  for (const entry of entries) {
-    const key = `${entry.method} ${withoutNames(entry.template)}`;
-    originals.set(key, [...(originals.get(key) ?? []), entry]);
-  }
-  const found = new Map<string, { readonly restricted: Set<string>; readonly open: Set<string> }>();
-  for (const copy of entries.filter(({ part }) => !part))
-    for (const original of originalsOf(copy, declared.get(nameOf(copy))).flatMap((key) => originals.get(key) ?? []))
-      for (const rule of rulesOfOnly(original, copy)) {
-        const { restricted, open } = found.get(rule) ?? { restricted: new Set(), open: new Set() };
-        found.set(rule, { restricted: restricted.add(nameOf(original)), open: open.add(nameOf(copy)) });
-      }
-  return [...found].map(([rule, { restricted, open }]) => {
-    const patterns = [...open].map((name) => `"${name.replaceAll(/:\w+/g, '*')}"`).join(', ');
-    const problem = `${rule} restricts ${[...restricted].join(', ')} but not ${[...open].join(', ')}`;
+  const byRoute = groupBy(entries, ({ method, template }) => `${method} ${withoutNames(template)}`);
+  const found = entries.flatMap((copy) => {
+    const keys = copy.part ? [] : originalsOf(copy, declared.get(nameOf(copy)));
+    const originals = keys.flatMap((key) => byRoute.get(key) ?? []);
+    return originals.flatMap((original) => rulesOfOnly(original, copy).map((rule) => ({ rule, original, copy })));
+  });
+  return [...groupBy(found, ({ rule }) => rule)].map(([rule, pairs]) => {
+    const names = (of: 'original' | 'copy') => [...new Set(pairs.map((pair) => nameOf(pair[of])))];
+    const open = names('copy');
+    const patterns = open.map((name) => `"${name.replaceAll(/:\w+/g, '*')}"`).join(', ');
+    const problem = `${rule} restricts ${names('original').join(', ')} but not ${open.join(', ')}`;
     return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
   });
 }
@@ -150,8 +146,7 @@ function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean 
 
 /** Roles compare exactly: `Admin` and `ADMIN` are two roles, and one of them is probably a mistake. */
 function findSimilarRoles(names: ReadonlySet<string>): string[] {
-  return [...new Set([...names].map((name) => name.toLowerCase()))]
-    .map((spelling) => [...names].filter((name) => name.toLowerCase() === spelling))
+  return [...groupBy([...names], (name) => name.toLowerCase()).values()]
     .filter((roles) => roles.length > 1)
     .map((roles) => `The roles ${roles.join(' and ')} differ only in case. Roles compare exactly: use one spelling.`);
 }

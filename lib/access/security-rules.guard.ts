@@ -103,7 +103,11 @@ export class SecurityRulesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return this.decideOnHandler(context);
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const access = this.decision.accessTo((compiled) => ofRoute(compiled, request, context)) ?? DENIED;
+    const find = (compiled: CompiledAccess): Access => {
+      const concrete = { path: pathOf(request), params: request.params ?? {} };
+      return compiled.ofRoute(templateOf(request), request.method, concrete, context);
+    };
+    const access = this.decision.accessTo(find) ?? DENIED;
     if (access.kind === 'public' && !access.readsCaller) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
@@ -112,21 +116,13 @@ export class SecurityRulesGuard implements CanActivate {
   private async decideOnHandler(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context) ?? { method: 'GET', headers: {} };
     if (opensConnection(context, request)) await this.decision.identify(request);
-    const access = this.decision.accessTo((compiled) => ofHandler(compiled, context)) ?? DENIED;
+    const handler = context.getHandler();
+    const declared = { controller: context.getClass(), method: controllerMethodOf(handler) ?? handler };
+    const access = this.decision.accessTo((compiled) => compiled.ofHandler(declared)) ?? DENIED;
     const refused = await this.decision.refusalOf(request, access);
     if (refused) throw await refusalIn(context, refused.exception);
     return true;
   }
-}
-
-function ofRoute(compiled: CompiledAccess, request: HttpRequest, context: ExecutionContext): Access {
-  const concrete = { path: pathOf(request), params: request.params ?? {} };
-  return compiled.ofRoute(templateOf(request), request.method, concrete, context);
-}
-
-function ofHandler(compiled: CompiledAccess, context: ExecutionContext): Access {
-  const handler = context.getHandler();
-  return compiled.ofHandler({ controller: context.getClass(), method: controllerMethodOf(handler) ?? handler });
 }
 
 /** The headers are set here, because the application's own filters write the response on its own routes. */

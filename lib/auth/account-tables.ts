@@ -2,7 +2,7 @@
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, Raw, type EntityManager } from 'typeorm';
-import { DataSources, onPrimary, type Connections } from '../database/connections.js';
+import { ConnectionQueues, onPrimary, type ConnectionQueue } from '../database/connections.js';
 import { databaseTime } from '../database/database-time.js';
 import { DatabaseUnavailable } from '../entities/database-errors.js';
 import { refuseAuthOption } from '../options/option-table.js';
@@ -17,7 +17,7 @@ export class AccountTables {
   constructor(
     private readonly needed: readonly NeededTable[],
     readonly dataSource: DataSource,
-    readonly connections: Connections,
+    readonly connections: ConnectionQueue,
   ) {}
 
   /** Runs statements that write, on the primary. @throws DatabaseUnavailable (503) */
@@ -74,7 +74,7 @@ export function tableProviders(needed: readonly NeededTable[]): Provider[] {
         const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
         return refuseAuthOption(option, expected, got, advice);
       }
-      return new AccountTables(needed, source, application.stateOf(DataSources).connectionsOf(source));
+      return new AccountTables(needed, source, application.stateOf(ConnectionQueues).connectionsOf(source));
     },
   };
   // Commands such as `declarest openapi` find the entities of an application by these.

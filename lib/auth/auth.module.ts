@@ -3,11 +3,10 @@ import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
 import type { BeforeApplicationShutdown, DynamicModule, NestModule, OnApplicationBootstrap } from '@nestjs/common';
 import type { OnModuleInit, Provider } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
-import { DataSources } from '../database/connections.js';
+import { ConnectionQueues } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { ADMIN_ROLE } from '../http/principal.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from '../access/access-middleware.js';
@@ -135,7 +134,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 
   private installMiddleware(): void {
     this.application.once(installAccessMiddleware, this.decision);
-    if (this.application.probes) this.application.once(this.application.probes.install);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */
@@ -146,13 +144,13 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
-    if (this.options.administration) this.application.stateOf(StartupFacts).optionRoles.add(ADMIN_ROLE);
+    if (this.options.administration) this.application.optionRoles.add(ADMIN_ROLE);
   }
 
   /** @throws InvalidOptionError where the database lacks a table that an option needs */
   async onApplicationBootstrap(): Promise<void> {
     this.warnOfRepeatedPrefix();
-    await this.application.stateOf(DataSources).checkLimits(this.options.strict);
+    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
     const { tables } = this;
     if (!tables) return;
     await tables.check();

@@ -3,7 +3,6 @@ import { Repository } from 'typeorm';
 import { hideColumns, namesSecret } from '../entities/entity-guard.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { Application } from '../routes/application.js';
-import { StartupFacts } from '../routes/startup-facts.js';
 import { UserRepository } from './user.repository.js';
 
 /** @throws InvalidOptionError for a name that is no column of the repositories that are properties of the instance */
@@ -17,7 +16,7 @@ export function hideHashes(users: UserRepository, application: Application): voi
   const names = hiddenColumns ?? hashes;
   const tables = new Set(columns.map(({ entityMetadata }) => entityMetadata.tablePath));
   const isUnhidden = !hiddenColumns && hashes.length === 0;
-  if (isUnhidden) application.stateOf(StartupFacts).unhidden = { repositoryClass: type, tables };
+  if (isUnhidden) application.unhidden = { repositoryClass: type, tables };
   const unknown = names.filter((name) => !paths.includes(name));
   if (unknown.length > 0)
     throw new InvalidOptionError(

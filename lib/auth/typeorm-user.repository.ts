@@ -1,7 +1,7 @@
 import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
-import { DataSources, onPrimary, type Connections } from '../database/connections.js';
+import { ConnectionQueues, onPrimary, type ConnectionQueue } from '../database/connections.js';
 import { takenFields } from '../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../entities/database-errors.js';
 import { isSqlite } from '../entities/database-family.js';
@@ -26,7 +26,7 @@ export function userProviders({ repositoryClass, userClass }: ResolvedStaticOpti
         provide: UserRepository,
         inject: [table, dataSource, Application],
         useFactory: (users: Repository<AuthUser>, source: DataSource, application: Application) => {
-          const connections = application.stateOf(DataSources).connectionsOf(source);
+          const connections = application.stateOf(ConnectionQueues).connectionsOf(source);
           return new TypeOrmUserRepository(users, describeEntity(users.metadata, source), connections);
         },
       };
@@ -53,7 +53,7 @@ class TypeOrmUserRepository extends UserRepository {
   constructor(
     private readonly users: Repository<AuthUser>,
     private readonly schema: EntityDescription,
-    private readonly connections: Connections,
+    private readonly connections: ConnectionQueue,
   ) {
     super();
   }

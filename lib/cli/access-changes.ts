@@ -29,20 +29,16 @@ export function compareAccess(
   after: readonly AccessRow[],
   defaultAccess: RowAccess,
 ): AccessChange[] {
-  const [earlier, later] = [tableOf(before), tableOf(after)];
-  const present = [...later].flatMap(([route, paths]) =>
-    [...paths].flatMap(([path, rows]) => {
-      const old = earlier.get(route)?.get(path);
-      if (old) return pairRows(old, rows).map(([was, is]) => compareRows(was, is));
-      return rows.map((row) => compareNew(row, rowsServing(earlier, row), defaultAccess));
-    }),
-  );
-  const absent = [...earlier].flatMap(([route, paths]) =>
-    [...paths].flatMap(([path, rows]) =>
-      later.get(route)?.has(path) ? [] : rows.map((row) => compareRemoved(row, rowsServing(later, row))),
-    ),
-  );
-  const changes = [...present, ...absent].filter((change) => change !== undefined);
+  const [earlier, later] = [groupBy(before, keyOf), groupBy(after, keyOf)];
+  const places = new Map([...after, ...before].map((row) => [`${keyOf(row)} ${row.path}`, row]));
+  const changes = [...places.values()].flatMap((row) => {
+    const [old = [], present = []] = [earlier, later].map((table) =>
+      (table.get(keyOf(row)) ?? []).filter(({ path }) => path === row.path),
+    );
+    if (old.length === 0) return present.map((each) => compareNew(each, rowsServing(earlier, each), defaultAccess));
+    if (present.length === 0) return old.map((each) => compareRemoved(each, rowsServing(later, each)));
+    return pairRows(old, present).flatMap(([was, is]) => compareRows(was, is) ?? []);
+  });
   return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()];
 }
 
@@ -70,21 +66,17 @@ function compareRemoved(row: AccessRow, served: readonly AccessRow[]): AccessCha
   return { kind: opened ? 'wider' : 'removed', route: row, before: row, after: opened };
 }
 
-/** The rows of each method of each route by path: that of the route first, then its parts. */
-type AccessTable = Map<string, Map<string, AccessRow[]>>;
-
-const tableOf = (rows: readonly AccessRow[]): AccessTable =>
-  new Map([...groupBy(rows, keyOf)].map(([route, ofRoute]) => [route, groupBy(ofRoute, ({ path }) => path)]));
-
 const keyOf = ({ method, template }: Pick<AccessRow, 'method' | 'template'>): string => `${method} ${template}`;
 
 /** The rows that decide on the path of a row: those of the narrowest parts around it, or else of the whole route. */
-function rowsServing(table: AccessTable, { method, template, path }: AccessRow): readonly AccessRow[] {
-  const rows = table.get(keyOf({ method, template })) ?? table.get(keyOf({ method: ANY_OTHER_METHOD, template }));
+function rowsServing(table: Map<string, AccessRow[]>, { method, template, path }: AccessRow): readonly AccessRow[] {
+  const rows = table.get(keyOf({ method, template })) ?? table.get(keyOf({ method: ANY_OTHER_METHOD, template })) ?? [];
   const contains = (outer: string, inner: string): boolean => covers(patternOf(outer), patternOf(inner), foldWidely);
-  const around = [...(rows?.keys() ?? [])].filter((each) => contains(each, path));
-  const narrowest = around.filter((each) => !around.some((other) => other !== each && contains(each, other)));
-  return (narrowest.length > 0 ? narrowest : [template]).flatMap((each) => rows?.get(each) ?? []);
+  const around = rows.filter((each) => contains(each.path, path));
+  const narrowest = around.filter(
+    (each) => !around.some((other) => other.path !== each.path && contains(each.path, other.path)),
+  );
+  return narrowest.length > 0 ? narrowest : rows.filter((each) => each.path === template);
 }
 
 const patternOf = (text: string): Pattern => ({ text, methods: [], ...readLevels(text) });

@@ -2,7 +2,7 @@
  * Creates an application up to its routes and compiles its rules. No server listens, no data source of TypeOrmModule
  * connects, and no lifecycle hook runs. The constructors and factories of its providers do run: rules may depend on them.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { Global, Module, type INestApplication, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { TestingModuleBuilder } from '@nestjs/testing';
@@ -12,6 +12,7 @@ import { DataSource, getMetadataArgsStorage, type DataSourceOptions } from 'type
 import { AccessRules } from '../access/access-rules.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { loadSwagger } from '../documents/describe-controller.js';
+import { parseJson } from '../http/json-body.js';
 import { addAccess } from '../openapi/add-access.js';
 import { applicationOf } from '../routes/application.js';
 import type { Platform } from './arguments.js';
@@ -43,18 +44,11 @@ export async function compileDocument(app: INestApplication): Promise<OpenAPIObj
     throw new CommandError(sentence);
   });
   if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
-  const { name = 'API', version = '0.0.0' } = readManifest();
+  const manifest = existsSync('package.json') && parseJson(readFileSync('package.json', 'utf8'));
+  const { name = 'API', version = '0.0.0' } = (manifest || {}) as { readonly name?: string; readonly version?: string };
   const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
   const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
   return (await compileRules(app)) ? addAccess(document, app) : document;
-}
-
-function readManifest(): { readonly name?: string; readonly version?: string } {
-  try {
-    return JSON.parse(readFileSync('package.json', 'utf8')) as { name?: string };
-  } catch {
-    return {};
-  }
 }
 
 /** @throws CommandError where it does not start */

@@ -48,7 +48,6 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
 };
 
 const ANYWHERE = { strict: false } as const;
-const optionsOf = (app: INestApplicationContext): ResolvedAuthOptions => app.get(AUTH_OPTIONS, ANYWHERE);
 
 /** @throws CommandError where the application does not start, and where the change is refused */
 export async function runUser(command: CommandOf<'user'>): Promise<Outcome> {
@@ -60,7 +59,6 @@ export async function runUser(command: CommandOf<'user'>): Promise<Outcome> {
     throw new CommandError(`The application does not start: ${reasonOf(cause)}.`, { cause });
   });
   try {
-    expectAuth(app);
     return { stdout: `${await ACTIONS[command.action](app, command)}\n`, code: 0 };
   } catch (cause) {
     if (cause instanceof HttpException) throw new CommandError(`${cause.message}.`, { cause });
@@ -70,9 +68,9 @@ export async function runUser(command: CommandOf<'user'>): Promise<Outcome> {
   }
 }
 
-function expectAuth(app: INestApplicationContext): void {
+function optionsOf(app: INestApplicationContext): ResolvedAuthOptions {
   try {
-    optionsOf(app);
+    return app.get(AUTH_OPTIONS, ANYWHERE);
   } catch {
     throw new CommandError('The application has no users. Import AuthModule.forRoot(…) in its root module.');
   }

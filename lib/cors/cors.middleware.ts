@@ -1,12 +1,22 @@
 import type { ServerResponse } from 'node:http';
-import { Inject, Injectable, type NestMiddleware, type OnApplicationBootstrap, type Type } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type NestMiddleware,
+  type OnApplicationBootstrap,
+  type Type,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';
-import { applicationOf } from '../routes/application.js';
-import type { RouteTable } from '../routes/route-table.js';
+import { applicationOf, type Application } from '../routes/application.js';
+import type { FastifyInstance } from '../routes/fastify-routes.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
-import { corsWarningsOf, type CorsWarnings } from './cors-warnings.js';
+import { takeReturnedPaths, uncoveredPaths } from './routes-of.js';
+
+const IS_CHECKED = Symbol('declarest.corsChecked');
+const logger = new Logger('cors');
 
 /**
  * Middleware that lets pages of another origin use a group of routes. It answers a preflight with 204, before guards and
@@ -20,23 +30,20 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
 
   @Injectable()
   class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
-    private readonly routes: RouteTable;
-    private readonly warnings: CorsWarnings;
+    private readonly application: Application;
 
     constructor(@Inject(ModuleRef) moduleRef: ModuleRef) {
-      const application = applicationOf(moduleRef);
+      this.application = applicationOf(moduleRef);
       // Nest creates middleware behind the body parser, before it binds middleware and registers routes.
-      deferOnEveryRoute(application);
-      application.beginRouting();
-      this.routes = application.routeTable;
-      this.warnings = corsWarningsOf(application);
+      deferOnEveryRoute(this.application);
+      this.application.beginRouting();
     }
 
     use(request: HttpRequest, response: ServerResponse, next: () => void): void {
       const isPreflight = request.method === 'OPTIONS';
       // A group bound to a wildcard has paths without a route: those are 404.
-      if (isPreflight && !this.routes.hasRoute(pathOf(request))) return next();
-      this.warnings.checkResponse(response);
+      if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
+      this.application.once(createWarnings).checkResponse(response);
       for (const [name, value] of headers) response.setHeader(name, value);
       if (!isPreflight) return next();
       response.statusCode = 204;
@@ -44,11 +51,50 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
     }
 
     onApplicationBootstrap(): void {
-      this.warnings.checkApplication();
+      this.application.once(createWarnings);
     }
   }
   return CorsMiddleware;
 }
+
+/** Checks the CORS declarations of an application that has started, whichever of its groups is the first. */
+class CorsWarnings {
+  private hasEnabledCors = false;
+
+  constructor({ adapter, routeTable, config }: Application) {
+    for (const path of uncoveredPaths(new Set(takeReturnedPaths()), routeTable, config))
+      logger.warn(
+        `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
+      );
+    if ((adapter as { readonly isCorsEnabled?: boolean } | undefined)?.isCorsEnabled) this.warnOfEnabledCors();
+    if (adapter?.getType() !== 'fastify') return;
+    // The plugin of app.enableCors() is loaded last of all.
+    const instance = adapter.getInstance<FastifyInstance>();
+    instance.addHook('onReady', (done) => {
+      if (instance.hasRequestDecorator('corsPreflightEnabled')) this.warnOfEnabledCors();
+      done();
+    });
+  }
+
+  /**
+   * Only the adapter of `declarest/express` knows whether `app.enableCors()` was called. With Nest's own adapter, the first
+   * response that already has the headers shows it.
+   */
+  checkResponse(response: ServerResponse & { [IS_CHECKED]?: true }): void {
+    if (!this.hasEnabledCors && !response[IS_CHECKED] && response.hasHeader('access-control-allow-origin'))
+      this.warnOfEnabledCors();
+    response[IS_CHECKED] = true;
+  }
+
+  private warnOfEnabledCors(): void {
+    this.hasEnabledCors = true;
+    logger.warn(
+      'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.',
+    );
+  }
+}
+
+const createWarnings = (application: Application): CorsWarnings => new CorsWarnings(application);
 
 /**
  * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the

@@ -23,7 +23,7 @@ export const contexts = new AsyncLocalStorage<Context>();
 /** Statements weigh 1. A transaction of SQLite weighs as much as all of them: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-export class Connections {
+export class ConnectionQueue {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
   readonly isPoolOfOne: boolean;
   /** The pool of pg limits how long statements wait for a connection, the one of mysql2 does not. */
@@ -75,11 +75,11 @@ export class Connections {
   }
 }
 
-export class DataSources {
-  private readonly known = new Map<DataSource, Connections>();
+export class ConnectionQueues {
+  private readonly known = new Map<DataSource, ConnectionQueue>();
 
-  connectionsOf(dataSource: DataSource): Connections {
-    const connections = this.known.get(dataSource) ?? new Connections(dataSource);
+  connectionsOf(dataSource: DataSource): ConnectionQueue {
+    const connections = this.known.get(dataSource) ?? new ConnectionQueue(dataSource);
     this.known.set(dataSource, connections);
     return connections;
   }
@@ -106,7 +106,7 @@ function poolOf(dataSource: DataSource) {
 
 /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
 export function onPrimary<R>(
-  { dataSource, connections }: { readonly dataSource: DataSource; readonly connections: Connections },
+  { dataSource, connections }: { readonly dataSource: DataSource; readonly connections: ConnectionQueue },
   work: (manager: EntityManager) => Promise<R>,
 ): Promise<R> {
   return connections.statement(async () => {

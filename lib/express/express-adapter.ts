@@ -15,7 +15,7 @@ interface Application {
  */
 export class ExpressAdapter extends NestExpressAdapter {
   isCorsEnabled = false;
-  /** With `forceCloseConnections`, as in Nest's adapter: those that `close()` ends. */
+  /** The sockets that `close()` ends with `forceCloseConnections`, as Nest's adapter does. */
   private readonly sockets = new Set<Socket>();
 
   override enableCors(...options: Parameters<NestExpressAdapter['enableCors']>): void {

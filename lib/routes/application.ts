@@ -1,16 +1,17 @@
 import type { CanActivate, Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import type { FailureAnswer } from '../http/failure.js';
+import type { HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
-import { RouteTable, type HttpAdapter } from './route-table.js';
+import type { HttpAdapter, RouteTable } from './route-table.js';
 
 /** How declarest/testing stops its requests in front of handlers. */
 export interface Probes {
   readonly guard: CanActivate;
-  /** Stops in front of handlers outside Nest's routes. Called when the access to them is decided by a middleware. */
-  install(application: Application): void;
+  /** Whether a request that has access ends in front of a handler outside Nest's routes. */
+  stops(request: HttpRequest): boolean;
 }
 
 let probesOfTests: Probes | undefined;
@@ -19,6 +20,14 @@ export const useProbes = (probes: Probes): void => void (probesOfTests = probes)
 
 export class Application {
   readonly probes = probesOfTests;
+  /** Whether AuthModule applies access rules. */
+  isGuarded = false;
+  /** The option `strict` of AuthModule: some warnings are refusals. */
+  isStrict = false;
+  /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
+  readonly optionRoles = new Set<string>();
+  /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
+  unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
   private readonly results = new Map<unknown, unknown>();
   private readonly states = new Map<unknown, unknown>();
   private adapterOfResults: HttpAdapter | undefined;
@@ -82,6 +91,12 @@ export class Application {
     return found.find(Boolean) as T | undefined;
   }
 
+  /** @throws InvalidOptionError with the option `strict` of AuthModule, if anything is doubtful */
+  refuseDoubts(doubts: readonly string[]): void {
+    if (this.isStrict && doubts.length > 0)
+      throw InvalidOptionError.withMessage(`${doubts.join(' ')} The AuthModule option \`strict\` refuses this.`);
+  }
+
   /** Answers a request in the place of its handler. */
   answer(response: unknown, { status, body, headers }: FailureAnswer): void {
     for (const [name, value] of Object.entries(headers)) this.adapter?.setHeader(response, name, value);
@@ -105,8 +120,9 @@ export function applicationOf(injector: Pick<ModuleRef, 'get'>): Application {
   return application;
 }
 
+const NO_ROUTER = { router: { stack: [] } };
+
 function createRouteTable({ adapter, config }: Application): RouteTable {
-  if (!adapter) return new RouteTable();
-  const isFastify = adapter.getType() === 'fastify';
-  return isFastify ? new FastifyRoutes(adapter.getInstance()) : new ExpressRoutes(adapter.getInstance(), config);
+  if (adapter?.getType() === 'fastify') return new FastifyRoutes(adapter.getInstance());
+  return new ExpressRoutes(adapter?.getInstance() ?? NO_ROUTER, config);
 }

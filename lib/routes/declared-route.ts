@@ -11,6 +11,12 @@ const BODY_ERROR = Symbol('declarest.bodyError');
 /** The metadata key of `@UseGuards()`. */
 const GUARDS = '__guards__';
 
+/** What a route requires by a declaration of its own. */
+export interface RouteAccess {
+  readonly access: 'public' | 'authenticated' | { readonly anyOf: readonly string[] };
+  readonly declaredBy: string;
+}
+
 export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
@@ -22,7 +28,9 @@ export interface DeclaredRoute {
   /** The option that has an effect only for authenticated users. */
   readonly needsUser?: string;
   /** The access of this route where no rule of the application has the very same path. */
-  readonly access?: 'public' | 'authenticated' | { readonly anyOf: readonly string[] };
+  readonly access?: RouteAccess['access'];
+  /** The access that the application declares for the operation, as a decorator of the method would. */
+  readonly operationAccess?: RouteAccess | undefined;
   /** Whether it grants power: the user of a token is read again, who may have been dismissed since the token was signed. */
   readonly readsCaller?: () => boolean;
 }

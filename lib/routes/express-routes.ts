@@ -11,7 +11,7 @@ type Match = { readonly path: string; readonly params?: Readonly<Record<string, 
 type Matcher = (path: string) => Match | false;
 
 interface Layer {
-  /** With a `stack` where a router is mounted. */
+  /** It has a `stack` if it is a router. */
   readonly handle: Handler;
   readonly route?: {
     readonly path: unknown;
@@ -128,7 +128,7 @@ function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
     const method = controllerMethodOf(handle);
     if (!method) return [];
     const verb = RequestMethod[Reflect.getMetadata('method', handle) as RequestMethod];
-    return [makeRoute(verb, path, method, isVersioned ? ['unknown'] : [])];
+    return [makeRoute(verb, path, method, isVersioned)];
   });
   // A route of every method has one handler for each.
   return [...new Map(routes.map((each) => [`${each.method} ${each.path}`, each])).values()];
@@ -178,7 +178,7 @@ function isAbove(mount: Route, routes: readonly Route[]): boolean {
   );
 }
 
-/** Where a router is mounted: the templates of its routes begin with the prefix, `undefined` where it is not known. */
+/** The place of a mounted router. The templates of its routes begin with the prefix; it is `undefined` if it is not known. */
 interface Outer {
   readonly prefix: string | undefined;
   readonly match: Matcher;

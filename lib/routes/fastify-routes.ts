@@ -1,11 +1,58 @@
 /** Relies on how Nest and @fastify/cors register routes; test/routes/route-table.spec.ts fails when that changes. */
 import { METHODS } from 'node:http';
 import { CONTROLLER_METHOD } from './controller-methods.js';
-import type { FastifyInstance, FastifyRequest, FastifyRoute } from './fastify.js';
 import { refuseCollisions } from './route-collision.js';
-import { decodePath } from '../http/request-facts.js';
+import { decodePath, type HttpRequest } from '../http/request-facts.js';
 import { makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
 import { RouteTable, type RouterOptions } from './route-table.js';
+
+/** The members of Fastify that the package uses. The types of the package `fastify` would make it a dependency. */
+export interface FastifyInstance {
+  readonly supportedMethods: readonly string[];
+  readonly initialConfig: InitialConfig;
+  after(): PromiseLike<unknown>;
+  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
+  addHook(name: 'onReady', hook: (done: Next) => void): void;
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, done: Next) => void): void;
+  findRoute(options: { method: string; url: string; constraints?: object }): {
+    readonly params?: Readonly<Record<string, unknown>>;
+  } | null;
+  hasRequestDecorator(name: string): boolean;
+  hasContentTypeParser(type: string): boolean;
+  addContentTypeParser(type: string, options: { readonly parseAs: 'string' }, parser: unknown): void;
+  getDefaultJsonParser(onProtoPoisoning: string, onConstructorPoisoning: string): unknown;
+}
+
+type Next = (error?: unknown) => void;
+
+interface RouteConfig {
+  readonly [CONTROLLER_METHOD]?: object;
+}
+
+export interface FastifyRequest extends HttpRequest {
+  readonly is404: boolean;
+  headers: HttpRequest['headers'];
+  readonly routeOptions: {
+    readonly method?: string | readonly string[] | undefined;
+    readonly url?: string | undefined;
+    readonly config?: RouteConfig;
+  };
+}
+
+export interface FastifyRoute {
+  readonly method: string | readonly string[];
+  readonly url: string;
+  readonly config?: RouteConfig;
+  readonly constraints?: { readonly version?: unknown };
+  readonly handler: (this: unknown, request: FastifyRequest, reply: unknown) => unknown;
+  errorHandler?: (this: unknown, error: unknown, request: FastifyRequest, reply: unknown) => unknown;
+}
+
+interface InitialConfig extends Partial<RouterOptions> {
+  readonly routerOptions?: Partial<RouterOptions>;
+  readonly onProtoPoisoning?: string;
+  readonly onConstructorPoisoning?: string;
+}
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
@@ -61,7 +108,7 @@ export class FastifyRoutes extends RouteTable {
     for (const verb of isAll ? ['ALL'] : verbs) {
       // Fastify adds a HEAD route to each GET route: HEAD is governed as GET.
       if (verb === 'HEAD' && known.some((each) => servesMethod(each, 'HEAD'))) continue;
-      const route = makeRoute(verb, path, config?.[CONTROLLER_METHOD], versions);
+      const route = makeRoute(verb, path, config?.[CONTROLLER_METHOD], versions.length > 0);
       // Fastify would refuse the second route in its own words.
       refuseCollisions([...known, route], true);
       known.push(route);

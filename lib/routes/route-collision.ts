@@ -9,7 +9,7 @@ import { isSameShape, LevelTrie, nests, overlaps, shapesOf, type Route, type Rou
 export function refuseCollisions(routes: readonly Route[], isCaseSensitive: boolean): void {
   const earlier = new LevelTrie<Placed>();
   // Versions of a header or a media type share one path.
-  for (const route of routes.filter(({ versions }) => versions.length === 0)) {
+  for (const route of routes.filter(({ isVersioned }) => !isVersioned)) {
     const shapes = isCaseSensitive ? route.shapes : shapesOf(route.path.toLowerCase());
     for (const shape of shapes)
       for (const other of earlier.along(shape.levels)) refuseCollision({ route, shape }, other);

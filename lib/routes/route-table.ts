@@ -1,4 +1,4 @@
-/** The routes of an application: those of its controllers, and all others. Rules, CORS and startup checks share it. */
+/** The routes of an application, as the router of its platform has them. */
 import type { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { controllerMethods, markControllerMethod } from './controller-methods.js';
 import type { Route, ServedRoute } from './route.js';
@@ -9,14 +9,12 @@ export interface RouterOptions {
   readonly caseSensitive: boolean;
 }
 
-/** Each platform has a subclass that reads its router. This class is for an application without HTTP, which has no routes. */
-export class RouteTable {
-  get routerOptions(): RouterOptions {
-    return { caseSensitive: false };
-  }
+export abstract class RouteTable {
+  abstract readonly routerOptions: RouterOptions;
+  abstract readonly routes: readonly Route[];
 
-  get routes(): readonly Route[] {
-    return [];
+  get controllerRoutes(): readonly Route[] {
+    return this.routes.filter(({ handler }) => handler !== undefined);
   }
 
   get platformRoutes(): readonly Route[] {
@@ -28,10 +26,6 @@ export class RouteTable {
     return [];
   }
 
-  get controllerRoutes(): readonly Route[] {
-    return this.routes.filter(({ handler }) => handler !== undefined);
-  }
-
   /** Must be called in `configure()` of a module, before Nest binds middleware and registers routes. */
   beginRouting(modules: ModulesContainer): void {
     for (const { method } of controllerMethods(modules)) markControllerMethod(method);
@@ -41,13 +35,9 @@ export class RouteTable {
   async complete(): Promise<void> {}
 
   /** Whether a route of any method serves a path. Mounts do not count: they answer OPTIONS themselves. */
-  hasRoute(_path: string): boolean {
-    return false;
-  }
+  abstract hasRoute(path: string): boolean;
 
-  find(_method: string, _path: string): ServedRoute | undefined {
-    return undefined;
-  }
+  abstract find(method: string, path: string): ServedRoute | undefined;
 
   /** Whether a route or mount outside Nest's routes serves a request. Not on Fastify, whose hooks know the route. */
   hasPlatformRoute(_method: string, _path: string): boolean {

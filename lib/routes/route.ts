@@ -6,8 +6,8 @@ export interface Route {
   readonly path: string;
   /** The controller's method that serves it; `undefined` for a route or mount outside Nest's routes. */
   readonly handler: object | undefined;
-  /** The versions of a route that shares its template with other versions: header and media type versioning. */
-  readonly versions: readonly unknown[];
+  /** Whether a header or a media type selects it: several versions share its template. */
+  readonly isVersioned: boolean;
   readonly shapes: readonly RouteShape[];
 }
 
@@ -25,8 +25,8 @@ const BELOW_MOUNT = '{/*rest}';
 /** A mount of everything: its path is not known. */
 export const ANY_PATH = '/{*rest}';
 
-export function makeRoute(method: string, path: string, handler?: object, versions: readonly unknown[] = []): Route {
-  return { method, path, handler, versions, shapes: shapesOf(path) };
+export function makeRoute(method: string, path: string, handler?: object, isVersioned = false): Route {
+  return { method, path, handler, isVersioned, shapes: shapesOf(path) };
 }
 
 /** Whether a route serves a method. HEAD is served by GET. */
@@ -39,7 +39,7 @@ export const levelsOf = (path: string): string[] => path.split('/').filter((leve
 /** `products/` and `:id` → `/products/:id` */
 export const joinPaths = (...paths: readonly string[]): string => `/${paths.flatMap(levelsOf).join('/')}`;
 
-/** In the order in which the keys come first. */
+/** The groups have the order of their first values. */
 export function groupBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const value of values) {

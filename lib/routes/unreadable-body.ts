@@ -10,7 +10,7 @@ import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
 import type { DeferredRequest } from './declared-route.js';
-import type { FastifyInstance } from './fastify.js';
+import type { FastifyInstance } from './fastify-routes.js';
 
 /** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */
 export function deferOnEveryRoute(application: Application): void {

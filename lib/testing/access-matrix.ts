@@ -6,11 +6,9 @@ import type { CompiledAccess } from '../access/compiled-access.js';
 import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
 import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
 import { BASE_ROLE } from '../http/principal.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/request-facts.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
-import { applicationOf, useProbes, type Application } from '../routes/application.js';
-import type { FastifyInstance } from '../routes/fastify.js';
-import { isPlatformRequest } from '../routes/fastify-routes.js';
+import { applicationOf, useProbes } from '../routes/application.js';
 import { ANY_PATH, levelsOf, withoutOptionals } from '../routes/route.js';
 import { addressOf, asSent, bearer, exchange, getProvider, type RequestParts } from './client.js';
 
@@ -142,25 +140,11 @@ const probes = new Set<string>();
 
 const stops = ({ headers }: HttpRequest): boolean => probes.delete(String(headers[PROBE_HEADER]));
 
-function installOutside({ adapter, routeTable }: Application): void {
-  if (adapter?.getType() === 'fastify')
-    adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-      if (isPlatformRequest(request) && stops(request)) adapter.reply(reply, '', 403);
-      else done();
-    });
-  else
-    adapter?.use(((request: HttpRequest, response: unknown, next: () => void) => {
-      if (routeTable.hasPlatformRoute(request.method, pathOf(request)) && stops(request))
-        adapter.reply(response, '', 403);
-      else next();
-    }) as never);
-}
-
 useProbes({
   guard: {
     canActivate: (context) => context.getType() !== 'http' || !stops(context.switchToHttp().getRequest<HttpRequest>()),
   },
-  install: installOutside,
+  stops,
 });
 
 /** @returns `allowed` where the handler would have run, or else the status of the response */

@@ -85,7 +85,7 @@ export interface RequestParts {
 
 export interface Answer {
   readonly status: number;
-  /** By lower-case name. Repeated headers are joined with a comma. */
+  /** The names are in lower case. The values of repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   /** The parsed body; `undefined` where it is empty or not JSON. */

@@ -24,7 +24,7 @@ export async function createCrudTestingModule(
 ): Promise<TestingModule> {
   const { Test } = await import('@nestjs/testing');
   const feature = { ...CrudModule.forFeature(...controllers), providers: [...providers] };
-  // Those that `autoLoadEntities` would add, but not those of other modules of the process.
+  // What `autoLoadEntities` would add, without the entities of other modules of the process.
   const declared = feature.controllers?.flatMap((each) => optionsOf(each)?.entity ?? []) ?? [];
   const all = [...new Set([...entities, ...declared, IdempotencyKey])];
   expectRelated(all);

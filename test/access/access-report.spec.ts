@@ -20,7 +20,7 @@ import {
 } from 'declarest';
 import { PUBLIC } from '../../lib/access/access.js';
 import { CompiledAccess } from '../../lib/access/compiled-access.js';
-import { RouteTable } from '../../lib/routes/route-table.js';
+import { ExpressRoutes } from '../../lib/routes/express-routes.js';
 import { request } from '../harness/client.js';
 import {
   bootError,
@@ -351,10 +351,8 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
   it.each(WARNINGS)('[3.3] with strict, %s refuses to start', async (_what, parts, sentence) => {
     const error = await startupError(platform, { ...parts, auth: { strict: true } });
     expect(error.name).toBe('InvalidOptionError');
-    expect(error.message).toMatch(
-      /^The access rules must be free of warnings, because the AuthModule option `strict` is set, got \w+ warnings?\. Correct them: /,
-    );
     expect(error.message).toMatch(sentence);
+    expect(error.message).toMatch(/\. The AuthModule option `strict` refuses this\.$/);
     expect(error.message).not.toContain('\n');
   });
 
@@ -420,7 +418,7 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
     ],
   ])('[3.4] with strict, routes that no rule matches refuse to start where %s', async (_what, parts) => {
     const { message } = await startupError(platform, { ...parts, auth: { strict: true } });
-    expect(message).toMatch(/`strict` is set, got .*GET \/a/);
+    expect(message).toMatch(/GET \/a.*`strict` refuses this/);
   });
 });
 
@@ -688,7 +686,12 @@ it('[3.3] [3.7] the names of roles include those of options, and of handlers of 
   }
   const policy = { rules: [], fallback: PUBLIC, roleHierarchy: { OWNER: ['EDITOR'] }, enforcedRoles: ['Auditor'] };
   const handlers = [{ controller: Gateway, method: Gateway.prototype.handle }];
-  const { roleNames } = new CompiledAccess(new RouteTable(), [], policy, handlers);
+  const { roleNames } = new CompiledAccess(
+    new ExpressRoutes({ router: { stack: [] } }, undefined),
+    [],
+    policy,
+    handlers,
+  );
   expect([...roleNames].toSorted()).toEqual(['Admin', 'Auditor', 'EDITOR', 'OWNER', 'USER']);
 });
 

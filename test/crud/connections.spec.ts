@@ -10,7 +10,7 @@ import {
   useScope,
 } from 'declarest';
 import { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { Connections } from '../../lib/database/connections.js';
+import { ConnectionQueue } from '../../lib/database/connections.js';
 import { besides, untilBlocked } from '../harness/busy-databases.js';
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
@@ -109,7 +109,7 @@ const POOLS = DATABASES.filter((database) => database !== 'sqlite');
 const PARALLEL = 60;
 
 it.each(['postgres', 'mysql'])('runs writes on half of the connections of a pool of %s', async (type) => {
-  const connections = new Connections(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
+  const connections = new ConnectionQueue(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
   let open = 0;
   let most = 0;
   const work = async (): Promise<void> => {
@@ -122,7 +122,7 @@ it.each(['postgres', 'mysql'])('runs writes on half of the connections of a pool
 });
 
 it.each(['postgres', 'mysql'])('runs a write inside of a write in the same turn, of a pool of %s', async (type) => {
-  const connections = new Connections(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
+  const connections = new ConnectionQueue(new DataSource({ type, poolSize: 5 } as DataSourceOptions));
   const late: Promise<string>[] = [];
   const read = (): Promise<string> => connections.statement(() => Promise.resolve('read'));
   const write = (): Promise<string> =>

@@ -24,7 +24,7 @@ import { compileResource, describeResource, type Resource } from '../../lib/crud
 import type { FindProvider } from '../../lib/crud/plan/row-rules.js';
 import type { Relation as RelationMetadata } from '../../lib/crud/sql/condition.js';
 import { beginCall, callOf, type Call } from '../../lib/crud/store/call.js';
-import { Connections } from '../../lib/database/connections.js';
+import { ConnectionQueue } from '../../lib/database/connections.js';
 import { Database } from '../../lib/crud/store/database.js';
 
 @Entity()
@@ -138,7 +138,7 @@ export function planOf(
   findProvider: FindProvider = () => undefined,
   others: ReadonlyMap<unknown, object> = new Map(),
 ): Plan<Article> {
-  const database = new Database(dataSource, new Connections(dataSource));
+  const database = new Database(dataSource, new ConnectionQueue(dataSource));
   const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options }, standardOperations);
   const resource = compileResource(resolved, database, findProvider);
   const related = ({ inverseEntityMetadata: { target } }: RelationMetadata): Plan => {

@@ -29,7 +29,7 @@ import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
 import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';
-import { Connections } from '../../lib/database/connections.js';
+import { ConnectionQueue } from '../../lib/database/connections.js';
 import { Database } from '../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../lib/crud/write/bodies.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
@@ -61,7 +61,11 @@ async function refusal(call: () => unknown): Promise<unknown> {
 
 describe('[9.1] the condition of a scope', () => {
   const read = (where: unknown) =>
-    conditionOfWhere(where, dataSource.getMetadata('Article'), new Database(dataSource, new Connections(dataSource)));
+    conditionOfWhere(
+      where,
+      dataSource.getMetadata('Article'),
+      new Database(dataSource, new ConnectionQueue(dataSource)),
+    );
   const author = (values: object): Writer => Object.assign(new Writer(), values);
 
   it.each<[what: string, where: unknown, condition: string]>([

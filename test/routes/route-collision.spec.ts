@@ -8,7 +8,7 @@ function route(text: string, declaredBy?: string, versions: string[] = []): Rout
   const [method = '', path = ''] = text.split(' ');
   const handler = (): void => {};
   if (declaredBy !== undefined) declareRoute(handler, { declaredBy });
-  return makeRoute(method, path, handler, versions);
+  return makeRoute(method, path, handler, versions.length > 0);
 }
 
 const register = (...routes: Route[]): void => refuseCollisions(routes, true);

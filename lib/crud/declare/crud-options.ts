@@ -4,6 +4,7 @@ import type { ListOptions } from './list-options.js';
 import type { OptionField, ManyRelationName } from './record-types.js';
 import type { CustomOperation } from './custom-operation.js';
 import type { OperationName, StandardOperation } from './operations.js';
+import type { ResourceAccess } from './resource-access.js';
 import type { RecordSchemas } from './standard-schema.js';
 import type { Scope } from './scope.js';
 
@@ -138,6 +139,13 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * @example scope: ({ user }) => (user?.roles.includes('ADMIN') ? true : { customer: { id: Number(user?.id ?? 0) } })
    */
   scope?: Scope<NoInfer<T>>;
+  /**
+   * Who may call the operations: `'public'`, `'authenticated'`, or an array of roles any of which is sufficient. `read` is
+   * every operation that only reads; `create`, `update` and `delete` cover PATCH, batches and restore too.
+   * @default {} the access rules alone decide
+   * @example access: { read: 'public', create: ['EDITOR'], update: 'authenticated', delete: ['ADMIN'], count: ['ADMIN'] }
+   */
+  access?: ResourceAccess;
   /**
    * The column with the id of the user who created a record. Clients cannot write it, and only the owner may change or
    * delete the record. Anonymous creation is 401.

@@ -5,12 +5,14 @@ import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf } from '../.
 import { isUndefinedOr, namesOf, optional, readOptions, refuserOf, row } from '../../options/option-table.js';
 import { plainPath } from '../../options/option-table.js';
 import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
+import type { RouteAccess } from '../../routes/declared-route.js';
 import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
 import type { CrudOptions, FieldPermission } from './crud-options.js';
 import type { CustomOperation } from './custom-operation.js';
 import type { RelationThrough, Paging } from './list-options.js';
 import { isFixed, isKeyless, missingOption, type OperationDeclaration } from './operations.js';
 import { refuseCombinations, refuseWithoutKey } from './option-combinations.js';
+import { resolveAccess, type ResourceAccess } from './resource-access.js';
 import { ScopeReference } from './scope.js';
 import { isSchema, type RecordSchemas } from './standard-schema.js';
 
@@ -76,6 +78,7 @@ const OPTIONS = {
     (value) => isName(value) || isOwner(value),
     'give for example "ownerId", or { field: "ownerId", reads: true, except: ["ADMIN"] }',
   ),
+  access: row<ResourceAccess>({}, 'an object', isObject, 'give for example { read: "public", delete: ["ADMIN"] }'),
   fieldPermissions: row<Readonly<Record<string, FieldPermission>>>(
     {},
     'an object with an entry for each field',
@@ -110,9 +113,11 @@ export interface ResolvedCrudOptions<T extends object = object> extends OptionsO
   readonly knownOperations: readonly OperationDeclaration[];
   /** The names of those that have a generated route. */
   readonly generated: ReadonlySet<string>;
+  /** By the names of operations, as far as the option `access` covers them. */
+  readonly accessOf: ReadonlyMap<string, RouteAccess>;
 }
 
-const NO_OPERATIONS = { knownOperations: [], generated: new Set<string>() };
+const NO_OPERATIONS = { knownOperations: [], generated: new Set<string>(), accessOf: new Map() };
 
 /** The options of an entity that no resource serves, for its records in relations. */
 export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> =>
@@ -172,10 +177,11 @@ export function resolveCrudOptions<T extends object>(
   refuseCombinations(checked, { ...options }, named ?? possible, knownOperations, refuse);
   const enabled = (named ?? possible).filter((each) => possible.includes(each) && !missingOption(each, checked));
   const generated = new Set(enabled.map(({ name }) => name));
+  const accessOf = resolveAccess(checked.access, of, knownOperations, standard, generated, refuse);
   const path = normaliseEndpoint(endpoint);
   const advice = 'Separate letters, digits and hyphens by slashes; a parameter is a whole level, such as `:shopId`';
   if (path === undefined) return refuse('endpoint', 'a path such as "/api/products"', describe(endpoint), advice);
-  return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated });
+  return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated, accessOf });
 }
 
 /** @throws InvalidOptionError naming the option of a resource */

@@ -3,7 +3,7 @@ import type { Abstract, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, EntityMetadata, Repository } from 'typeorm';
-import { DataSources } from '../../database/connections.js';
+import { ConnectionQueues } from '../../database/connections.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/principal.js';
@@ -147,7 +147,7 @@ export class CrudApplication {
   }
 
   private databaseFor(dataSource: DataSource): Database {
-    const connections = this.application.stateOf(DataSources).connectionsOf(dataSource);
+    const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
     const roles = this.application.stateOf(CallerRoles);
     const database = this.databases.get(dataSource) ?? new Database(dataSource, connections, roles);
     this.databases.set(dataSource, database);

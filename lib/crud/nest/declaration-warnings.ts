@@ -6,7 +6,7 @@ import { hasInsertListener } from '../../entities/entity-instances.js';
 import { hiddenColumns, namesSecret } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import type { StartupFacts } from '../../routes/startup-facts.js';
+import type { Application } from '../../routes/application.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import type { OperationDeclaration } from '../declare/operations.js';
@@ -46,7 +46,7 @@ export function refuseRoutedHooks(controller: CrudControllerClass): void {
 export function findDeclarationWarnings(
   controllers: readonly CrudControllerClass[],
   resources: readonly Resource<object>[],
-  { unhidden }: StartupFacts,
+  { unhidden }: Application,
 ): string[] {
   return [
     ...controllers.flatMap(overridesOf).flatMap(routeWarnings),
@@ -224,7 +224,7 @@ function secretWarnings(resources: readonly Resource<object>[]): string[] {
 const LOGIN_NAMES = ['email', 'username', 'login'];
 
 /** Tables of users, of which no column is hidden: one may hold hashes. */
-function hashWarnings(resources: readonly Resource<object>[], unhidden: StartupFacts['unhidden']): string[] {
+function hashWarnings(resources: readonly Resource<object>[], unhidden: Application['unhidden']): string[] {
   if (!unhidden) return [];
   const holdsUsers = ({ tablePath, propertiesMap }: EntityMetadata): boolean =>
     unhidden.tables.has(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);

@@ -5,7 +5,7 @@ import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
-import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
+import { declareRoute } from '../../routes/declared-route.js';
 import { primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import type { OperationDeclaration } from '../declare/operations.js';
@@ -68,6 +68,8 @@ export function prepareController(controller: CrudControllerClass): void {
   for (const [name, method] of routedMethods(controller)) {
     const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
     const needsUser = options.enableIdempotency && `enableIdempotency of ${options.entity.name}`;
+    const operation = options.knownOperations.find((each) => each.name === name);
+    const served = options.knownOperations.find((each) => serves(method, each));
     // What writes users may give them power.
     const isWrite = Reflect.getMetadata('method', method) !== RequestMethod.GET;
     const readsCaller = (): boolean => isWrite && holdsUsers(options.entity);
@@ -75,7 +77,8 @@ export function prepareController(controller: CrudControllerClass): void {
       declaredBy,
       controllerPath: options.endpoint,
       readsCaller,
-      ...originalsOf(method, options),
+      operationAccess: options.accessOf.get(served?.name ?? name),
+      ...(served && originalsOf(served, options)),
       ...(needsUser && { needsUser }),
     });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
@@ -83,7 +86,6 @@ export function prepareController(controller: CrudControllerClass): void {
     // An idempotent resource has an interceptor of its own.
     if (options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);
-    const operation = options.knownOperations.find((each) => each.name === name);
     if (!isOwn && operation) completeOverride(controller, operation, method);
     const interceptor = isCreation(method) ? locationInterceptor : contextInterceptor;
     // A method of a subclass may call any operation.
@@ -92,11 +94,8 @@ export function prepareController(controller: CrudControllerClass): void {
   }
 }
 
-/** The routes whose rules should cover a method too. PATCH is held against PUT for all controllers alike. */
-function originalsOf(method: Method, { knownOperations }: ResolvedCrudOptions): Pick<DeclaredRoute, 'path' | 'copyOf'> {
-  const operation = knownOperations.find((each) => serves(method, each));
-  if (!operation) return {};
-  const { route, copyOf, undoes } = operation;
+/** The routes whose rules should cover an operation too. PATCH is held against PUT for all controllers alike. */
+function originalsOf({ route, copyOf, undoes }: OperationDeclaration, { knownOperations }: ResolvedCrudOptions) {
   const originals = knownOperations.filter(({ name }) => name === copyOf || name === undoes).map((each) => each.route);
   const others = originals.filter(({ path }) => path !== route.path);
   return { path: route.path, copyOf: others.map(({ verb, path }) => `${verb} ${path}`) };

@@ -1,12 +1,11 @@
 /** What happens once for all generated controllers of an application when it starts. */
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { DataSources } from '../../database/connections.js';
+import { ConnectionQueues } from '../../database/connections.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
 import { observersOf } from '../../routes/failure-filter.js';
-import { StartupFacts } from '../../routes/startup-facts.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
@@ -50,10 +49,14 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   observersOf(application);
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
-  await application.stateOf(DataSources).checkLimits(application.stateOf(StartupFacts).isStrict);
+  await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);
   crud.check();
-  const roles = application.stateOf(StartupFacts).optionRoles;
-  for (const { options } of crud.all) rolesOf(options).forEach((role) => roles.add(role));
+  for (const { options } of crud.all)
+    if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
+      const advice = 'Add AuthModule.forRoot({ … }) to the imports of the root module';
+      refuseOption(options, 'access', 'used together with AuthModule, which applies it', 'no AuthModule', advice);
+    }
+  for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
 
@@ -99,13 +102,9 @@ function finish(application: Application, crud: CrudApplication): void {
   if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
   const bypassed = controllers.flatMap(bypassWarnings);
-  const facts = application.stateOf(StartupFacts);
-  if (facts.isStrict && bypassed.length > 0) {
-    const expected = 'complete, because the AuthModule option `strict` is set';
-    const advice = `Correct them: ${bypassed.join(' ')}`;
-    throw new InvalidOptionError('The overrides of generated operations', expected, 'open operations', advice);
-  }
-  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, facts)]) logger.warn(warning);
+  application.refuseDoubts(bypassed);
+  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
+    logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
 }

@@ -2,7 +2,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { CallerRoles } from '../../http/principal.js';
-import type { Connections } from '../../database/connections.js';
+import type { ConnectionQueue } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { escapePath } from '../sql/dialect.js';
@@ -25,7 +25,7 @@ export class Database {
 
   constructor(
     readonly dataSource: DataSource,
-    readonly connections: Connections,
+    readonly connections: ConnectionQueue,
     private readonly roles?: CallerRoles,
   ) {}
 
