@@ -32,10 +32,9 @@ export function orNull(schema: JsonSchema): JsonSchema {
   const members = {
     ...(type !== undefined && { type: [type, 'null'].flat() }),
     ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...(anyOf as unknown[]), { type: 'null' }] }),
   };
-  if (Object.keys(members).length > 0) return { ...schema, ...members };
-  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...(anyOf as unknown[]), { type: 'null' }] };
-  return { anyOf: [schema, { type: 'null' }] };
+  return Object.keys(members).length > 0 ? { ...schema, ...members } : { anyOf: [schema, { type: 'null' }] };
 }
 
 export const ANY_VALUE: ValueSchemas = sameSchemas({}, { text: { type: 'string' } });

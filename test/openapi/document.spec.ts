@@ -12,7 +12,8 @@ import {
   LoginMethod,
   standardOperations,
 } from 'declarest';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn, type DataSourceOptions } from 'typeorm';
+import { IsInt, IsOptional } from 'class-validator';
+import { Column, DataSource, Entity, ManyToOne, PrimaryGeneratedColumn, type DataSourceOptions } from 'typeorm';
 import { loadSwagger } from '../../lib/documents/describe-controller.js';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
@@ -32,6 +33,35 @@ class Price {
 class News {
   @PrimaryGeneratedColumn()
   id!: number;
+}
+
+@Entity()
+class Author {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ type: 'bigint', nullable: true })
+  @IsOptional()
+  @IsInt()
+  readers!: number | null;
+}
+
+@Entity()
+class Poem {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Author)
+  author!: Author;
+}
+
+@Entity()
+class Novel {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Author)
+  author!: Author;
 }
 
 const running: CrudService[] = [];
@@ -281,6 +311,20 @@ it('a word that is its own plural names operations for one record and for many',
     'updateNews',
   ]);
   expect(api.operation('listManyNews').tags).toEqual(['News']);
+});
+
+it('an entity without a resource, which two resources include, has its own name and takes null', async () => {
+  const entities = [Author, Poem, Novel];
+  const resources = [Poem, Novel].map((entity) => ({
+    entity,
+    endpoint: `/${entity.name.toLowerCase()}s`,
+    includableRelations: ['author'],
+  }));
+  const api = await apiOf({ entities, resources: [...resources, { entity: Author, endpoint: '/authors' }] });
+  const { readers } = propertiesOf(api, 'AuthorCreate');
+  expect(api.problems(readers as Schema, null)).toEqual([]);
+  const alone = await apiOf({ entities, resources });
+  expect(propertiesOf(alone, 'Poem')['author']).toMatchObject({ anyOf: [{ $ref: '#/components/schemas/Author' }, {}] });
 });
 
 describe.each(DATABASES)('types on %s', (database) => {

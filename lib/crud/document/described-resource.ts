@@ -57,8 +57,7 @@ export function describeResources(
       related.isIncluded = true;
       if (!owner.included.has(name)) owner.included.set(name, { relation, related });
     }
-  const included = resources.flatMap(reachableFrom).filter((each) => others.includes(each));
-  for (const [resource, names] of nameResources(resources, included)) resource.names = names;
+  for (const [resource, names] of nameResources(resources, others)) resource.names = names;
   return new Map(resources.map((each) => [each.options, each]));
 }
 
