@@ -1,16 +1,16 @@
 /** What each option adds to the module: endpoints, providers and tables. Nothing of it exists where the option is not set. */
 import type { Provider } from '@nestjs/common';
-import type { NeededTable } from './account-tables.js';
-import type { ResolvedStaticOptions } from './auth.options.js';
-import { ADMINISTRATION_ENDPOINTS } from './endpoints/administration-endpoints.js';
-import type { Endpoint } from './endpoints/endpoint.js';
-import { RESET_ENDPOINTS, VERIFICATION_ENDPOINTS } from './endpoints/link-endpoints.js';
-import { LOGIN_ENDPOINTS } from './endpoints/login-endpoints.js';
-import { PROFILE_ENDPOINTS } from './endpoints/profile-endpoints.js';
-import { SESSION_ENDPOINTS } from './endpoints/session-endpoints.js';
-import { AccountToken, VerifiedEmail } from './passwords/account-token.js';
-import { AccountTokens } from './passwords/account-tokens.js';
-import { MailedLinks } from './passwords/mailed-links.js';
+import type { NeededTable } from './users/account-tables.js';
+import type { ResolvedStaticOptions } from './options/auth.options.js';
+import { ADMINISTRATION_ENDPOINTS } from './administration/administration-endpoints.js';
+import type { Endpoint } from './plugins/endpoint.js';
+import { RESET_ENDPOINTS, VERIFICATION_ENDPOINTS } from './links/link-endpoints.js';
+import { LOGIN_ENDPOINTS } from './accounts/login-endpoints.js';
+import { PROFILE_ENDPOINTS } from './sessions/profile-endpoints.js';
+import { SESSION_ENDPOINTS } from './sessions/session-endpoints.js';
+import { AccountToken, VerifiedEmail } from './links/account-token.js';
+import { AccountTokens } from './links/mailed-tokens.js';
+import { MailedLinks } from './links/mailed-links.js';
 import { AuthSession } from './sessions/auth-session.js';
 import { RefreshTokens } from './sessions/refresh-tokens.js';
 import { SessionChecks } from './sessions/session-checks.js';

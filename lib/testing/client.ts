@@ -8,7 +8,7 @@ import { text as readText } from 'node:stream/consumers';
 import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
 import { Authenticator } from '../access/principal.js';
-import { BearerAuthenticator, Tokens } from '../auth/tokens.js';
+import { BearerAuthenticator, Tokens } from '../auth/tokens/access-tokens.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';

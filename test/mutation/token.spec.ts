@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
-import { BearerAuthenticator } from '../../lib/auth/tokens.js';
-import { readClaims } from '../../lib/auth/claims.js';
-import { Tokens } from '../../lib/auth/tokens.js';
-import type { ResolvedAuthOptions } from '../../lib/auth/auth.options.js';
+import { BearerAuthenticator } from '../../lib/auth/tokens/access-tokens.js';
+import { readClaims } from '../../lib/auth/tokens/claims.js';
+import { Tokens } from '../../lib/auth/tokens/access-tokens.js';
+import type { ResolvedAuthOptions } from '../../lib/auth/options/auth.options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 

@@ -2,8 +2,8 @@
  * Compares the compiled decision with the naive model, for random applications. `npm run proof:rules` is the full run. A
  * failing application is reduced and printed with the PROOF_SEED that repeats it.
  */
-import { endpointController } from '../../lib/auth/endpoints/endpoint.js';
-import { LOGIN_ENDPOINTS } from '../../lib/auth/endpoints/login-endpoints.js';
+import { endpointController } from '../../lib/auth/plugins/endpoint.js';
+import { LOGIN_ENDPOINTS } from '../../lib/auth/accounts/login-endpoints.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import {

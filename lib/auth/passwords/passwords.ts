@@ -1,10 +1,10 @@
 /** Hashes and compares passwords, a limited number at a time. */
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import type { AuthUser } from '../auth-user.js';
-import { newToken } from '../secret-tokens.js';
-import { fitsBcrypt } from '../user-checks.js';
-import { UserRepository } from '../user.repository.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { newToken } from '../tokens/secret-tokens.js';
+import { fitsBcrypt } from '../users/user-checks.js';
+import { UserRepository } from '../users/user.repository.js';
 import { hashingQueue } from './hashing-queue.js';
 import { bcryptHasher, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
 

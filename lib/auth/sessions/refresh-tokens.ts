@@ -4,8 +4,8 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import { hashOf } from '../secret-tokens.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import { hashOf } from '../tokens/secret-tokens.js';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;

@@ -3,9 +3,9 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { databaseTime } from '../../database/database-time.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import { AccountTables } from '../account-tables.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import { UserRepository } from '../user.repository.js';
+import { AccountTables } from '../users/account-tables.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import { UserRepository } from '../users/user.repository.js';
 import { AuthSession } from './auth-session.js';
 
 interface Row {

@@ -5,7 +5,7 @@
 import { Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
 import { databaseTime } from '../../database/database-time.js';
-import { AccountTables } from '../account-tables.js';
+import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
 
 /** What a list of sessions shows at most; the ones used last come first. */

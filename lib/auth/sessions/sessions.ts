@@ -1,10 +1,10 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import { AuthEvents } from '../auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import type { AuthUser } from '../auth-user.js';
-import type { ClientFacts } from '../client-facts.js';
-import { UserRepository } from '../user.repository.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { AuthUser } from '../users/auth-user.js';
+import type { ClientFacts } from '../throttle/client-info.js';
+import { UserRepository } from '../users/user.repository.js';
 import type { AuthSession } from './auth-session.js';
 import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
 import type { SessionSettings } from './session-options.js';

@@ -5,10 +5,10 @@
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { TooManyAttempts } from '../../http/failure.js';
-import { AuthEvents } from '../auth-events.js';
-import { networkOf, siteOf } from '../client-facts.js';
-import { hashOf } from '../secret-tokens.js';
-import { DuplicateUserError } from '../user.repository.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { networkOf, siteOf } from './client-info.js';
+import { hashOf } from '../tokens/secret-tokens.js';
+import { DuplicateUserError } from '../users/user.repository.js';
 import { enter, expectFree, release, type Counter } from './counter.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 

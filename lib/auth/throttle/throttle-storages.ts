@@ -2,7 +2,7 @@
 import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn, type EntityManager } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import type { AccountTables } from '../account-tables.js';
+import type { AccountTables } from '../users/account-tables.js';
 import { TIME } from '../../database/database-time.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 

@@ -1,9 +1,9 @@
 /** The statements on tokens that were sent by mail, and on verified addresses. */
 import { Injectable } from '@nestjs/common';
 import { In, MoreThan } from 'typeorm';
-import { AccountTables } from '../account-tables.js';
-import type { AuthUser } from '../auth-user.js';
-import { hashOf, isToken, newToken } from '../secret-tokens.js';
+import { AccountTables } from '../users/account-tables.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { hashOf, isToken, newToken } from '../tokens/secret-tokens.js';
 import { AccountToken, VerifiedEmail, type TokenPurpose } from './account-token.js';
 
 const HOUR_MS = 60 * 60 * 1000;

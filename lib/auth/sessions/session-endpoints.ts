@@ -3,11 +3,11 @@ import { BadRequestException, NotFoundException, UnauthorizedException } from '@
 import { authenticationOf } from '../../access/principal.js';
 import { authFailure } from '../../documents/failures.js';
 import { closedObject, openObject, refTo } from '../../documents/operation-document.js';
-import type { AuthSession } from '../sessions/auth-session.js';
+import type { AuthSession } from './auth-session.js';
 import type { Attempt } from '../throttle/attempts.js';
-import { readTexts } from '../user-checks.js';
-import { LIMITED, pathId, TEXT, unauthorizedOr, unknown } from './endpoint-document.js';
-import type { Endpoint } from './endpoint.js';
+import { readTexts } from '../users/user-checks.js';
+import { LIMITED, pathId, TEXT, unauthorizedOr, unknown } from '../plugins/endpoint-document.js';
+import type { Endpoint } from '../plugins/endpoint.js';
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 

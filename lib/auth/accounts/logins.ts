@@ -1,22 +1,22 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
 import { ForbiddenException, Inject, Injectable, Optional, UnauthorizedException } from '@nestjs/common';
-import type { JsonObject } from '../http/json-body.js';
-import type { Principal } from '../http/principal.js';
-import { AuthenticationRequired } from '../http/refusal.js';
-import type { HttpRequest } from '../http/request-facts.js';
-import { AuthEvents } from './auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import type { AuthUser } from './auth-user.js';
-import { checkOwnClaims } from './claims.js';
-import { clientFactsOf } from './client-facts.js';
-import { AccountTokens } from './passwords/account-tokens.js';
-import { Passwords } from './passwords/passwords.js';
-import type { SentToken } from './sessions/refresh-tokens.js';
-import { Sessions, type StartedSession } from './sessions/sessions.js';
-import { Attempts } from './throttle/attempts.js';
-import { Tokens } from './tokens.js';
-import { fitsBcrypt, readTexts, USER_CHECKS } from './user-checks.js';
-import { UserRepository, withoutHash } from './user.repository.js';
+import type { JsonObject } from '../../http/json-body.js';
+import type { Principal } from '../../http/principal.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { checkOwnClaims } from '../tokens/claims.js';
+import { clientFactsOf } from '../throttle/client-info.js';
+import { AccountTokens } from '../links/mailed-tokens.js';
+import { Passwords } from '../passwords/passwords.js';
+import type { SentToken } from '../sessions/refresh-tokens.js';
+import { Sessions, type StartedSession } from '../sessions/sessions.js';
+import { Attempts } from '../throttle/attempts.js';
+import { Tokens } from '../tokens/access-tokens.js';
+import { fitsBcrypt, readTexts, USER_CHECKS } from '../users/user-checks.js';
+import { UserRepository, withoutHash } from '../users/user.repository.js';
 
 /** A login that is longer belongs to nobody. */
 const MAX_LOGGED = 254;

@@ -9,16 +9,16 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
-import { UserAccounts } from '../user-accounts.js';
-import { AuthEvents } from '../auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../auth.options.js';
-import { clientFactsOf } from '../client-facts.js';
-import { Logins } from '../logins.js';
-import { MailedLinks } from '../passwords/mailed-links.js';
-import { Registration } from '../registration.js';
+import { UserAccounts } from '../accounts/user-accounts.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../options/auth.options.js';
+import { clientFactsOf } from '../throttle/client-info.js';
+import { Logins } from '../accounts/logins.js';
+import { MailedLinks } from '../links/mailed-links.js';
+import { Registration } from '../accounts/user-field-rules.js';
 import { Sessions } from '../sessions/sessions.js';
 import { Attempts } from '../throttle/attempts.js';
-import { UserRepository } from '../user.repository.js';
+import { UserRepository } from '../users/user.repository.js';
 import type { DocumentParts, EndpointDocument } from './endpoint-document.js';
 
 @Injectable()

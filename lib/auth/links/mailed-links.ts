@@ -3,17 +3,17 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import { TooManyAttempts } from '../../http/failure.js';
-import { AuthEvents } from '../auth-events.js';
-import { UserAccounts } from '../user-accounts.js';
-import type { AuthUser } from '../auth-user.js';
-import { Background } from '../background.js';
-import { hashOf } from '../secret-tokens.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { UserAccounts } from '../accounts/user-accounts.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { Background } from '../plugins/background.js';
+import { hashOf } from '../tokens/secret-tokens.js';
 import { Attempts, type Attempt } from '../throttle/attempts.js';
-import { InvalidUserError, USER_CHECKS } from '../user-checks.js';
-import { DuplicateUserError, UserRepository } from '../user.repository.js';
+import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
+import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
 import { AccountMails, failed } from './account-mails.js';
 import type { AccountToken } from './account-token.js';
-import { AccountTokens } from './account-tokens.js';
+import { AccountTokens } from './mailed-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');

@@ -1,20 +1,20 @@
 /** Creates and changes users. Hashes, sessions, mailed links, mails and events belong to each change. */
 import { ConflictException, Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { AccessRules } from '../access/access-rules.js';
-import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../http/principal.js';
-import { describe } from '../options/invalid-option.js';
-import { Application } from '../routes/application.js';
-import { AuthEvents } from './auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import type { AuthUser, NewUser } from './auth-user.js';
-import { AccountMails } from './passwords/account-mails.js';
-import { AccountTokens } from './passwords/account-tokens.js';
-import { PasswordPolicy } from './passwords/password-policy.js';
-import { Passwords } from './passwords/passwords.js';
-import { Sessions } from './sessions/sessions.js';
-import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from './user-checks.js';
-import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from './user.repository.js';
-import type { UserFields, UserList, UserQuery } from './user.repository.js';
+import { AccessRules } from '../../access/access-rules.js';
+import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/principal.js';
+import { describe } from '../../options/invalid-option.js';
+import { Application } from '../../routes/application.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { AuthUser, NewUser } from '../users/auth-user.js';
+import { AccountMails } from '../links/account-mails.js';
+import { AccountTokens } from '../links/mailed-tokens.js';
+import { PasswordPolicy } from '../passwords/password-policy.js';
+import { Passwords } from '../passwords/passwords.js';
+import { Sessions } from '../sessions/sessions.js';
+import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
+import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
+import type { UserFields, UserList, UserQuery } from '../users/user.repository.js';
 
 /**
  * Creates and changes users from the application's own code, with the same validation and hashing as the endpoints.

@@ -7,9 +7,9 @@ import { closedObject, openObject, refTo } from '../../documents/operation-docum
 import type { OperationDocument, ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { signed } from '../../entities/value-types.js';
-import type { ResolvedAuthOptions } from '../auth.options.js';
-import type { Registration } from '../registration.js';
-import { USER_SCHEMAS } from '../user-checks.js';
+import type { ResolvedAuthOptions } from '../options/auth.options.js';
+import type { Registration } from '../accounts/user-field-rules.js';
+import { USER_SCHEMAS } from '../users/user-checks.js';
 
 export interface EndpointDocument {
   readonly operationId?: string;

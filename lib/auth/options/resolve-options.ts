@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
-import { areNames, expectKnownNames, isClass } from '../options/invalid-option.js';
-import { flag, integer, isFunction, isOneOf, optional, positive, readOptions } from '../options/option-table.js';
-import { refuseAuthOption, row, plainPath } from '../options/option-table.js';
-import type { Accepts } from '../options/option-table.js';
-import { isEntity } from '../entities/declared-entities.js';
-import { ACCESS_BY_NAME } from '../access/access.js';
-import { expectRoleHierarchy } from '../access/role-hierarchy.js';
+import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
+import { flag, integer, isFunction, isOneOf, optional, positive, readOptions } from '../../options/option-table.js';
+import { refuseAuthOption, row, plainPath } from '../../options/option-table.js';
+import type { Accepts } from '../../options/option-table.js';
+import { isEntity } from '../../entities/declared-entities.js';
+import { ACCESS_BY_NAME } from '../../access/access.js';
+import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
 import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
-import { AuthUser } from './auth-user.js';
-import { expectPasswordPolicy } from './passwords/password-policy.js';
-import { resolveThrottle } from './throttle/throttle-options.js';
-import { resolveSessions } from './sessions/session-options.js';
-import { UserRepository } from './user.repository.js';
+import { AuthUser } from '../users/auth-user.js';
+import { expectPasswordPolicy } from '../passwords/password-policy.js';
+import { resolveThrottle } from '../throttle/throttle-options.js';
+import { resolveSessions } from '../sessions/session-options.js';
+import { UserRepository } from '../users/user.repository.js';
 
 const logger = new Logger('AuthModule');
 

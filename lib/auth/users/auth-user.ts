@@ -1,5 +1,5 @@
 import { BaseEntity, Column, PrimaryGeneratedColumn, type DataSource } from 'typeorm';
-import { isMysql, isSqlite } from '../entities/database-family.js';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
 
 /** Maximum lengths in characters, shared by the columns and the validation of input. */
 export const USER_LIMITS = Object.freeze({ email: 254, username: 64, name: 100, role: 64 });

@@ -2,11 +2,11 @@
 import type { Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, Raw, type EntityManager } from 'typeorm';
-import { DataSources, onPrimary, type Connections } from '../database/connections.js';
-import { databaseTime } from '../database/database-time.js';
-import { DatabaseUnavailable } from '../entities/database-errors.js';
-import { refuseAuthOption } from '../options/option-table.js';
-import { Application } from '../routes/application.js';
+import { DataSources, onPrimary, type Connections } from '../../database/connections.js';
+import { databaseTime } from '../../database/database-time.js';
+import { DatabaseUnavailable } from '../../entities/database-errors.js';
+import { refuseAuthOption } from '../../options/option-table.js';
+import { Application } from '../../routes/application.js';
 
 export interface NeededTable {
   readonly entity: Type;

@@ -1,6 +1,6 @@
 /** What sends mails to users. */
 import type { Provider, Type } from '@nestjs/common';
-import type { profileOf } from '../auth-user.js';
+import type { profileOf } from '../users/auth-user.js';
 
 /**
  * `verify`: the user shall confirm that the address is theirs. `reset`: a new password was asked for. `changed`: the

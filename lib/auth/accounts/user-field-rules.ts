@@ -1,14 +1,14 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { describeEntity, type Field } from '../entities/entity-schema.js';
-import type { JsonSchema } from '../entities/json-schema.js';
-import { describe } from '../options/invalid-option.js';
-import { refuseAuthOption } from '../options/option-table.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import type { AuthUser } from './auth-user.js';
+import { describeEntity, type Field } from '../../entities/entity-schema.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import { describe } from '../../options/invalid-option.js';
+import { refuseAuthOption } from '../../options/option-table.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { AuthUser } from '../users/auth-user.js';
 import { UserAccounts } from './user-accounts.js';
-import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS } from './user-checks.js';
-import type { Check } from './user-checks.js';
+import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS } from '../users/user-checks.js';
+import type { Check } from '../users/user-checks.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 

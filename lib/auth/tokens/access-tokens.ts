@@ -2,14 +2,14 @@
 import { createSecretKey } from 'node:crypto';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
-import type { Authentication, Authenticator } from '../access/principal.js';
-import { DatabaseUnavailable } from '../entities/database-errors.js';
-import { ServiceUnavailable } from '../http/failure.js';
-import { headerValues, type HttpRequest } from '../http/request-facts.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
+import type { Authentication, Authenticator } from '../../access/principal.js';
+import { DatabaseUnavailable } from '../../entities/database-errors.js';
+import { ServiceUnavailable } from '../../http/failure.js';
+import { headerValues, type HttpRequest } from '../../http/request-facts.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
 import { readClaims, type TokenClaims } from './claims.js';
-import { SessionChecks } from './sessions/session-checks.js';
-import { UserRepository } from './user.repository.js';
+import { SessionChecks } from '../sessions/session-checks.js';
+import { UserRepository } from '../users/user.repository.js';
 
 /** Compact serialization (RFC 7515 §7.1) of two JSON objects, whose first letter is `e`, and 32 bytes of HMAC-SHA-256. */
 const COMPACT = /^e[\w-]+\.e[\w-]+\.[\w-]{43}$/;

@@ -1,8 +1,8 @@
 /** Writes to users. A mail is sent after the answer; where that fails, it is logged without the token. */
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import { profileOf, type AuthUser } from '../auth-user.js';
-import { Background } from '../background.js';
+import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { Background } from '../plugins/background.js';
 import { MAILER, type AccountMail, type Mailer, type MailKind } from './mailer.js';
 
 const PAGES = { verify: 'verify', reset: 'reset' } as const;

@@ -1,7 +1,7 @@
 /** The query string of the list of users: the grammar of generated lists, as far as users need it. */
 import { BadRequestException } from '@nestjs/common';
 import { queryOf, type HttpRequest } from '../../http/request-facts.js';
-import type { UserQuery } from '../user.repository.js';
+import type { UserQuery } from '../users/user.repository.js';
 
 const MAX_SIZE = 100;
 const MAX_PAGE = 1_000_000;

@@ -1,14 +1,14 @@
 import type { Type } from '@nestjs/common';
-import type { DefaultAccess } from '../access/access.js';
-import type { RoleHierarchy } from '../access/role-hierarchy.js';
-import type { AuthUser } from './auth-user.js';
-import type { OwnClaims } from './claims.js';
-import type { PasswordHasher } from './passwords/password-hasher.js';
-import type { MailerProvider } from './passwords/mailer.js';
-import type { PasswordPolicyOptions } from './passwords/password-policy.js';
-import type { ThrottleOptions, ThrottleSettings } from './throttle/throttle-options.js';
-import type { SessionOptions, SessionSettings } from './sessions/session-options.js';
-import type { LoginField, UserRepository } from './user.repository.js';
+import type { DefaultAccess } from '../../access/access.js';
+import type { RoleHierarchy } from '../../access/role-hierarchy.js';
+import type { AuthUser } from '../users/auth-user.js';
+import type { OwnClaims } from '../tokens/claims.js';
+import type { PasswordHasher } from '../passwords/password-hasher.js';
+import type { MailerProvider } from '../links/mailer.js';
+import type { PasswordPolicyOptions } from '../passwords/password-policy.js';
+import type { ThrottleOptions, ThrottleSettings } from '../throttle/throttle-options.js';
+import type { SessionOptions, SessionSettings } from '../sessions/session-options.js';
+import type { LoginField, UserRepository } from '../users/user.repository.js';
 
 /** The field by which users log in. The plain strings `'EMAIL'` and `'USERNAME'` are accepted too. */
 export enum LoginMethod {

@@ -1,9 +1,9 @@
 /** The columns of the table that a `repositoryClass` reads: those with hashes are no fields of any resource. */
 import { Repository } from 'typeorm';
-import { hideColumns, namesSecret } from '../entities/entity-guard.js';
-import { InvalidOptionError } from '../options/invalid-option.js';
-import type { Application } from '../routes/application.js';
-import { StartupFacts } from '../routes/startup-facts.js';
+import { hideColumns, namesSecret } from '../../entities/entity-guard.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
+import type { Application } from '../../routes/application.js';
+import { StartupFacts } from '../../routes/startup-facts.js';
 import { UserRepository } from './user.repository.js';
 
 /** @throws InvalidOptionError for a name that is no column of the repositories that are properties of the instance */

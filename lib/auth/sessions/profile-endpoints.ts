@@ -4,11 +4,11 @@ import { authenticationOf } from '../../access/principal.js';
 import { authFailure } from '../../documents/failures.js';
 import { closedObject } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { profileOf } from '../auth-user.js';
-import { readTexts } from '../user-checks.js';
-import { LIMITED, NAMES, NEW_PASSWORD, SECRET } from './endpoint-document.js';
-import { WRONG_PASSWORD } from './endpoint-document.js';
-import type { Endpoint } from './endpoint.js';
+import { profileOf } from '../users/auth-user.js';
+import { readTexts } from '../users/user-checks.js';
+import { LIMITED, NAMES, NEW_PASSWORD, SECRET } from '../plugins/endpoint-document.js';
+import { WRONG_PASSWORD } from '../plugins/endpoint-document.js';
+import type { Endpoint } from '../plugins/endpoint.js';
 
 export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
   {

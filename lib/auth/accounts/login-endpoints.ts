@@ -2,9 +2,9 @@
 import { openObject, refTo } from '../../documents/operation-document.js';
 import { authFailure } from '../../documents/failures.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { profileOf } from '../auth-user.js';
-import { LIMITED } from './endpoint-document.js';
-import type { Endpoint } from './endpoint.js';
+import { profileOf } from '../users/auth-user.js';
+import { LIMITED } from '../plugins/endpoint-document.js';
+import type { Endpoint } from '../plugins/endpoint.js';
 
 const VERIFY = 'Registration successful. Confirm the e-mail address by the link in the mail, then log in';
 

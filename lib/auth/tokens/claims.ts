@@ -1,5 +1,5 @@
 /** The claims of a token, and those that the option `claims` adds. */
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../../http/principal.js';
 
 /** Claims with a meaning of their own (RFC 7519 §4.1 and this package), and `id`, which a principal has. */
 export const RESERVED_CLAIMS = [

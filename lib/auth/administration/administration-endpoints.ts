@@ -5,10 +5,10 @@ import { closedObject, openObject } from '../../documents/operation-document.js'
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
-import { profileOf, type AuthUser } from '../auth-user.js';
-import { checkChanges, USER_SCHEMAS } from '../user-checks.js';
-import { BOOLEAN, INVALID, MESSAGE, NAMES, pathId, TEXT, unknown } from './endpoint-document.js';
-import type { AccountServices, Endpoint } from './endpoint.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { checkChanges, USER_SCHEMAS } from '../users/user-checks.js';
+import { BOOLEAN, INVALID, MESSAGE, NAMES, pathId, TEXT, unknown } from '../plugins/endpoint-document.js';
+import type { AccountServices, Endpoint } from '../plugins/endpoint.js';
 import { readUserQuery } from './user-list.js';
 
 const ADMINS = { anyOf: [ADMIN_ROLE] };

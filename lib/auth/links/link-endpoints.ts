@@ -1,9 +1,9 @@
 /** The endpoints of mailed links: new passwords, and the verification of addresses. */
 import { authFailure } from '../../documents/failures.js';
 import { closedObject } from '../../documents/operation-document.js';
-import { readTexts } from '../user-checks.js';
-import { EMAIL, LIMITED, NEW_PASSWORD, SECRET, TEXT, WRONG_PASSWORD } from './endpoint-document.js';
-import type { Endpoint } from './endpoint.js';
+import { readTexts } from '../users/user-checks.js';
+import { EMAIL, LIMITED, NEW_PASSWORD, SECRET, TEXT, WRONG_PASSWORD } from '../plugins/endpoint-document.js';
+import type { Endpoint } from '../plugins/endpoint.js';
 
 const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
 const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
