@@ -10,17 +10,11 @@ export { DuplicateUserError, UserRepository } from './auth/users/user.repository
 export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/users/user.repository.js';
 export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/users/auth-events.js';
 export { AuthSession } from './auth/sessions/auth-session.js';
-export type { SessionOptions } from './auth/sessions/session-options.js';
+export type { SessionOptions } from './auth/options/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
 export type { PasswordPolicyOptions } from './auth/passwords/password-policy.js';
 export { AccountToken, VerifiedEmail } from './auth/links/account-token.js';
-export {
-  useClass,
-  type AccountMail,
-  type Mailer,
-  type MailerProvider,
-  type MailKind,
-} from './auth/links/mailer.js';
+export { useClass, type AccountMail, type Mailer, type MailerProvider, type MailKind } from './auth/options/mailer.js';
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
 export type { OwnClaims } from './auth/tokens/claims.js';

@@ -1,73 +1,147 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
-import { ForbiddenException, Inject, Injectable, Optional, UnauthorizedException } from '@nestjs/common';
+import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { AuthEvents } from '../users/auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
-import type { AuthUser } from '../users/auth-user.js';
-import { checkOwnClaims } from '../tokens/claims.js';
-import { clientFactsOf } from '../throttle/client-info.js';
-import { AccountTokens } from '../links/mailed-tokens.js';
+import type { ResolvedAuthOptions } from '../options/auth.options.js';
 import { Passwords } from '../passwords/passwords.js';
-import type { SentToken } from '../sessions/refresh-tokens.js';
-import { Sessions, type StartedSession } from '../sessions/sessions.js';
+import { AuthPlugins } from '../plugins/auth-plugins.js';
+import type { IssuedParts, LoginChallenge, LoginContext } from '../plugins/plugin.js';
 import { Attempts } from '../throttle/attempts.js';
-import { Tokens } from '../tokens/access-tokens.js';
+import { clientInfoOf } from '../throttle/client-info.js';
+import { AccessTokens } from '../tokens/access-tokens.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 import { fitsBcrypt, readTexts, USER_CHECKS } from '../users/user-checks.js';
 import { UserRepository, withoutHash } from '../users/user.repository.js';
 
-/** A login that is longer belongs to nobody. */
+/** No login name is longer. */
 const MAX_LOGGED = 254;
+const SUCCESSFUL = 'Login successful';
 
-export interface IssuedTokens {
-  readonly token: string;
-  readonly refreshToken?: string;
-  /** Seconds until the token expires. */
-  readonly expiresIn?: number;
+/** The body of the answer of a login. */
+export interface LoginAnswer {
+  readonly success: true;
+  readonly message: string;
+  /** `user`, `token` and what plugins add; after a challenge, its data. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Logs users in. An endpoint of a plugin that has identified a user returns what `complete` returns.
+ * @example run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request)
+ */
 @Injectable()
 export class Logins {
   constructor(
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
-    private readonly accessTokens: Tokens,
+    private readonly accessTokens: AccessTokens,
     private readonly attempts: Attempts,
     private readonly events: AuthEvents,
+    private readonly plugins: AuthPlugins,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-    @Optional() private readonly sessions?: Sessions,
-    @Optional() private readonly tokens?: AccountTokens,
   ) {}
 
   /**
-   * Neither the response nor its time reveals which part of the credentials was wrong.
-   * @throws 400, 401, 403, 429; Error where the option `claims` fails
+   * Logs in a user whom the caller has identified, by something that is as good as the password. The hooks of all plugins
+   * run, and the user is read again. The caller limits the attempts, such as by `limit` of its endpoint.
+   * @returns the body of the answer; a challenge in place of the token where a plugin asks for a further step
+   * @throws 401 for a user who is unknown or inactive, and what hooks throw
    */
-  async login(body: JsonObject, request: HttpRequest): Promise<{ user: AuthUser; tokens: IssuedTokens }> {
+  async complete({ id }: { readonly id: string | number }, request: HttpRequest): Promise<LoginAnswer> {
+    const context = contextOf(request);
+    const userId = String(id);
+    const found = await this.users.findById(userId);
+    if (!found?.active) throw this.failed(found?.[this.options.loginField] ?? userId, context);
+    const challenge = await this.plugins.beforeLogin(found, context);
+    if (challenge) return answerTo(challenge);
+    return this.issue(found, context, async () => {
+      const user = await this.users.findById(userId);
+      return user?.active ? user : undefined;
+    });
+  }
+
+  /**
+   * @internal Neither the response nor its time reveals which part of the credentials was wrong.
+   * @throws 400, 401, 429, and what hooks throw; Error where the option `claims` fails
+   */
+  async login(body: JsonObject, request: HttpRequest): Promise<LoginAnswer> {
     const { name, password } = this.readCredentials(body);
-    const { address } = clientFactsOf(request);
+    const context = contextOf(request);
+    const { address } = context;
     let lookUp: Promise<AuthUser | null> | undefined;
     const find = (): Promise<AuthUser | null> => (lookUp ??= this.find(name));
     const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
     const attempt = { action: 'password', account: name, address, findUser } as const;
-    const found = await this.attempts.run(attempt, async () => this.compare(name, await find(), password, address));
+    const { found, challenge } = await this.attempts.run(attempt, async () => {
+      const user = await this.compare(name, await find(), password, context);
+      return { found: user, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
+    });
+    if (challenge) return answerTo(challenge);
     const hash = await this.passwords.renew(found, password);
-    const userId = String(found.id);
-    const session = await this.sessions?.start(found, clientFactsOf(request));
+    return this.issue(withoutHash(found), context, () => this.passwords.recheck(String(found.id), password, hash));
+  }
+
+  /** @param recheck reads the user again @returns `undefined` where the credentials do not count any more */
+  private async issue(
+    found: AuthUser,
+    context: LoginContext,
+    recheck: () => Promise<AuthUser | undefined>,
+  ): Promise<LoginAnswer> {
+    const { members, session, revoke } = await this.plugins.issue(found, context);
     try {
       // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
-      const present = await this.passwords.recheck(userId, password, hash);
-      if (!present) throw this.failed(name, address);
+      const present = await recheck();
+      if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
       const user = withoutHash(present);
-      const own = await this.ownClaims(user);
-      this.events.emit('login.succeeded', { userId, address });
-      return { user, tokens: this.tokensOf(user, own, session) };
+      const own = await this.accessTokens.ownClaimsOf(user);
+      this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
+      const { id, email, username, role } = profileOf(user, this.options);
+      const token = this.accessTokens.signFor(user, own, session);
+      return answerOf(SUCCESSFUL, { id, email, username, role }, token, members);
     } catch (error) {
-      if (session) await this.sessions?.endOwn(userId, session.id);
+      await revoke();
       throw error;
     }
+  }
+
+  /** @internal For a user who has just registered. @throws what `claims` and hooks throw; the user is removed then */
+  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
+    const userId = String(user.id);
+    const context = { ...contextOf(request), isNew: true };
+    const prepare = async () => {
+      const challenge = await this.plugins.beforeLogin(user, context);
+      return challenge ? { challenge } : { own: await this.accessTokens.ownClaimsOf(user) };
+    };
+    const { challenge, own } = await prepare().catch(async (error: unknown) => {
+      // A repository may not implement it. The error of the claims says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      throw error;
+    });
+    this.events.emit('user.registered', { userId });
+    const profile = profileOf(user, this.options);
+    if (challenge) return answerTo({ ...challenge, data: { user: profile, ...challenge.data } });
+    const { members, session } = await this.plugins.issue(user, context);
+    return answerOf('Registration successful', profile, this.accessTokens.signFor(user, own, session), members);
+  }
+
+  /**
+   * @internal The password that a user must repeat before a change that a stolen token alone must not allow.
+   * @returns the user including its hash @throws 401 for a wrong password and an inactive user, 429
+   */
+  async repeatPassword({ id }: Principal, password: string, request: HttpRequest): Promise<AuthUser> {
+    const user = await this.users.findById(String(id));
+    if (!user?.active) throw new AuthenticationRequired(true);
+    const { address } = clientInfoOf(request);
+    const account = user[this.options.loginField] ?? String(id);
+    return this.attempts.run({ action: 'password', account, address, findUser: async () => String(id) }, async () => {
+      const found = await this.passwords.verifyUser(String(id), password);
+      if (!found) throw new UnauthorizedException('Invalid credentials');
+      return found;
+    });
   }
 
   private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
@@ -84,74 +158,30 @@ export class Logins {
     return 'value' in checked ? this.users.findByLogin(loginField, checked.value as string) : null;
   }
 
-  private async compare(name: string, user: AuthUser | null, password: string, address: string | undefined) {
+  private async compare(name: string, user: AuthUser | null, password: string, context: LoginContext) {
     // Who cannot log in takes as long as an unknown user. bcrypt compares only the beginning of an over-long password.
     const hash = user?.active && fitsBcrypt(password) ? user.password : undefined;
     const matches = await this.passwords.verify(password, hash);
-    if (!user || !matches) throw this.failed(name, address);
-    if (this.options.requireVerified && !(await this.tokens?.isVerified(user)))
-      throw new ForbiddenException('The e-mail address is not verified');
+    if (!user || !matches) throw this.failed(name, context);
     return user;
   }
 
-  private failed(name: string, address: string | undefined): UnauthorizedException {
+  private failed(name: string, { address }: LoginContext): UnauthorizedException {
     this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
     return new UnauthorizedException('Invalid credentials');
   }
+}
 
-  /**
-   * The password that a user must repeat before a change that a stolen token alone must not allow.
-   * @returns the user including its hash @throws 401 for a wrong password and an inactive user, 429
-   */
-  async repeatPassword({ id }: Principal, password: string, request: HttpRequest): Promise<AuthUser> {
-    const user = await this.users.findById(String(id));
-    if (!user?.active) throw new AuthenticationRequired(true);
-    const { address } = clientFactsOf(request);
-    const account = user[this.options.loginField] ?? String(id);
-    return this.attempts.run({ action: 'password', account, address, findUser: async () => String(id) }, async () => {
-      const found = await this.passwords.verifyUser(String(id), password);
-      if (!found) throw new UnauthorizedException('Invalid credentials');
-      return found;
-    });
-  }
+const contextOf = (request: HttpRequest): LoginContext => ({ request, ...clientInfoOf(request), isNew: false });
 
-  /** For a user who has just registered. @throws Error where `claims` fails; the user is removed then */
-  async welcome(user: AuthUser, request: HttpRequest): Promise<IssuedTokens> {
-    const userId = String(user.id);
-    const own = await this.ownClaims(user).catch(async (error: unknown) => {
-      // A repository may not implement it. The error of the claims says what is wrong.
-      await this.users.undoCreate(userId).catch(() => undefined);
-      throw error;
-    });
-    this.events.emit('user.registered', { userId });
-    return this.tokensOf(user, own, await this.sessions?.start(user, clientFactsOf(request)));
-  }
+const answerTo = ({ message, data }: LoginChallenge): LoginAnswer => ({
+  success: true,
+  message,
+  ...(data && { data }),
+});
 
-  /**
-   * Spends a refresh token. Where `claims` fails, the token is not spent.
-   * @returns `undefined` for a token that is not valid @throws Error where the option `claims` fails
-   */
-  async refresh(sent: SentToken, request: HttpRequest): Promise<IssuedTokens | undefined> {
-    const open = await this.sessions?.open(sent);
-    if (!open) return undefined;
-    const own = await this.ownClaims(open.user);
-    const session = await this.sessions?.rotate(open, clientFactsOf(request));
-    return session && this.tokensOf(session.user, own, session);
-  }
-
-  private async ownClaims(user: AuthUser): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const { claims } = this.options;
-    return claims && checkOwnClaims(await claims(user));
-  }
-
-  private tokensOf(
-    { id, email, role }: AuthUser,
-    own: Readonly<Record<string, unknown>> | undefined,
-    session: StartedSession | undefined,
-  ): IssuedTokens {
-    const claims = { sub: String(id), email: email ?? '', roles: [role], ...(own && { own }) };
-    if (!session) return { token: this.accessTokens.sign(claims) };
-    const { id: sid, refreshToken } = session;
-    return { token: this.accessTokens.sign({ ...claims, sid }), refreshToken, expiresIn: this.accessTokens.seconds };
-  }
+/** No plugin replaces the user or the token. */
+function answerOf(message: string, user: object, token: string, members: IssuedParts['members']): LoginAnswer {
+  const own = { user, token };
+  return { success: true, message, data: { ...own, ...members, ...own } };
 }

@@ -1,17 +1,16 @@
-/** Creates and changes users. Hashes, sessions, mailed links, mails and events belong to each change. */
-import { ConflictException, Inject, Injectable, Logger, Optional } from '@nestjs/common';
+/** Creates and changes users. Hashes, events and the hooks of plugins belong to each change. */
+import { ConflictException, Inject, Injectable, Logger } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
 import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/principal.js';
 import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
-import { AuthEvents } from '../users/auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
-import type { AuthUser, NewUser } from '../users/auth-user.js';
-import { AccountMails } from '../links/account-mails.js';
-import { AccountTokens } from '../links/mailed-tokens.js';
+import type { ResolvedAuthOptions } from '../options/auth.options.js';
 import { PasswordPolicy } from '../passwords/password-policy.js';
 import { Passwords } from '../passwords/passwords.js';
-import { Sessions } from '../sessions/sessions.js';
+import { AuthPlugins } from '../plugins/auth-plugins.js';
+import { AuthEvents } from '../users/auth-events.js';
+import type { AuthUser, NewUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
 import type { UserFields, UserList, UserQuery } from '../users/user.repository.js';
@@ -26,20 +25,18 @@ import type { UserFields, UserList, UserQuery } from '../users/user.repository.j
 export class UserAccounts {
   private readonly logger = new Logger('AuthModule');
 
-  /** @internal */
+  /** @internal Checks of the package's own user columns, by name. */
   readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
 
   constructor(
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    private readonly mails: AccountMails,
     private readonly events: AuthEvents,
     private readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+    private readonly plugins: AuthPlugins,
     application: Application,
-    @Optional() private readonly sessions?: Sessions,
-    @Optional() private readonly tokens?: AccountTokens,
   ) {
     const role: Check = (value) => USER_CHECKS.role(value, application.stateOf(CallerRoles));
     this.checks = { ...USER_CHECKS, role, password: policy.read };
@@ -54,7 +51,7 @@ export class UserAccounts {
   async create(user: NewUser): Promise<AuthUser> {
     const created = await this.store(user);
     this.warnOfUnnamed(user.role, 'create');
-    if (created.email !== null) await this.tokens?.markVerified(String(created.id), created.email);
+    await this.plugins.accountChanged({ name: 'user.created', userId: String(created.id), user: created });
     return created;
   }
 
@@ -121,8 +118,8 @@ export class UserAccounts {
   }
 
   /** Logs a user out everywhere. @returns how many sessions have ended; 0 without the option `sessions` */
-  async endSessions(id: string | number): Promise<number> {
-    return (await this.sessions?.endAll(String(id))) ?? 0;
+  endSessions(id: string | number): Promise<number> {
+    return this.plugins.accountChanged({ name: 'user.loggedOut', userId: String(id) });
   }
 
   /**
@@ -167,12 +164,10 @@ export class UserAccounts {
     return true;
   }
 
-  private async afterPasswordChange(user: AuthUser, kept?: string): Promise<void> {
+  private async afterPasswordChange(user: AuthUser, keptSession?: string): Promise<void> {
     const userId = String(user.id);
-    await this.tokens?.removeAll(userId);
-    await this.sessions?.endAll(userId, kept);
-    this.events.emit('password.changed', { userId });
-    this.mails.tellOfChange('password', user.email, user);
+    const change = { name: 'password.changed', userId, user, keptSession } as const;
+    await this.plugins.accountChanged(change).finally(() => this.events.emit('password.changed', { userId }));
   }
 
   /** @internal Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */
@@ -180,10 +175,8 @@ export class UserAccounts {
     const userId = String(id);
     const user = await this.users.updateIf(userId, { email: from, password }, { email });
     if (!user) return false;
-    await this.tokens?.removeAll(userId);
-    await this.tokens?.markVerified(userId, email);
-    this.events.emit('email.changed', { userId });
-    this.mails.tellOfChange('email', from, user);
+    const change = { name: 'email.changed', userId, user, from } as const;
+    await this.plugins.accountChanged(change).finally(() => this.events.emit('email.changed', { userId }));
     return true;
   }
 
@@ -203,24 +196,23 @@ export class UserAccounts {
 
   /** @internal @returns whether there was one @throws ConflictException (409) for the last active ADMIN, and where records refer to it */
   async remove(id: string): Promise<boolean> {
-    const removed = this.options.administration
+    const removed = this.plugins.requireRole(ADMIN_ROLE)
       ? await this.users.removeUnlessLast(id, ADMIN_ROLE)
       : await this.users.remove(id);
     if (removed === 'last') throw lastAdmin();
     if (!removed) return false;
-    await this.sessions?.endAll(id);
-    await this.tokens?.forget(id);
-    this.events.emit('user.deleted', { userId: id });
+    const change = { name: 'user.deleted', userId: id } as const;
+    await this.plugins.accountChanged(change).finally(() => this.events.emit('user.deleted', { userId: id }));
     return true;
   }
 
   private async afterChange(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {
     if (!user) return null;
-    if (fields.active === false) {
-      await this.tokens?.removeAll(id);
-      await this.sessions?.endAll(id);
-    }
-    this.events.emit('user.changed', { userId: id, fields: Object.keys(fields) });
+    const names = Object.keys(fields);
+    const change = { name: 'user.changed', userId: id, user, fields } as const;
+    await this.plugins
+      .accountChanged(change)
+      .finally(() => this.events.emit('user.changed', { userId: id, fields: names }));
     return user;
   }
 

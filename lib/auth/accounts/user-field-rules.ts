@@ -1,32 +1,41 @@
+/** Which fields clients may send to register, and to change their own profile. */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describeEntity, type Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
+import type { ResolvedAuthOptions } from '../options/auth.options.js';
 import type { AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserAccounts } from './user-accounts.js';
-import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS, USER_SCHEMAS } from '../users/user-checks.js';
+import {
+  acceptAny,
+  checkChanges,
+  checkUser,
+  REGISTRATION_FIELDS,
+  USER_CHECKS,
+  USER_SCHEMAS,
+} from '../users/user-checks.js';
 import type { Check } from '../users/user-checks.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 @Injectable()
-export class Registration {
+export class UserFieldRules {
   private readonly checks: Readonly<Record<string, Check>>;
-  /** Of the fields that a user may change, and those of them that may be null. */
+  /** Checks of the fields that users may change themselves. `nullable` names those of them that may be null. */
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];
   readonly required: readonly string[];
-  /** What the fields accept, for the document of the API. */
+  /** The schemas of the fields that clients may send, for the OpenAPI document. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
     private readonly accounts: UserAccounts,
     @Inject(AUTH_OPTIONS)
-    { registration, registrationFields, loginField, userClass, requireVerified }: ResolvedAuthOptions,
+    { registration, registrationFields, loginField, userClass, plugins }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
@@ -52,7 +61,8 @@ export class Registration {
       const advice = 'add them, make them nullable, give them a default, or set registration to false';
       refuseAuthOption('registrationFields', expected, `a list without ${missing.join(', ')}`, advice);
     }
-    this.required = [...new Set([loginField, ...(requireVerified ? ['email'] : []), 'password', ...required])];
+    const further = plugins.flatMap(({ requiredFields = [] }) => requiredFields);
+    this.required = [...new Set([loginField, ...further, 'password', ...required])];
     const added = registrationFields.map((name) => ({ name, ...columns?.find((column) => column.name === name) }));
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
     const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));

@@ -1,9 +1,11 @@
 /** Writes to users. A mail is sent after the answer; where that fails, it is logged without the token. */
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
-import { profileOf, type AuthUser } from '../users/auth-user.js';
+import type { ResolvedAuthOptions } from '../options/auth.options.js';
 import { Background } from '../plugins/background.js';
-import { MAILER, type AccountMail, type Mailer, type MailKind } from './mailer.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { MAILER, type AccountMail, type Mailer, type MailKind } from '../options/mailer.js';
 
 const PAGES = { verify: 'verify', reset: 'reset' } as const;
 
@@ -36,7 +38,7 @@ export class AccountMails {
       token: undefined,
       changed,
     };
-    this.background.run(failed('changed'), () => this.send(mail as AccountMail));
+    this.background.run(describeMail('changed'), () => this.send(mail as AccountMail));
   }
 
   private async send(mail: AccountMail): Promise<void> {
@@ -44,4 +46,15 @@ export class AccountMails {
   }
 }
 
-export const failed = (kind: MailKind): string => `The mail of kind ${kind}`;
+export const describeMail = (kind: MailKind): string => `The mail of kind ${kind}`;
+
+/** Tells users of changes to their account, where the application has a mailer. */
+export const changeMails: AuthPlugin = {
+  name: 'changeMails',
+  providers: [AccountMails],
+  accountChanged({ get }, change) {
+    const mails = get(AccountMails);
+    if (change.name === 'password.changed') mails.tellOfChange('password', change.user.email, change.user);
+    if (change.name === 'email.changed') mails.tellOfChange('email', change.from, change.user);
+  },
+};

@@ -1,19 +1,20 @@
-/** What happens with mailed links: they are asked for, and used once. */
+/** Mails links, and does what a link says, once. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import { TooManyAttempts } from '../../http/failure.js';
-import { AuthEvents } from '../users/auth-events.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
-import type { AuthUser } from '../users/auth-user.js';
 import { Background } from '../plugins/background.js';
+import type { Attempt } from '../throttle/attempt.js';
+import { Attempts } from '../throttle/attempts.js';
 import { hashOf } from '../tokens/secret-tokens.js';
-import { Attempts, type Attempt } from '../throttle/attempts.js';
+import { AuthEvents } from '../users/auth-events.js';
+import type { AuthUser } from '../users/auth-user.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
-import { AccountMails, failed } from './account-mails.js';
+import { AccountMails, describeMail } from './account-mails.js';
 import type { AccountToken } from './account-token.js';
-import { AccountTokens } from './mailed-tokens.js';
+import { MailedTokens } from './mailed-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');
@@ -27,7 +28,7 @@ export class MailedLinks {
   constructor(
     private readonly users: UserRepository,
     private readonly accounts: UserAccounts,
-    private readonly tokens: AccountTokens,
+    private readonly tokens: MailedTokens,
     private readonly mails: AccountMails,
     private readonly background: Background,
     private readonly attempts: Attempts,
@@ -38,11 +39,12 @@ export class MailedLinks {
    * Mails a link after the answer. An unknown address leads to the same statements, at a random time: how long the next
    * request takes must not tell it from a known one either.
    */
-  ask(kind: LinkKind, sent: string, address: string | undefined): void {
-    this.background.run(failed(kind), async () => {
+  requestLink(kind: LinkKind, sent: string, address: string | undefined): void {
+    this.background.run(describeMail(kind), async () => {
       const read = USER_CHECKS.email(sent);
       const email = 'value' in read ? (read.value as string) : undefined;
-      if (!(await this.takes({ action: 'mail', account: `${kind} ${email}`, address })) || email === undefined) return;
+      if (!(await this.mayMail({ action: 'mail', account: `${kind} ${email}`, address })) || email === undefined)
+        return;
       await delay(randomInt(MAX_DELAY_MS));
       const user = await this.users.findByLogin('email', email);
       const asked = user ?? { id: '', email, password: '' };
@@ -52,14 +54,14 @@ export class MailedLinks {
     });
   }
 
-  welcome(user: AuthUser, address: string | undefined): void {
-    this.background.run(failed('verify'), async () => {
-      if (await this.takes({ action: 'welcome', address })) await this.send('verify', user);
+  mailVerification(user: AuthUser, address: string | undefined): void {
+    this.background.run(describeMail('verify'), async () => {
+      if (await this.mayMail({ action: 'welcome', address })) await this.send('verify', user);
     });
   }
 
   startReset(user: AuthUser): void {
-    this.background.run(failed('reset'), () => this.send('reset', user));
+    this.background.run(describeMail('reset'), () => this.send('reset', user));
   }
 
   /** Fails where the mailer does. */
@@ -106,7 +108,7 @@ export class MailedLinks {
       if (await this.users.findByLogin('email', email)) throw new DuplicateUserError('email', email);
     });
     await this.attempts.take({ action: 'mail', account: `email ${user.id}`, address });
-    this.background.run(failed('verify'), async () => {
+    this.background.run(describeMail('verify'), async () => {
       // A reset that comes later ends the token.
       if ((await this.users.findWithHash(String(user.id)))?.password !== user.password) return;
       const token = await this.tokens.create('email', user, email);
@@ -119,7 +121,7 @@ export class MailedLinks {
     await this.mails.sendLink(kind, email, user, token);
   }
 
-  private async takes(attempt: Attempt): Promise<boolean> {
+  private async mayMail(attempt: Attempt): Promise<boolean> {
     try {
       await this.attempts.take(attempt);
       return true;

@@ -1,9 +1,10 @@
 /** The statements on tokens that were sent by mail, and on verified addresses. */
 import { Injectable } from '@nestjs/common';
 import { In, MoreThan } from 'typeorm';
+import type { AccountChange } from '../plugins/plugin.js';
+import { hashOf, isToken, newToken } from '../tokens/secret-tokens.js';
 import { AccountTables } from '../users/account-tables.js';
 import type { AuthUser } from '../users/auth-user.js';
-import { hashOf, isToken, newToken } from '../tokens/secret-tokens.js';
 import { AccountToken, VerifiedEmail, type TokenPurpose } from './account-token.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -17,13 +18,13 @@ const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
 export type Addressee = Pick<AuthUser, 'email' | 'password'> & { readonly id: string | number };
 
 @Injectable()
-export class AccountTokens {
+export class MailedTokens {
   constructor(private readonly tables: AccountTables) {}
 
   /** @param email the address to verify, or to mail the token to @returns the token, which is stored nowhere */
   async create(purpose: TokenPurpose, { id, email: userEmail, password }: Addressee, email: string): Promise<string> {
     const token = newToken();
-    // That of nobody has expired already.
+    // The token for an unknown address is stored expired, so that both cases run the same statements.
     const expiresAt = Date.now() + (id === '' ? 0 : LIFETIME_MS[purpose]);
     const of = { userId: String(id), userEmail, userHash: hashOf(password) };
     const row = { ...of, hash: hashOf(token), purpose, email, expiresAt };
@@ -49,7 +50,7 @@ export class AccountTokens {
     await this.tables.run((manager) => manager.insert(AccountToken, token));
   }
 
-  async removeAll(userId: string): Promise<void> {
+  private async removeAll(userId: string): Promise<void> {
     await this.tables.run((manager) => manager.delete(AccountToken, { userId }));
   }
 
@@ -65,8 +66,14 @@ export class AccountTokens {
     await this.tables.run((manager) => manager.upsert(VerifiedEmail, { userId, email }, ['userId']));
   }
 
-  async forget(userId: string): Promise<void> {
-    await this.removeAll(userId);
-    await this.tables.run((manager) => manager.delete(VerifiedEmail, { userId }));
+  /** Ends the links that a change of the account outdates. */
+  async follow(change: AccountChange): Promise<void> {
+    const { name, userId } = change;
+    if (name === 'user.changed' && change.fields.active !== false) return;
+    if (name !== 'user.created' && name !== 'user.loggedOut') await this.removeAll(userId);
+    if (name === 'user.deleted') await this.tables.run((manager) => manager.delete(VerifiedEmail, { userId }));
+    // A new address counts when its link was used.
+    if ((name === 'user.created' || name === 'email.changed') && change.user.email !== null)
+      await this.markVerified(userId, change.user.email);
   }
 }

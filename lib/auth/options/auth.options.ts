@@ -1,14 +1,15 @@
 import type { Type } from '@nestjs/common';
 import type { DefaultAccess } from '../../access/access.js';
 import type { RoleHierarchy } from '../../access/role-hierarchy.js';
-import type { AuthUser } from '../users/auth-user.js';
-import type { OwnClaims } from '../tokens/claims.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
-import type { MailerProvider } from '../links/mailer.js';
 import type { PasswordPolicyOptions } from '../passwords/password-policy.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
 import type { ThrottleOptions, ThrottleSettings } from '../throttle/throttle-options.js';
-import type { SessionOptions, SessionSettings } from '../sessions/session-options.js';
+import type { OwnClaims } from '../tokens/claims.js';
+import type { AuthUser } from '../users/auth-user.js';
 import type { LoginField, UserRepository } from '../users/user.repository.js';
+import type { MailerProvider } from './mailer.js';
+import type { SessionOptions } from './session-options.js';
 
 /** The field by which users log in. The plain strings `'EMAIL'` and `'USERNAME'` are accepted too. */
 export enum LoginMethod {
@@ -56,6 +57,13 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
    * @default false
    */
   administration?: boolean;
+  /**
+   * Further features of accounts: your own, or those of the options above in their long form, such as `sessions({…})`. Hooks
+   * run in the order of the list, after those of the options.
+   * @default []
+   * @example plugins: [sessions({ accessTokenMinutes: 5 }), magicLinks]
+   */
+  plugins?: readonly AuthPlugin[];
   /** Limits guessing of passwords and tokens. `false` counts nothing. @default generous limits in memory */
   throttle?: false | ThrottleOptions;
 }
@@ -134,13 +142,17 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
 export interface AuthOptions<U extends AuthUser = AuthUser, C extends object = object>
   extends AuthStaticOptions<U>, AuthSettings<U, C> {}
 
+/** Options that are declared by a plugin of the same effect. */
+export type ShortForm = 'sessions' | 'passwordReset' | 'requireVerified' | 'administration';
+
 export interface ResolvedStaticOptions extends Readonly<
-  Required<Omit<AuthStaticOptions, 'repositoryClass' | 'sessions' | 'mailer' | 'throttle'>>
+  Required<Omit<AuthStaticOptions, ShortForm | 'repositoryClass' | 'mailer' | 'throttle'>>
 > {
   readonly mailer: MailerProvider | undefined;
   readonly throttle: ThrottleSettings | undefined;
-  readonly sessions: SessionSettings | undefined;
   readonly repositoryClass: Type<UserRepository> | undefined;
+  /** What a plugin sets in place of `jwtExpirationHours`. */
+  readonly accessTokenSeconds: number | undefined;
   /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
   readonly randomSecret: string;
 }
@@ -160,5 +172,3 @@ export interface ResolvedAuthOptions
 /** Options without a default. */
 type UndefinedSetting =
   'defaultAccess' | 'enforcedRoles' | 'issuer' | 'audience' | 'claims' | 'passwordHasher' | 'passwordPolicy';
-
-export const AUTH_OPTIONS = Symbol('declarest.authOptions');

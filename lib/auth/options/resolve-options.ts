@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
-import { flag, integer, isFunction, isOneOf, optional, positive, readOptions } from '../../options/option-table.js';
-import { refuseAuthOption, row, plainPath } from '../../options/option-table.js';
+import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
+import { plainPath, positive, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
 import type { Accepts } from '../../options/option-table.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { ACCESS_BY_NAME } from '../../access/access.js';
 import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
 import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
+import type { ShortForm } from './auth.options.js';
 import { AuthUser } from '../users/auth-user.js';
 import { expectPasswordPolicy } from '../passwords/password-policy.js';
-import { resolveThrottle } from '../throttle/throttle-options.js';
-import { resolveSessions } from '../sessions/session-options.js';
+import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
 import { UserRepository } from '../users/user.repository.js';
 
 const logger = new Logger('AuthModule');
@@ -40,6 +41,8 @@ const isUserClass: Accepts = (value) => isClass(value) && value.prototype instan
 const isRepository: Accepts = (value) => isClass(value) && value.prototype instanceof UserRepository;
 const inheritsId: Accepts = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
+const arePlugins: Accepts = (value) =>
+  Array.isArray(value) && value.every((each) => isObject(each) && isText(each['name']));
 const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
 const isAddress: Accepts = (text) => {
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
@@ -55,6 +58,7 @@ const STATIC_OPTIONS = {
   passwordReset: flag(false),
   requireVerified: flag(false),
   administration: flag(false),
+  plugins: row<readonly AuthPlugin[]>([], 'an array of plugins', arePlugins, 'set for example [sessions()]'),
   mailer: optional('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
 };
 
@@ -91,19 +95,36 @@ export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
 export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
 
-export function resolveStaticOptions(options: AuthStaticOptions): ResolvedStaticOptions {
-  const read = readOptions(STATIC_OPTIONS, options, refuseAuthOption);
+export interface DeclaringOptions extends Required<Pick<AuthStaticOptions, ShortForm | 'registration' | 'plugins'>> {
+  readonly throttle: ThrottleSettings | undefined;
+}
+
+/** @param declare makes the plugins of checked options @throws InvalidOptionError */
+export function resolveStaticOptions(
+  options: AuthStaticOptions,
+  declare: (options: DeclaringOptions) => readonly AuthPlugin[],
+): ResolvedStaticOptions {
+  const { passwordReset, requireVerified, administration, ...read } = readOptions(
+    STATIC_OPTIONS,
+    options,
+    refuseAuthOption,
+  );
   if (!read.repositoryClass)
     for (const userClass of ENTITY_CHECKS) readOptions({ userClass }, options, refuseAuthOption);
+  const throttle = resolveThrottle(options.throttle);
+  const { sessions = false } = options;
+  const shortForms = { sessions, passwordReset, requireVerified, administration };
+  const plugins = declare({ ...read, ...shortForms, throttle });
   const resolved = {
     ...read,
-    sessions: resolveSessions(options.sessions),
-    throttle: resolveThrottle(options.throttle),
+    plugins: Object.freeze([...plugins]),
+    throttle,
+    accessTokenSeconds: plugins.find((plugin) => plugin.accessTokens)?.accessTokens?.seconds,
     authBasePath: plainPath(read.authBasePath),
     randomSecret: randomBytes(48).toString('base64'),
   } as ResolvedStaticOptions;
-  expectInProduction('a mailer', resolved.mailer, 'set `mailer`, for example to useClass(Mailer)', resolved);
-  expectMethods(options);
+  expectPlugins(plugins, options.repositoryClass);
+  expectInProduction('a mailer', resolved.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
   return Object.freeze(resolved);
 }
 
@@ -111,11 +132,12 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
   const { jwtSecret, roleHierarchy = {}, passwordPolicy } = settings;
-  if (settings.jwtExpirationHours !== undefined && statics.sessions)
-    logger.warn('jwtExpirationHours has no effect with `sessions`: set `sessions.accessTokenMinutes` instead.');
+  for (const { name, option = name, accessTokens } of statics.plugins)
+    if (settings.jwtExpirationHours !== undefined && accessTokens)
+      logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
   expectRoleHierarchy(roleHierarchy);
   expectPasswordPolicy(passwordPolicy);
-  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics);
+  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
   return Object.freeze({
     ...statics,
     ...read,
@@ -128,27 +150,32 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   } as ResolvedAuthOptions);
 }
 
-/** Refuses options that mail links in production, where what they need is not given. */
-function expectInProduction(needed: string, given: unknown, advice: string, options: ResolvedStaticOptions): void {
-  const { passwordReset, requireVerified } = options;
-  if (given !== undefined || !isProduction() || !(passwordReset || requireVerified)) return;
-  const option = passwordReset ? 'passwordReset' : 'requireVerified';
-  refuseAuthOption(option, `used with ${needed} in production`, 'none', advice);
+/** Refuses plugins that mail links in production, where what they need is not given. */
+function expectInProduction(needed: string, given: unknown, advice: string, plugins: readonly AuthPlugin[]): void {
+  const plugin = plugins.find(({ needsMail }) => needsMail);
+  if (given !== undefined || !isProduction() || !plugin) return;
+  refuseAuthOption(plugin.option ?? plugin.name, `used with ${needed} in production`, 'none', advice);
 }
 
-const NEEDED_METHODS = [
-  ['administration', 'list'],
-  ['administration', 'remove'],
-  ['sessions', 'remove'],
-] as const;
-
-function expectMethods(options: AuthStaticOptions): void {
-  const { repositoryClass } = options;
-  for (const [option, method] of NEEDED_METHODS)
-    if (options[option] && repositoryClass?.prototype[method] === UserRepository.prototype[method]) {
-      const expected = `used with a repositoryClass that has the method \`${method}\``;
-      refuseAuthOption(option, expected, 'one without it', `add the method to ${repositoryClass.name}`);
-    }
+function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<UserRepository> | undefined): void {
+  const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokens }) => [
+    `the plugin ${name}`,
+    ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route.replaceAll(/:\w+/g, ':id')}`]),
+    ...Object.keys(limits).map((action) => `the limits of ${action}`),
+    ...(accessTokens ? ['the lifetime of access tokens'] : []),
+  ]);
+  const repeated = declared.find((each, index) => declared.indexOf(each) !== index);
+  if (repeated !== undefined) {
+    const advice =
+      'keep one of them: `sessions`, `passwordReset`, `requireVerified` and `administration` are plugins too';
+    refuseAuthOption('plugins', 'plugins that differ in all they declare', `${repeated} twice`, advice);
+  }
+  for (const { name, option = name, needsMethods = [] } of plugins)
+    for (const method of needsMethods)
+      if (repositoryClass && repositoryClass.prototype[method] === UserRepository.prototype[method]) {
+        const expected = `used with a repositoryClass that has the method \`${method}\``;
+        refuseAuthOption(option, expected, 'one without it', `add the method to ${repositoryClass.name}`);
+      }
 }
 
 function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {

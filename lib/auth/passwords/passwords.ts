@@ -1,12 +1,17 @@
 /** Hashes and compares passwords, a limited number at a time. */
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../options/auth.options.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { newToken } from '../tokens/secret-tokens.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 import { fitsBcrypt } from '../users/user-checks.js';
 import { UserRepository } from '../users/user.repository.js';
 import { hashingQueue } from './hashing-queue.js';
 import { bcryptHasher, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
+
+interface HashingOptions {
+  readonly bcryptRounds: number;
+  readonly passwordHasher?: PasswordHasher;
+}
 
 @Injectable()
 export class Passwords {
@@ -16,7 +21,7 @@ export class Passwords {
 
   constructor(
     private readonly users: UserRepository,
-    @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: ResolvedAuthOptions,
+    @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: HashingOptions,
   ) {
     this.hasher = passwordHasher ?? bcryptHasher(bcryptRounds);
     let made: string | undefined;

@@ -1,109 +1,74 @@
-/** An endpoint of accounts as a value: its route, who may call it, what it does, and how a document describes it. */
-import { Controller, Header, HttpCode, Inject, Injectable, Optional, Req, RequestMapping } from '@nestjs/common';
-import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
-import { AccessRules } from '../../access/access-rules.js';
-import { authenticationOf } from '../../access/principal.js';
-import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
+import type { ParameterDocument } from '../../documents/operation-document.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
-import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { declareRoute, type DeclaredRoute } from '../../routes/declared-route.js';
-import { failureFilter } from '../../routes/failure-filter.js';
-import { UserAccounts } from '../accounts/user-accounts.js';
-import { AuthEvents } from '../users/auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions, type ResolvedStaticOptions } from '../options/auth.options.js';
-import { clientFactsOf } from '../throttle/client-info.js';
-import { Logins } from '../accounts/logins.js';
-import { MailedLinks } from '../links/mailed-links.js';
-import { Registration } from '../accounts/user-field-rules.js';
-import { Sessions } from '../sessions/sessions.js';
-import { Attempts } from '../throttle/attempts.js';
-import { UserRepository } from '../users/user.repository.js';
-import type { DocumentParts, EndpointDocument } from './endpoint-document.js';
+import type { DeclaredRoute } from '../../routes/declared-route.js';
+import type { Attempt } from '../throttle/attempt.js';
+import type { Answers, DocumentParts } from './document-parts.js';
+import type { AuthServices } from './services.js';
 
-@Injectable()
-export class AccountServices {
-  constructor(
-    readonly users: UserRepository,
-    readonly accounts: UserAccounts,
-    readonly registration: Registration,
-    readonly logins: Logins,
-    readonly attempts: Attempts,
-    readonly events: AuthEvents,
-    readonly rules: AccessRules,
-    @Inject(AUTH_OPTIONS) readonly options: ResolvedAuthOptions,
-    /** For endpoints that exist only with the options that provide them. */
-    @Optional() readonly sessions: Sessions,
-    @Optional() readonly links: MailedLinks,
-  ) {}
-}
-
-export interface EndpointCall {
+/** @typeParam Body the texts of the body */
+export interface EndpointCall<Body = object> {
   readonly request: HttpRequest;
+  /** The address of the client; `undefined` where the platform does not know it. */
   readonly address: string | undefined;
-  readonly body: JsonObject;
+  /** Checked against `texts` and `optionalTexts`; as sent with `takesObject`, and empty without all of them. */
+  readonly body: JsonObject & Body;
+  /** The parameter `:id` of the route. */
   readonly id: string;
-  /** @throws AuthenticationRequired (401) where a rule of the application opened the route */
+  /** The user of the token. @throws 401 where the request has none, as on a public route */
   readonly user: () => Principal;
 }
 
-export interface Endpoint {
+/** An endpoint below `authBasePath`: its route, its body, its limit, what it does, and its description. */
+export interface Endpoint<R extends string = string, O extends string = string> {
+  /** The name of the handler and of the operation in the OpenAPI document. No other endpoint has it. */
   readonly name: string;
-  readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`;
-  /** Where the application has no rule for the very same path. Of those with roles, the user is read again. */
+  /** @example 'POST magic-link/use' */
+  readonly route: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
+  /** Applies unless the application has a rule for the very same path. With roles, the user is read from the database. */
   readonly access: NonNullable<DeclaredRoute['access']>;
   readonly status: number;
-  readonly body?: 'required' | 'optional';
-  readonly sendsTokens?: true;
-  readonly isDeclared?: (options: ResolvedStaticOptions) => boolean;
-  run(services: AccountServices, call: EndpointCall): unknown;
-  readonly describe: (parts: DocumentParts) => EndpointDocument;
+  /** The texts that the body must have, with their schemas. */
+  readonly texts?: Readonly<Record<R, JsonSchema>>;
+  /** Further texts. A body of optional texts only may be left out. */
+  readonly optionalTexts?: Readonly<Record<O, JsonSchema>>;
+  /** The schema of a body that `run` checks itself, in place of the texts. */
+  readonly takesObject?: (parts: DocumentParts) => JsonSchema;
+  /**
+   * The action as which `run` is counted: it fails by an `UnauthorizedException`, and is 429 beyond the limits of the
+   * action. A function names the account too. `false` where `run` counts for itself, or has no failures.
+   * @default the name of a public endpoint, for each address; none for others
+   */
+  readonly limit?: string | false | ((services: AuthServices, call: EndpointCall<Texts<R, O>>) => Attempt);
+  /** Whether the answer has a token, so that no cache may keep it. @default false */
+  readonly sendsTokens?: boolean;
+  /** The name of an endpoint without which this one does not exist. */
+  readonly needs?: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** In the OpenAPI document. @default `name` */
+  readonly operationId?: string;
+  /** @default a text `id` where the route has `:id` */
+  readonly parameters?: (parts: DocumentParts) => readonly ParameterDocument[];
+  /** The answers besides those that status, access, body and limit imply. */
+  readonly answers?: Answers | ((parts: DocumentParts) => Answers);
+  /** @returns the body of the answer. What it throws is answered as everywhere in accounts: an HttpException by its status. */
+  run(services: AuthServices, call: EndpointCall<Texts<R, O>>): unknown;
 }
 
-const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
+type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
 
-/** Each call creates a class, because routes are metadata of the class. */
-export function endpointController(basePath: string, endpoints: readonly Endpoint[]): Type<unknown> {
-  @Controller(basePath)
-  @UseFilters(AuthFailureFilter)
-  class AccountController {
-    constructor(readonly services: AccountServices) {}
-  }
-  const { prototype } = AccountController;
-  for (const endpoint of endpoints) {
-    const { name, route, access, status, sendsTokens } = endpoint;
-    const methods = {
-      async [name](this: AccountController, request: HttpRequest): Promise<unknown> {
-        return endpoint.run(this.services, callOf(endpoint, request));
-      },
-    };
-    const [verb, path] = route.split(' ') as [keyof typeof RequestMethod, string];
-    const decorators = [
-      RequestMapping({ method: RequestMethod[verb], path }),
-      HttpCode(status),
-      ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
-    ];
-    Object.assign(prototype, methods);
-    Req()(prototype, name, 0);
-    const value = methods[name] as object;
-    for (const decorate of decorators) decorate(prototype, name, { value });
-    const readsCaller = (): boolean => typeof access === 'object';
-    declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, readsCaller });
-  }
-  return AccountController;
-}
-
-function callOf({ body }: Endpoint, request: HttpRequest): EndpointCall {
-  const isSent = body === 'required' || (body === 'optional' && hasBody(request));
-  return {
-    request,
-    address: clientFactsOf(request).address,
-    body: isSent ? jsonBodyOf(request) : {},
-    id: String(request.params?.['id']),
-    user: () => {
-      const { principal, bearerWasSent } = authenticationOf(request) ?? {};
-      if (principal) return principal;
-      throw new AuthenticationRequired(bearerWasSent === true);
-    },
-  };
-}
+/**
+ * Declares an endpoint whose body is checked and described by the same list.
+ * @example
+ * accountEndpoint({
+ *   name: 'usePin', route: 'POST pin', access: 'public', status: 200, sendsTokens: true, summary: 'Log in by a PIN',
+ *   texts: { pin: { type: 'string', minLength: 6 } },
+ *   run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request),
+ * })
+ */
+export const accountEndpoint = <R extends string = never, O extends string = never>(
+  endpoint: Endpoint<R, O>,
+): Endpoint => endpoint as Endpoint;

@@ -4,7 +4,6 @@
  */
 import { Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
-import { databaseTime } from '../../database/database-time.js';
 import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
 
@@ -20,8 +19,8 @@ export class SessionStore {
   constructor(private readonly tables: AccountTables) {}
 
   async insert(session: NewSession, lifetimeMs: number): Promise<void> {
-    const now = (): string => this.now;
-    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${this.now} + ${lifetimeMs}` };
+    const { now } = this.tables;
+    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
     await this.tables.run((manager) =>
       manager.createQueryBuilder().insert().into(AuthSession).values(values).updateEntity(false).execute(),
     );
@@ -38,7 +37,7 @@ export class SessionStore {
 
   /** Replaces the refresh token. @returns whether it was the current one */
   rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
-    const now = (): string => this.now;
+    const { now } = this.tables;
     return this.change(
       { id, currentHash: spent, expiresAt: this.after(0) },
       {
@@ -46,7 +45,7 @@ export class SessionStore {
         previousHash: spent,
         rotatedAt: now,
         lastUsedAt: now,
-        expiresAt: () => `${this.now} + ${lifetimeMs}`,
+        expiresAt: () => `${now()} + ${lifetimeMs}`,
       },
     );
   }
@@ -67,14 +66,9 @@ export class SessionStore {
     return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
   }
 
-  private get now(): string {
-    return databaseTime(this.tables.dataSource);
-  }
-
   /** Later than so many milliseconds from now. */
   private after(offsetMs: number): FindOperator<number> {
-    const { now } = this;
-    return Raw((column) => `${column} > ${now} + (${offsetMs})`);
+    return Raw((column) => `${column} > ${this.tables.now()} + (${offsetMs})`);
   }
 
   private select(where: Where, most: number): Promise<AuthSession[]> {

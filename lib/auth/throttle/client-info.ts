@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { HttpRequest } from '../../http/request-facts.js';
 
-export interface ClientFacts {
+export interface ClientInfo {
   /** As the platform says, which trusts a proxy only where its setting `trust proxy` or `trustProxy` says so. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -15,7 +15,7 @@ const WITH_PORT = /^([\d.]+):\d+$/;
 /** How Node shows IPv4 on a socket of IPv6: `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2). */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
-export function clientFactsOf({ ip, headers }: HttpRequest): ClientFacts {
+export function clientInfoOf({ ip, headers }: HttpRequest): ClientInfo {
   const userAgent = headers['user-agent']
     ?.toWellFormed()
     .replaceAll(/\p{Cc}/gu, ' ')

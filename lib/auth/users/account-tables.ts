@@ -1,9 +1,10 @@
 /** The package's own tables for accounts, each of which an option needs. */
-import type { Provider, Type } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, Raw, type EntityManager } from 'typeorm';
 import { DataSources, onPrimary, type Connections } from '../../database/connections.js';
-import { databaseTime } from '../../database/database-time.js';
+import { databaseClock } from '../../database/database-time.js';
 import { DatabaseUnavailable } from '../../entities/database-errors.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
@@ -13,12 +14,21 @@ export interface NeededTable {
   readonly option: string;
 }
 
-export class AccountTables {
+const CLEANUP_MS = 60 * 60 * 1000;
+const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
+
+export class AccountTables implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** The database's current time, as SQL. */
+  readonly now: () => string;
+  private cleanup: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly needed: readonly NeededTable[],
     readonly dataSource: DataSource,
     readonly connections: Connections,
-  ) {}
+  ) {
+    this.now = databaseClock(dataSource);
+  }
 
   /** Runs statements that write, on the primary. @throws DatabaseUnavailable (503) */
   run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
@@ -30,17 +40,8 @@ export class AccountTables {
     return onPrimary(this, work);
   }
 
-  /** Every table has rows that expire, except that of verified addresses. */
-  async removeExpired(): Promise<void> {
-    for (const { entity } of this.needed)
-      if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
-        await this.run((manager) =>
-          manager.delete(entity, { expiresAt: Raw((column) => `${column} <= ${databaseTime(this.dataSource)}`) }),
-        );
-  }
-
   /** @throws InvalidOptionError for the first table that the database lacks */
-  async check(): Promise<void> {
+  async onApplicationBootstrap(): Promise<void> {
     for (const { entity, option } of this.needed) {
       const { tablePath } = this.dataSource.getMetadata(entity);
       const read = (manager: EntityManager) =>
@@ -52,6 +53,21 @@ export class AccountTables {
         refuseAuthOption(option, expected, 'a database without it, or with other columns', advice);
       });
     }
+    const removeExpired = (): void => void this.removeExpired().catch(() => new Logger('AuthModule').warn(NOT_REMOVED));
+    this.cleanup = setInterval(removeExpired, CLEANUP_MS).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.cleanup);
+  }
+
+  /** Rows expire in the tables that have a column `expiresAt`. */
+  private async removeExpired(): Promise<void> {
+    for (const { entity } of this.needed)
+      if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
+        await this.run((manager) =>
+          manager.delete(entity, { expiresAt: Raw((column) => `${column} <= ${this.now()}`) }),
+        );
   }
 }
 

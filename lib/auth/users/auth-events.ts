@@ -2,16 +2,16 @@
 import { inspect } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
 
-interface OfUser {
+interface UserEvent {
   /** The id of the user as text. */
   readonly userId: string;
 }
 
-interface OfSession extends OfUser {
+interface SessionEvent extends UserEvent {
   readonly sessionId: string;
 }
 
-interface OfAttempt {
+interface AttemptEvent {
   /** The e-mail address or username as sent. No user need have it. */
   readonly login: string;
   readonly address: string | undefined;
@@ -19,20 +19,20 @@ interface OfAttempt {
 
 /** The events by name, with what each says. None of them contains a password, a token, or a hash. */
 export interface AuthEventMap {
-  'user.registered': OfUser;
-  'user.changed': OfUser & { readonly fields: readonly string[] };
-  'user.deleted': OfUser;
-  'login.succeeded': OfUser & Pick<OfAttempt, 'address'>;
-  'login.failed': OfAttempt;
-  'attempts.refused': { readonly action: string } & Pick<OfAttempt, 'address'>;
-  'session.started': OfSession;
-  'session.ended': OfUser & { readonly sessionId?: string; readonly count: number };
+  'user.registered': UserEvent;
+  'user.changed': UserEvent & { readonly fields: readonly string[] };
+  'user.deleted': UserEvent;
+  'login.succeeded': UserEvent & Pick<AttemptEvent, 'address'>;
+  'login.failed': AttemptEvent;
+  'attempts.refused': { readonly action: string } & Pick<AttemptEvent, 'address'>;
+  'session.started': SessionEvent;
+  'session.ended': UserEvent & { readonly sessionId?: string; readonly count: number };
   /** A refresh token was used again after it was spent. The session has ended. */
-  'session.reused': OfSession & Pick<OfAttempt, 'address'>;
-  'password.changed': OfUser;
-  'password.forgotten': OfUser;
-  'email.verified': OfUser;
-  'email.changed': OfUser;
+  'session.reused': SessionEvent & Pick<AttemptEvent, 'address'>;
+  'password.changed': UserEvent;
+  'password.forgotten': UserEvent;
+  'email.verified': UserEvent;
+  'email.changed': UserEvent;
 }
 
 export type AuthEventName = keyof AuthEventMap;
@@ -56,7 +56,7 @@ export class AuthEvents {
     return () => void listeners.delete(listener as (event: never) => void);
   }
 
-  /** @internal */
+  /** Calls the listeners of an event. It returns at once, and never throws. */
   emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
     const event = { name, at: new Date(), ...facts };
     for (const listener of this.listeners.get(name) ?? []) void this.call(listener, event);

@@ -9,15 +9,19 @@ import { isEntity } from '../../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
-import type { ResolvedStaticOptions } from '../options/auth.options.js';
 import type { AuthUser } from './auth-user.js';
 import { hideHashes } from './hidden-columns.js';
 import { InvalidUserError } from './user-checks.js';
 import { DuplicateUserError, UserRepository } from './user.repository.js';
 import type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
 
+interface UserClasses {
+  readonly repositoryClass: Type<UserRepository> | undefined;
+  readonly userClass: Type<AuthUser>;
+}
+
 /** Provides the repository of the users. A missing data source leads to a clear message, unlike with `forFeature`. */
-export function userProviders({ repositoryClass, userClass }: ResolvedStaticOptions): Provider[] {
+export function userProviders({ repositoryClass, userClass }: UserClasses): Provider[] {
   const dataSource = { token: DataSource, optional: true };
   const table = getRepositoryToken(userClass);
   const userRepository = repositoryClass

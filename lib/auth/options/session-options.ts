@@ -1,4 +1,4 @@
-/** The option `sessions`. */
+/** The options of the plugin `sessions`. */
 import { isOneOf, positive, readNestedOptions, row } from '../../options/option-table.js';
 
 export interface SessionOptions {
@@ -30,14 +30,11 @@ const OPTIONS = {
   revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
 };
 
+export const SESSION_SETTINGS = Symbol('declarest.sessionSettings');
+
 /** @throws InvalidOptionError */
-export function resolveSessions(option: unknown): SessionSettings | undefined {
-  if (option === undefined || option === false) return undefined;
-  const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions(
-    'sessions',
-    OPTIONS,
-    option === true ? {} : option,
-  );
+export function resolveSessions(options: unknown): SessionSettings {
+  const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions('sessions', OPTIONS, options);
   return Object.freeze({
     // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).
     accessTokenSeconds: Math.max(1, Math.round(accessTokenMinutes * 60)),

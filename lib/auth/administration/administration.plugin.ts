@@ -1,14 +1,20 @@
 /** What an ADMIN sees and changes of all users. */
 import { ConflictException, NotFoundException } from '@nestjs/common';
+import { AccessRules } from '../../access/access-rules.js';
 import { authFailure } from '../../documents/failures.js';
-import { closedObject, openObject } from '../../documents/operation-document.js';
+import { closedObject, openObject, TEXT } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
-import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { UserAccounts } from '../accounts/user-accounts.js';
+import { MailedLinks } from '../links/mailed-links.js';
+import { ACCEPTED, BOOLEAN, INVALID, MESSAGE, NAMES, unknown } from '../plugins/document-parts.js';
+import { accountEndpoint, type Endpoint } from '../plugins/endpoint.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
+import type { AuthServices } from '../plugins/services.js';
+import { Sessions } from '../sessions/sessions.js';
+import type { AuthUser } from '../users/auth-user.js';
 import { checkChanges, USER_SCHEMAS } from '../users/user-checks.js';
-import { BOOLEAN, INVALID, MESSAGE, NAMES, pathId, TEXT, unknown } from '../plugins/endpoint-document.js';
-import type { AccountServices, Endpoint } from '../plugins/endpoint.js';
 import { readUserQuery } from './user-list.js';
 
 const ADMINS = { anyOf: [ADMIN_ROLE] };
@@ -19,9 +25,13 @@ const PAGINATION = openObject(
 const inQuery = (name: string, schema: JsonSchema, description?: string) =>
   ({ in: 'query', name, schema, ...(description !== undefined && { description }) }) as const;
 
+/** The id of a user in the path. */
+const ofUser = ({ id }: { readonly id: JsonSchema }) =>
+  [{ in: 'path', name: 'id', schema: id, required: true }] as const;
+
 const unknownUser = (id: string): NotFoundException => new NotFoundException(`User with id ${id} not found`);
 
-async function findUser(services: AccountServices, id: string, caller: Principal): Promise<AuthUser> {
+async function findUser(services: AuthServices, id: string, caller: Principal): Promise<AuthUser> {
   const user = await services.users.findById(id);
   if (!user) throw unknownUser(id);
   expectNotAbove(services, user.role, caller);
@@ -29,57 +39,62 @@ async function findUser(services: AccountServices, id: string, caller: Principal
 }
 
 /** A role that includes ADMIN is above it: who has not got it must not get it, nor take it from others. */
-function expectNotAbove({ rules }: AccountServices, role: string, { roles }: Principal): void {
-  const expand = (names: readonly string[]) => rules.compiled?.roles.expand(names) ?? names;
+function expectNotAbove({ get }: AuthServices, role: string, { roles }: Principal): void {
+  const { compiled } = get(AccessRules);
+  const expand = (names: readonly string[]) => compiled?.roles.expand(names) ?? names;
   if (!expand([role]).includes(ADMIN_ROLE) || expand(roles).includes(role)) return;
   throw new AccessRefused([role]);
 }
 
 // No name begins like that of a generated operation: a resource of users has `listUsers`.
-export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
-  {
+const ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
     name: 'findUsers',
     route: 'GET users',
     access: ADMINS,
     status: 200,
-    async run({ users: repository, options }, { request }) {
+    summary: 'List users',
+    parameters: () => [
+      inQuery('page', { type: 'integer', minimum: 1, default: 1 }),
+      inQuery('size', { type: 'integer', minimum: 1, default: 20 }, 'At most 100.'),
+      inQuery('q', TEXT, 'Text in the e-mail address, the username or a name.'),
+      inQuery('filter[role]', TEXT),
+      inQuery('filter[active]', BOOLEAN),
+    ],
+    answers: ({ answer, profile }) => ({
+      200: answer(
+        'A page of users',
+        openObject({
+          ...MESSAGE,
+          data: { type: 'array', items: profile },
+          metadata: openObject({ pagination: PAGINATION }),
+        }),
+      ),
+      ...INVALID,
+    }),
+    async run({ users: repository, profileOf }, { request }) {
       const query = readUserQuery(request);
       const { page, size } = query;
       const { users, total } = await repository.list(query);
       const pagination = { page, size, total, totalPages: Math.ceil(total / size) };
-      const data = users.map((user) => profileOf(user, options));
-      return { success: true, message: 'User list', data, metadata: { pagination } };
+      return { success: true, message: 'User list', data: users.map(profileOf), metadata: { pagination } };
     },
-    describe: ({ answer, profile }) => ({
-      summary: 'List users',
-      parameters: [
-        inQuery('page', { type: 'integer', minimum: 1, default: 1 }),
-        inQuery('size', { type: 'integer', minimum: 1, default: 20 }, 'At most 100.'),
-        inQuery('q', TEXT, 'Text in the e-mail address, the username or a name.'),
-        inQuery('filter[role]', TEXT),
-        inQuery('filter[active]', BOOLEAN),
-      ],
-      responses: {
-        200: answer(
-          'A page of users',
-          openObject({
-            ...MESSAGE,
-            data: { type: 'array', items: profile },
-            metadata: openObject({ pagination: PAGINATION }),
-          }),
-        ),
-        ...INVALID,
-      },
-    }),
-  },
-  {
+  }),
+  accountEndpoint({
     name: 'changeUser',
     route: 'PATCH users/:id',
     access: ADMINS,
     status: 200,
-    body: 'required',
+    takesObject: () => closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...NAMES }, []),
+    summary: 'Change a user',
+    parameters: ofUser,
+    answers: ({ data, profile }) => ({
+      200: data('The user', { user: profile }),
+      ...unknown('User'),
+      ...LAST_ADMIN,
+    }),
     async run(services, { id, body, user }) {
-      const { accounts, options } = services;
+      const accounts = services.get(UserAccounts);
       const caller = user();
       const before = await findUser(services, id, caller);
       const { role, active, firstName, lastName } = accounts.checks;
@@ -92,52 +107,54 @@ export const ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
       if (typeof fields.role === 'string') expectNotAbove(services, fields.role, caller);
       const changed = Object.keys(fields).length > 0 ? await accounts.changeKeepingAdmin(id, fields) : before;
       if (!changed) throw unknownUser(id);
-      return { success: true, message: 'User updated', data: { user: profileOf(changed, options) } };
+      return { success: true, message: 'User updated', data: { user: services.profileOf(changed) } };
     },
-    describe: ({ id, user }) => ({
-      summary: 'Change a user',
-      parameters: pathId(id),
-      body: closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...NAMES }, []),
-      responses: { 200: user('The user'), ...unknown('User'), ...LAST_ADMIN },
-    }),
-  },
-  {
+  }),
+  accountEndpoint({
     name: 'mailPasswordReset',
     route: 'POST users/:id/reset',
     access: ADMINS,
     status: 202,
-    isDeclared: ({ passwordReset }) => passwordReset,
+    needs: 'resetPassword',
+    summary: 'Mail a user a link for a new password',
+    parameters: ofUser,
+    answers: {
+      ...ACCEPTED,
+      ...unknown('User'),
+      409: authFailure('No mail can be sent.', 'This user has no e-mail address'),
+    },
     async run(services, { id, user: caller }) {
       const user = await findUser(services, id, caller());
       if (user.email === null) throw new ConflictException('This user has no e-mail address');
       if (!user.active) throw new ConflictException('This user is not active');
-      services.links.startReset(user);
+      services.get(MailedLinks).startReset(user);
       return { success: true, message: 'A mail was sent to the user' };
     },
-    describe: ({ id, accepted }) => ({
-      summary: 'Mail a user a link for a new password',
-      parameters: pathId(id),
-      responses: {
-        202: accepted,
-        ...unknown('User'),
-        409: authFailure('No mail can be sent.', 'This user has no e-mail address'),
-      },
-    }),
-  },
-  {
+  }),
+  accountEndpoint({
     name: 'endUserSessions',
     route: 'DELETE users/:id/sessions',
     access: ADMINS,
     status: 204,
-    isDeclared: ({ sessions }) => sessions !== undefined,
+    needs: 'logoutAll',
+    summary: 'End all sessions of a user',
+    parameters: ofUser,
+    answers: unknown('User'),
     async run(services, { id, user }) {
       await findUser(services, id, user());
-      await services.sessions.endAll(id);
+      await services.get(Sessions).endAll(id);
     },
-    describe: ({ id }) => ({
-      summary: 'End all sessions of a user',
-      parameters: pathId(id),
-      responses: unknown('User'),
-    }),
-  },
+  }),
 ];
+
+/**
+ * Endpoints for users with the role ADMIN: list and change users, end their sessions, and mail them a link for a new
+ * password. The option `administration` is its short form.
+ * @example plugins: [sessions(), administration()]
+ */
+export const administration = (): AuthPlugin => ({
+  name: 'administration',
+  endpoints: ENDPOINTS,
+  needsMethods: ['list', 'remove'],
+  role: ADMIN_ROLE,
+});

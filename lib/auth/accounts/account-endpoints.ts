@@ -1,0 +1,81 @@
+/** Registration, login and the own user: what every application has. */
+import { authFailure } from '../../documents/failures.js';
+import { openObject, refTo } from '../../documents/operation-document.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import { LIMITED } from '../plugins/document-parts.js';
+import { accountEndpoint, type Endpoint } from '../plugins/endpoint.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
+import { limitByAddress } from '../throttle/attempt.js';
+import { Logins } from './logins.js';
+import { UserFieldRules } from './user-field-rules.js';
+
+const register = accountEndpoint({
+  name: 'register',
+  route: 'POST register',
+  access: 'public',
+  status: 201,
+  takesObject: () => refTo('Registration'),
+  limit: 'register',
+  sendsTokens: true,
+  summary: 'Register',
+  answers: ({ loggedIn, profile }) => ({
+    201: loggedIn('Registered and logged in', profile),
+    400: authFailure('A field is not valid, or taken.', 'User with email ann@shop.example already exists'),
+  }),
+  async run({ get }, { body, request }) {
+    return get(Logins).issueForNewUser(await get(UserFieldRules).register(body), request);
+  },
+});
+
+export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
+  register,
+  accountEndpoint({
+    name: 'login',
+    route: 'POST login',
+    access: 'public',
+    status: 200,
+    takesObject: () => refTo('Credentials'),
+    limit: false,
+    sendsTokens: true,
+    summary: 'Log in',
+    answers: ({ loggedIn, identity }) => ({
+      200: loggedIn('Logged in', identity),
+      400: authFailure('A field is missing.', 'password: required'),
+      401: authFailure('Nobody has these credentials.', 'Invalid credentials'),
+      ...LIMITED,
+    }),
+    run: ({ get }, { body, request }) => get(Logins).login(body, request),
+  }),
+  accountEndpoint({
+    name: 'me',
+    route: 'GET me',
+    access: 'authenticated',
+    status: 200,
+    summary: 'Get the user of the token',
+    operationId: 'getCurrentUser',
+    answers: ({ answer, profile }) => ({
+      200: answer('The user', openObject({ success: { const: true }, data: openObject({ user: profile }) })),
+    }),
+    /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
+    async run({ users, profileOf }, { user: signedIn }) {
+      const user = await users.findById(String(signedIn().id));
+      if (!user?.active) throw new AuthenticationRequired(true);
+      return { success: true, data: { user: profileOf(user) } };
+    },
+  }),
+];
+
+export const accounts = (registration: boolean): AuthPlugin => ({
+  name: 'accounts',
+  endpoints: ACCOUNT_ENDPOINTS.filter((endpoint) => registration || endpoint !== register),
+  limits: {
+    password: ({ tries, accountTries, addressTries }) => ({
+      pair: tries,
+      site: tries,
+      account: accountTries,
+      address: addressTries,
+      isFinal: true,
+    }),
+    register: limitByAddress,
+  },
+});
