@@ -13,7 +13,7 @@ export { AuthSession } from './auth/sessions/auth-session.js';
 export type { SessionOptions } from './auth/options/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
 export type { PasswordPolicyOptions } from './auth/passwords/password-policy.js';
-export { AccountToken, VerifiedEmail } from './auth/links/account-token.js';
+export { AccountToken, VerifiedEmail } from './auth/links/mailed-tokens.js';
 export { useClass, type AccountMail, type Mailer, type MailerProvider, type MailKind } from './auth/options/mailer.js';
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';

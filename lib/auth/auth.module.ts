@@ -31,7 +31,7 @@ import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
 import { endpointController } from './plugins/endpoint-controller.js';
 import type { AuthPlugin } from './plugins/plugin.js';
-import { AuthServices } from './plugins/services.js';
+import { AuthServices } from './plugins/plugin.js';
 import { sessions } from './sessions/sessions.plugin.js';
 import { Attempts } from './throttle/attempts.js';
 import type { ThrottleStorage } from './throttle/throttle-options.js';

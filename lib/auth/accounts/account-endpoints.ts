@@ -2,8 +2,8 @@
 import { authFailure } from '../../documents/failures.js';
 import { openObject, refTo } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { LIMITED } from '../plugins/document-parts.js';
-import { accountEndpoint, type Endpoint } from '../plugins/endpoint.js';
+import { answer, dataAnswer, LIMITED, PROFILE, TOKEN } from '../plugins/document-parts.js';
+import { accountEndpoint, type Endpoint } from '../plugins/plugin.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
 import { Logins } from './logins.js';
@@ -18,8 +18,8 @@ const register = accountEndpoint({
   limit: 'register',
   sendsTokens: true,
   summary: 'Register',
-  answers: ({ loggedIn, profile }) => ({
-    201: loggedIn('Registered and logged in', profile),
+  answers: ({ members }) => ({
+    201: dataAnswer('Registered and logged in', { user: PROFILE, ...TOKEN, ...members }),
     400: authFailure('A field is not valid, or taken.', 'User with email ann@shop.example already exists'),
   }),
   async run({ get }, { body, request }) {
@@ -38,8 +38,8 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     limit: false,
     sendsTokens: true,
     summary: 'Log in',
-    answers: ({ loggedIn, identity }) => ({
-      200: loggedIn('Logged in', identity),
+    answers: ({ identity, members }) => ({
+      200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
       400: authFailure('A field is missing.', 'password: required'),
       401: authFailure('Nobody has these credentials.', 'Invalid credentials'),
       ...LIMITED,
@@ -53,9 +53,9 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     status: 200,
     summary: 'Get the user of the token',
     operationId: 'getCurrentUser',
-    answers: ({ answer, profile }) => ({
-      200: answer('The user', openObject({ success: { const: true }, data: openObject({ user: profile }) })),
-    }),
+    answers: {
+      200: answer('The user', openObject({ success: { const: true }, data: openObject({ user: PROFILE }) })),
+    },
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     async run({ users, profileOf }, { user: signedIn }) {
       const user = await users.findById(String(signedIn().id));

@@ -8,7 +8,6 @@ import type { ResolvedAuthOptions } from '../options/auth.options.js';
 import { PasswordPolicy } from '../passwords/password-policy.js';
 import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';
-import { AuthEvents } from '../users/auth-events.js';
 import type { AuthUser, NewUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
@@ -32,7 +31,6 @@ export class UserAccounts {
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    private readonly events: AuthEvents,
     private readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly plugins: AuthPlugins,
@@ -164,10 +162,8 @@ export class UserAccounts {
     return true;
   }
 
-  private async afterPasswordChange(user: AuthUser, keptSession?: string): Promise<void> {
-    const userId = String(user.id);
-    const change = { name: 'password.changed', userId, user, keptSession } as const;
-    await this.plugins.accountChanged(change).finally(() => this.events.emit('password.changed', { userId }));
+  private afterPasswordChange(user: AuthUser, keptSession?: string): Promise<unknown> {
+    return this.plugins.accountChanged({ name: 'password.changed', userId: String(user.id), user, keptSession });
   }
 
   /** @internal Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */
@@ -175,8 +171,7 @@ export class UserAccounts {
     const userId = String(id);
     const user = await this.users.updateIf(userId, { email: from, password }, { email });
     if (!user) return false;
-    const change = { name: 'email.changed', userId, user, from } as const;
-    await this.plugins.accountChanged(change).finally(() => this.events.emit('email.changed', { userId }));
+    await this.plugins.accountChanged({ name: 'email.changed', userId, user, from });
     return true;
   }
 
@@ -201,18 +196,13 @@ export class UserAccounts {
       : await this.users.remove(id);
     if (removed === 'last') throw lastAdmin();
     if (!removed) return false;
-    const change = { name: 'user.deleted', userId: id } as const;
-    await this.plugins.accountChanged(change).finally(() => this.events.emit('user.deleted', { userId: id }));
+    await this.plugins.accountChanged({ name: 'user.deleted', userId: id });
     return true;
   }
 
   private async afterChange(id: string, fields: UserFields, user: AuthUser | null): Promise<AuthUser | null> {
     if (!user) return null;
-    const names = Object.keys(fields);
-    const change = { name: 'user.changed', userId: id, user, fields } as const;
-    await this.plugins
-      .accountChanged(change)
-      .finally(() => this.events.emit('user.changed', { userId: id, fields: names }));
+    await this.plugins.accountChanged({ name: 'user.changed', userId: id, user, fields });
     return user;
   }
 

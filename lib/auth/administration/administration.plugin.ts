@@ -8,10 +8,18 @@ import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { MailedLinks } from '../links/mailed-links.js';
-import { ACCEPTED, BOOLEAN, INVALID, MESSAGE, NAMES, unknown } from '../plugins/document-parts.js';
-import { accountEndpoint, type Endpoint } from '../plugins/endpoint.js';
-import type { AuthPlugin } from '../plugins/plugin.js';
-import type { AuthServices } from '../plugins/services.js';
+import {
+  ACCEPTED,
+  answer,
+  BOOLEAN,
+  dataAnswer,
+  INVALID,
+  MESSAGE,
+  NAMES,
+  PROFILE,
+  unknown,
+} from '../plugins/document-parts.js';
+import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../plugins/plugin.js';
 import { Sessions } from '../sessions/sessions.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { checkChanges, USER_SCHEMAS } from '../users/user-checks.js';
@@ -22,6 +30,11 @@ const LAST_ADMIN = { 409: authFailure('It is the last ADMIN.', 'This is the last
 const PAGINATION = openObject(
   Object.fromEntries(['page', 'size', 'total', 'totalPages'].map((name) => [name, { type: 'integer' }])),
 );
+const USER_PAGE = openObject({
+  ...MESSAGE,
+  data: { type: 'array', items: PROFILE },
+  metadata: openObject({ pagination: PAGINATION }),
+});
 const inQuery = (name: string, schema: JsonSchema, description?: string) =>
   ({ in: 'query', name, schema, ...(description !== undefined && { description }) }) as const;
 
@@ -61,17 +74,7 @@ const ENDPOINTS: readonly Endpoint[] = [
       inQuery('filter[role]', TEXT),
       inQuery('filter[active]', BOOLEAN),
     ],
-    answers: ({ answer, profile }) => ({
-      200: answer(
-        'A page of users',
-        openObject({
-          ...MESSAGE,
-          data: { type: 'array', items: profile },
-          metadata: openObject({ pagination: PAGINATION }),
-        }),
-      ),
-      ...INVALID,
-    }),
+    answers: { 200: answer('A page of users', USER_PAGE), ...INVALID },
     async run({ users: repository, profileOf }, { request }) {
       const query = readUserQuery(request);
       const { page, size } = query;
@@ -88,11 +91,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     takesObject: () => closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...NAMES }, []),
     summary: 'Change a user',
     parameters: ofUser,
-    answers: ({ data, profile }) => ({
-      200: data('The user', { user: profile }),
-      ...unknown('User'),
-      ...LAST_ADMIN,
-    }),
+    answers: { 200: dataAnswer('The user', { user: PROFILE }), ...unknown('User'), ...LAST_ADMIN },
     async run(services, { id, body, user }) {
       const accounts = services.get(UserAccounts);
       const caller = user();

@@ -1,12 +1,92 @@
+/** New passwords, and confirmed and changed e-mail addresses, by mailed links. */
 import { ForbiddenException } from '@nestjs/common';
 import { authFailure } from '../../documents/failures.js';
+import { TEXT } from '../../documents/operation-document.js';
 import { flag, readNestedOptions } from '../../options/option-table.js';
-import type { AuthPlugin } from '../plugins/plugin.js';
+import { Logins } from '../accounts/logins.js';
+import { ACCEPTED, dataAnswer, EMAIL, NEW_PASSWORD, PROFILE, SECRET } from '../plugins/document-parts.js';
+import { WRONG_PASSWORD } from '../plugins/document-parts.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
-import { AccountToken, VerifiedEmail } from './account-token.js';
-import { RESET_ENDPOINTS, VERIFICATION_ENDPOINTS } from './link-endpoints.js';
 import { MailedLinks } from './mailed-links.js';
-import { MailedTokens } from './mailed-tokens.js';
+import { AccountToken, MailedTokens, VerifiedEmail } from './mailed-tokens.js';
+
+const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
+const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
+
+/** Answers the same for known and unknown addresses, also beyond the limit. */
+const requestLink = (
+  kind: 'verify' | 'reset',
+  endpoint: Pick<Endpoint, 'name' | 'route' | 'summary' | 'description'>,
+): Endpoint =>
+  accountEndpoint({
+    ...endpoint,
+    access: 'public',
+    status: 202,
+    texts: { email: EMAIL },
+    limit: false,
+    answers: ACCEPTED,
+    run({ get }, { body, address }) {
+      get(MailedLinks).requestLink(kind, body.email, address);
+      return { success: true, message: 'If the address is known, a mail was sent' };
+    },
+  });
+
+/** The endpoints of verification, which new passwords need too. */
+const VERIFICATION_ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
+    name: 'verifyEmail',
+    route: 'POST verify',
+    access: 'public',
+    status: 204,
+    texts: { token: LINK_TOKEN },
+    limit: 'link',
+    summary: 'Confirm an e-mail address',
+    answers: WRONG_LINK,
+    run: ({ get }, { body }) => get(MailedLinks).verify(body.token),
+  }),
+  requestLink('verify', {
+    name: 'resendVerification',
+    route: 'POST verify/resend',
+    summary: 'Ask for another link to confirm the address',
+  }),
+  accountEndpoint({
+    name: 'changeEmail',
+    route: 'POST email',
+    access: 'authenticated',
+    status: 202,
+    texts: { password: SECRET, email: EMAIL },
+    summary: 'Change the own e-mail address',
+    description: 'The new address counts when the link that is mailed to it is used.',
+    answers: { ...ACCEPTED, ...WRONG_PASSWORD },
+    async run({ get }, { body, user: signedIn, request, address }) {
+      const user = await get(Logins).repeatPassword(signedIn(), body.password, request);
+      await get(MailedLinks).startEmailChange(user, body.email, address);
+      return { success: true, message: 'A mail was sent to the new address' };
+    },
+  }),
+];
+
+const RESET_ENDPOINTS: readonly Endpoint[] = [
+  requestLink('reset', {
+    name: 'forgotPassword',
+    route: 'POST password/forgot',
+    summary: 'Ask for a new password',
+    description: 'The answer is the same for known and unknown addresses.',
+  }),
+  accountEndpoint({
+    name: 'resetPassword',
+    route: 'POST password/reset',
+    access: 'public',
+    status: 204,
+    texts: { token: LINK_TOKEN, password: NEW_PASSWORD },
+    limit: 'link',
+    summary: 'Set a new password',
+    description: 'Ends all sessions.',
+    answers: WRONG_LINK,
+    run: ({ get }, { body }) => get(MailedLinks).reset(body.token, body.password),
+  }),
+];
 
 export interface MailedLinksOptions {
   /** Whether users may set a new password by a link. @default true */
@@ -53,8 +133,8 @@ const verification: Partial<AuthPlugin> = {
     if (!(await get(MailedTokens).isVerified(user))) throw new ForbiddenException(NOT_VERIFIED);
     return undefined;
   },
-  describe: ({ data, profile }) => ({
+  describe: () => ({
     login: { 403: authFailure('Not verified yet.', NOT_VERIFIED) },
-    register: { 201: data('Registered', { user: profile }) },
+    register: { 201: dataAnswer('Registered', { user: PROFILE }) },
   }),
 };

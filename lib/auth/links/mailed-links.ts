@@ -13,7 +13,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
 import { AccountMails, describeMail } from './account-mails.js';
-import type { AccountToken } from './account-token.js';
+import type { AccountToken } from './mailed-tokens.js';
 import { MailedTokens } from './mailed-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>

@@ -1,11 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+/** The hooks of all plugins, as the core calls them. */
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
+import { DatabaseUnavailable } from '../../entities/database-errors.js';
+import { ServiceUnavailable } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import type { Endpoint } from './endpoint.js';
-import type { AccountChange, AuthPlugin, IssuedParts, LoginChallenge, LoginContext } from './plugin.js';
-import { AuthServices } from './services.js';
+import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
+import type { LoginChallenge, LoginContext } from './plugin.js';
 
 /** Runs the hooks of the plugins, in the order of the list. */
 @Injectable()
@@ -29,14 +31,15 @@ export class AuthPlugins {
     return this.plugins.some((plugin) => plugin.role === role);
   }
 
-  /** @returns by the name of the plugin, for those that have something to say */
-  authenticate(request: HttpRequest, bearer: Authentication): readonly [string, Promise<Authentication>][] {
-    return this.authenticating.flatMap((plugin): [string, Promise<Authentication>][] => {
+  /** @returns what the plugins find that have something to say */
+  authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
+    return this.authenticating.flatMap((plugin) => {
+      const what = `The credential that the plugin ${plugin.name} reads`;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);
-        return found ? [[plugin.name, Promise.resolve(found)]] : [];
+        return found ? [lookUp(what, async () => found)] : [];
       } catch (error) {
-        return [[plugin.name, Promise.reject(error as Error)]];
+        return [lookUp(what, () => Promise.reject(error as Error))];
       }
     });
   }
@@ -67,18 +70,24 @@ export class AuthPlugins {
     return { members, ...(session !== undefined && { session }), revoke };
   }
 
-  /** @returns how many sessions have ended @throws the first error, when every plugin has run */
+  /**
+   * Emits the event of the change also where a hook fails, because the change is stored.
+   * @returns how many sessions have ended @throws the first error, when every plugin has run
+   */
   async accountChanged(change: AccountChange): Promise<number> {
-    const ended: number[] = [];
+    let ended = 0;
     const errors: unknown[] = [];
     for (const plugin of this.plugins)
       try {
-        ended.push((await plugin.accountChanged?.(this.services, change)) ?? 0);
+        ended += (await plugin.accountChanged?.(this.services, change)) ?? 0;
       } catch (error) {
         errors.push(error);
       }
+    const { name, userId } = change;
+    if (name === 'user.changed') this.services.events.emit(name, { userId, fields: Object.keys(change.fields) });
+    else if (name !== 'user.created' && name !== 'user.loggedOut') this.services.events.emit(name, { userId });
     if (errors.length > 0) throw errors[0];
-    return ended.reduce((sum, count) => sum + count, 0);
+    return ended;
   }
 }
 
@@ -87,4 +96,14 @@ export function endpointsOf(plugins: readonly AuthPlugin[]): readonly Endpoint[]
   const endpoints = plugins.flatMap((plugin) => plugin.endpoints ?? []);
   const names = new Set(endpoints.map(({ name }) => name));
   return endpoints.filter(({ needs }) => needs === undefined || names.has(needs));
+}
+
+/** Where it fails, it is not known whether a credential is valid: the request is 503 where it needs one. */
+export function lookUp(what: string, work: () => Promise<Authentication>): Promise<Authentication> {
+  return work().catch((error: unknown): Authentication => {
+    if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
+    const cause = error instanceof Error ? error.stack : undefined;
+    new Logger('AuthModule').error(`${what} could not be read.`, cause);
+    return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
+  });
 }

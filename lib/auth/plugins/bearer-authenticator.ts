@@ -1,15 +1,13 @@
 /** Identifies the user of a request, by its header `Authorization: Bearer <token>` or by a plugin. */
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication, Authenticator } from '../../access/principal.js';
-import { DatabaseUnavailable } from '../../entities/database-errors.js';
-import { ServiceUnavailable } from '../../http/failure.js';
-import { BASE_ROLE, CallerRoles, type Principal } from '../../http/principal.js';
+import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
 import { headerValues, type HttpRequest } from '../../http/request-facts.js';
 import { Application } from '../../routes/application.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
-import { AuthPlugins } from './auth-plugins.js';
+import { AuthPlugins, lookUp } from './auth-plugins.js';
 
 /** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
@@ -47,54 +45,40 @@ export class BearerAuthenticator implements Authenticator {
   confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {
     if (this.isExempted(bearer)) return undefined;
     const found = this.plugins.authenticate(request, bearer);
-    if (found.length === 0) return undefined;
-    const known = found.map(([plugin, each]) => lookUp(`The credential that the plugin ${plugin} reads`, () => each));
-    return Promise.all(known).then((all) => this.combine(bearer, all));
+    return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
   /** A request with a bearer token has the user of the token, or none. */
-  private async combine(bearer: Authentication, found: readonly Authentication[]): Promise<Authentication> {
-    const failed = found.find(({ failure }) => failure);
+  private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
+    const all = await Promise.all(found);
+    const failed = all.find(({ failure }) => failure);
     if (failed) return failed;
-    if (bearer.bearerWasSent) return found.every(({ principal }) => principal) ? bearer : { bearerWasSent: true };
-    const principal = found.find((each) => each.principal)?.principal;
-    return principal ? this.limitToUser(principal) : bearer;
+    if (bearer.bearerWasSent) return all.every(({ principal }) => principal) ? bearer : { bearerWasSent: true };
+    const principal = all.find((each) => each.principal)?.principal;
+    if (!principal) return bearer;
+    const id = this.options.parseId(String(principal.id));
+    return this.readCaller({ bearerWasSent: false, principal: { ...principal, id } });
   }
 
-  /** A plugin gives its principal no role that the user has not got. */
-  private limitToUser(principal: Principal): Promise<Authentication> {
-    return lookUp('The user of a plugin', async () => {
-      const user = await this.users.findById(String(principal.id));
-      if (!user?.active) return { bearerWasSent: false };
-      const { expand } = this.application.stateOf(CallerRoles);
-      const granted = [BASE_ROLE, user.role, ...(expand?.([user.role]) ?? [])];
-      const roles = principal.roles.filter((role) => granted.includes(role));
-      const id = this.options.parseId(String(user.id));
-      return { bearerWasSent: false, principal: { ...principal, id, email: user.email ?? '', roles } };
-    });
-  }
-
-  async readCaller(authentication: Authentication): Promise<Authentication> {
-    const { principal } = authentication;
-    if (!principal || this.isExempted(authentication)) return authentication;
+  async readCaller(known: Authentication): Promise<Authentication> {
+    const { principal, bearerWasSent } = known;
+    if (!principal || this.isExempted(known)) return known;
     return lookUp('The user of a token', async () => {
       const user = await this.users.findById(String(principal.id));
-      if (!user?.active) return { bearerWasSent: true };
-      return { ...authentication, principal: { ...principal, roles: [user.role] } };
+      if (!user?.active) return { bearerWasSent };
+      // A plugin may give fewer roles than the user has, and no others.
+      const roles = bearerWasSent ? [user.role] : this.rolesIn(principal.roles, user.role);
+      return { ...known, principal: { ...principal, roles } };
     });
+  }
+
+  private rolesIn(roles: readonly string[], role: string): readonly string[] {
+    const { expand } = this.application.stateOf(CallerRoles);
+    const granted = [BASE_ROLE, role, ...(expand?.([role]) ?? [])];
+    return roles.filter((each) => granted.includes(each));
   }
 
   private isExempted({ session }: Authentication): boolean {
     return session !== undefined && this.exempted.has(session);
   }
-}
-
-/** Where it fails, it is not known whether a credential is valid: the request is 503 where it needs one. */
-export function lookUp(what: string, work: () => Promise<Authentication>): Promise<Authentication> {
-  return work().catch((error: unknown): Authentication => {
-    if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
-    const cause = error instanceof Error ? error.stack : undefined;
-    new Logger('AuthModule').error(`${what} could not be read.`, cause);
-    return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
-  });
 }

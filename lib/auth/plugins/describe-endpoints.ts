@@ -3,18 +3,18 @@ import { Logger, type Type } from '@nestjs/common';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
 import { exampleOf } from '../../documents/examples.js';
 import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../../documents/failures.js';
-import { closedObject, openObject, refTo, TEXT, type OperationDocument } from '../../documents/operation-document.js';
+import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { signed } from '../../entities/value-types.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import { BOOLEAN, INVALID, LIMITED, MESSAGE, TEXT_OR_NULL, TOKEN } from './document-parts.js';
-import type { Answers, DocumentParts } from './document-parts.js';
+import { BOOLEAN, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
-import type { Endpoint } from './endpoint.js';
-import type { AuthPlugin } from './plugin.js';
+import type { AuthPlugin, DocumentParts, Endpoint } from './plugin.js';
+
+type Answers = OperationDocument['responses'];
 
 const DONE = { 204: { description: 'Done' } };
 const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
@@ -48,10 +48,16 @@ export async function describeEndpoints(
 ): Promise<void> {
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
-  const { parts, schemas, answersOf } = partsOf(fields, options);
+  const described = options.plugins.map((plugin) => plugin.describe?.() ?? {});
+  const members = Object.assign({}, ...described.map((each) => each.members)) as DocumentParts['members'];
+  const { parts, schemas } = partsOf(fields, options, members);
+  for (const { name, schema } of described.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
   const endpoints = endpointsOf(options.plugins);
   const operations = new Map(
-    endpoints.map((endpoint) => [endpoint.name, operationOf(endpoint, parts, schemas, answersOf(endpoint.name))]),
+    endpoints.map((endpoint) => {
+      const further = described.map(({ login, register }) => ({ login, register })[endpoint.name]);
+      return [endpoint.name, operationOf(endpoint, parts, schemas, Object.assign({}, ...further) as Answers)];
+    }),
   );
   const text = JSON.stringify([...operations]);
   const used = [...schemas].filter(([name]) => text.includes(`schemas/${name}"`));
@@ -68,27 +74,32 @@ function operationOf(
   endpoint: Endpoint,
   parts: DocumentParts,
   schemas: ReadonlyMap<string, JsonSchema>,
-  further: Answers | undefined,
+  further: Answers,
 ): OperationDocument {
   const { name, route, status, access, operationId = name, summary, description } = endpoint;
   const { parameters = () => (route.includes('/:id') ? PATH_ID : []), answers } = endpoint;
   const body = bodyOf(endpoint, parts);
+  const responses: Answers = {
+    ...(status === 204 && DONE),
+    ...(body && { ...INVALID, ...UNREADABLE }),
+    ...(access !== 'public' && UNAUTHORIZED),
+    ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
+    ...(isLimited(endpoint) && LIMITED),
+    ...(typeof answers === 'function' ? answers(parts) : answers),
+    ...further,
+    ...INTERNAL,
+  };
+  const withExamples = Object.entries(responses).map(([code, { content, ...response }]) => {
+    const shown = content?.map((each) => ({ ...each, example: each.example ?? exampleOf(each.schema, schemas) }));
+    return [code, { ...response, ...(shown && { content: shown }) }];
+  });
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
     parameters: parameters(parts),
     ...(body && { body: { schema: body, example: exampleOf(body, schemas) } }),
-    responses: {
-      ...(status === 204 && DONE),
-      ...(body && { ...INVALID, ...UNREADABLE }),
-      ...(access !== 'public' && UNAUTHORIZED),
-      ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
-      ...(isLimited(endpoint) && LIMITED),
-      ...(typeof answers === 'function' ? answers(parts) : answers),
-      ...further,
-      ...INTERNAL,
-    },
+    responses: Object.fromEntries(withExamples) as Answers,
   };
 }
 
@@ -97,38 +108,22 @@ function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: Document
   return (texts ?? optionalTexts) && closedObject({ ...texts, ...optionalTexts }, Object.keys(texts ?? {}));
 }
 
-function partsOf({ schemas: fields, required }: RegistrationFields, { plugins, loginField, parseId }: Described) {
+function partsOf(
+  { schemas: fields, required }: RegistrationFields,
+  { loginField, parseId }: Described,
+  members: DocumentParts['members'],
+) {
   const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : signed(64n).schemas.answer;
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const optional = Object.entries(fields).map(([name, schema]) => [name, orNull(schema)] as const);
   const mandatory = Object.entries(fields).filter(([name]) => required.includes(name));
-  const accepted = Object.fromEntries([...optional, ...mandatory]);
   const schemas = new Map([
     [AUTH_FAILURE.name, AUTH_FAILURE.schema],
     [REFUSAL.name, REFUSAL.schema],
     ['AuthProfile', openObject({ ...identity, firstName: TEXT_OR_NULL, lastName: TEXT_OR_NULL, active: BOOLEAN })],
-    ['Registration', closedObject(accepted, required)],
+    ['Registration', closedObject(Object.fromEntries([...optional, ...mandatory]), required)],
     ['Credentials', openObject({ [loginField]: TEXT, password: TEXT })],
   ]);
-  const answer: DocumentParts['answer'] = (description, schema) => ({
-    description,
-    content: [{ schema, example: exampleOf(schema, schemas) }],
-  });
-  const data: DocumentParts['data'] = (description, properties) =>
-    answer(description, openObject({ ...MESSAGE, data: openObject(properties) }));
-  const parts: DocumentParts = {
-    id,
-    identity: openObject(identity),
-    profile: refTo('AuthProfile'),
-    ownFields: Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS))),
-    answer,
-    data,
-    loggedIn: (description, user) => data(description, { user, ...TOKEN, ...members }),
-  };
-  const described = plugins.map((plugin) => plugin.describe?.(parts) ?? {});
-  const members = Object.assign({}, ...described.map((each) => each.members)) as Readonly<Record<string, JsonSchema>>;
-  for (const { name, schema } of described.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
-  const answersOf = (endpoint: string): Answers =>
-    Object.assign({}, ...described.map(({ login, register }) => ({ login, register })[endpoint])) as Answers;
-  return { parts, schemas, answersOf };
+  const ownFields = Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS)));
+  return { parts: { id, identity: openObject(identity), ownFields, members }, schemas };
 }

@@ -18,8 +18,8 @@ import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
-import type { Endpoint, EndpointCall } from './endpoint.js';
-import { AuthServices } from './services.js';
+import type { Endpoint, EndpointCall } from './plugin.js';
+import { AuthServices } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 

@@ -7,8 +7,16 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import { Logins } from '../accounts/logins.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { UserFieldRules } from '../accounts/user-field-rules.js';
-import { LIMITED, NAMES, NEW_PASSWORD, SECRET, WRONG_PASSWORD } from '../plugins/document-parts.js';
-import { accountEndpoint, type Endpoint } from '../plugins/endpoint.js';
+import {
+  dataAnswer,
+  LIMITED,
+  NAMES,
+  NEW_PASSWORD,
+  PROFILE,
+  SECRET,
+  WRONG_PASSWORD,
+} from '../plugins/document-parts.js';
+import { accountEndpoint, type Endpoint } from '../plugins/plugin.js';
 
 export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
@@ -35,7 +43,7 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
     status: 200,
     takesObject: ({ ownFields }) => closedObject({ ...NAMES, ...ownFields }, []),
     summary: 'Change the own profile',
-    answers: ({ data, profile }) => ({ 200: data('The user', { user: profile }), ...LIMITED }),
+    answers: { 200: dataAnswer('The user', { user: PROFILE }), ...LIMITED },
     async run({ users, get, attempts, profileOf }, { body, user: signedIn, address }) {
       const id = String(signedIn().id);
       const before = await users.findById(id);
