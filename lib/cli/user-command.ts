@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { HttpException, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { UserAccounts } from '../auth/accounts/user-accounts.js';
-import type { ResolvedAuthOptions } from '../auth/options/auth.options.js';
+import type { ResolvedAuthOptions } from '../auth/options/resolve-options.js';
 import { AuthPlugins } from '../auth/plugins/auth-plugins.js';
 import type { AuthUser } from '../auth/users/auth-user.js';
 import { MailedLinks } from '../auth/links/mailed-links.js';

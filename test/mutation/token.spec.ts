@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
 import { readClaims } from '../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
-import type { ResolvedAuthOptions } from '../../lib/auth/options/auth.options.js';
+import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 

@@ -33,7 +33,6 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     name: 'login',
     route: 'POST login',
     access: 'public',
-    status: 200,
     takesObject: () => refTo('Credentials'),
     limit: false,
     sendsTokens: true,
@@ -49,8 +48,6 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'me',
     route: 'GET me',
-    access: 'authenticated',
-    status: 200,
     summary: 'Get the user of the token',
     operationId: 'getCurrentUser',
     answers: {

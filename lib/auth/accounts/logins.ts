@@ -4,10 +4,10 @@ import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import type { ResolvedAuthOptions } from '../options/auth.options.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';
-import type { IssuedParts, LoginChallenge, LoginContext } from '../plugins/plugin.js';
+import type { LoginContext } from '../plugins/plugin.js';
 import { Attempts } from '../throttle/attempts.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
@@ -19,7 +19,9 @@ import { UserRepository, withoutHash } from '../users/user.repository.js';
 
 /** No login name is longer. */
 const MAX_LOGGED = 254;
-const SUCCESSFUL = 'Login successful';
+
+/** Reads the user again. @returns `undefined` where the credentials do not count any more */
+type Recheck = () => Promise<AuthUser | undefined>;
 
 /** The body of the answer of a login. */
 export interface LoginAnswer {
@@ -57,8 +59,8 @@ export class Logins {
     const found = await this.users.findById(userId);
     if (!found?.active) throw this.failed(found?.[this.options.loginField] ?? userId, context);
     const challenge = await this.plugins.beforeLogin(found, context);
-    if (challenge) return answerTo(challenge);
-    return this.issue(found, context, async () => {
+    if (challenge) return { success: true, ...challenge };
+    return this.logIn(found, context, async () => {
       const user = await this.users.findById(userId);
       return user?.active ? user : undefined;
     });
@@ -80,17 +82,36 @@ export class Logins {
       const user = await this.compare(name, await find(), password, context);
       return { found: user, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
     });
-    if (challenge) return answerTo(challenge);
+    if (challenge) return { success: true, ...challenge };
     const hash = await this.passwords.renew(found, password);
-    return this.issue(withoutHash(found), context, () => this.passwords.recheck(String(found.id), password, hash));
+    return this.logIn(withoutHash(found), context, () => this.passwords.recheck(String(found.id), password, hash));
   }
 
-  /** @param recheck reads the user again @returns `undefined` where the credentials do not count any more */
-  private async issue(
-    found: AuthUser,
-    context: LoginContext,
-    recheck: () => Promise<AuthUser | undefined>,
-  ): Promise<LoginAnswer> {
+  private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
+    const { user, issued } = await this.issue(found, context, recheck);
+    this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
+    const { id, email, username, role } = profileOf(user, this.options);
+    return { success: true, message: 'Login successful', data: { user: { id, email, username, role }, ...issued } };
+  }
+
+  /** @internal For a user who has just registered. Where a hook or `claims` fails, the user is removed. */
+  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
+    const userId = String(user.id);
+    const context = { ...contextOf(request), isNew: true };
+    try {
+      const challenge = await this.plugins.beforeLogin(user, context);
+      const { issued } = challenge ? { issued: challenge.data } : await this.issue(user, context, async () => user);
+      this.events.emit('user.registered', { userId });
+      const data = { user: profileOf(user, this.options), ...issued };
+      return { success: true, message: challenge?.message ?? 'Registration successful', data };
+    } catch (error) {
+      // A repository may not implement it. The first error says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async issue(found: AuthUser, context: LoginContext, recheck: Recheck) {
     const { members, session, revoke } = await this.plugins.issue(found, context);
     try {
       // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
@@ -98,34 +119,11 @@ export class Logins {
       if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
       const user = withoutHash(present);
       const own = await this.accessTokens.ownClaimsOf(user);
-      this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
-      const { id, email, username, role } = profileOf(user, this.options);
-      const token = this.accessTokens.signFor(user, own, session);
-      return answerOf(SUCCESSFUL, { id, email, username, role }, token, members);
+      return { user, issued: { token: this.accessTokens.signFor(user, own, session), ...members } };
     } catch (error) {
       await revoke();
       throw error;
     }
-  }
-
-  /** @internal For a user who has just registered. @throws what `claims` and hooks throw; the user is removed then */
-  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
-    const userId = String(user.id);
-    const context = { ...contextOf(request), isNew: true };
-    const prepare = async () => {
-      const challenge = await this.plugins.beforeLogin(user, context);
-      return challenge ? { challenge } : { own: await this.accessTokens.ownClaimsOf(user) };
-    };
-    const { challenge, own } = await prepare().catch(async (error: unknown) => {
-      // A repository may not implement it. The error of the claims says what is wrong.
-      await this.users.undoCreate(userId).catch(() => undefined);
-      throw error;
-    });
-    this.events.emit('user.registered', { userId });
-    const profile = profileOf(user, this.options);
-    if (challenge) return answerTo({ ...challenge, data: { user: profile, ...challenge.data } });
-    const { members, session } = await this.plugins.issue(user, context);
-    return answerOf('Registration successful', profile, this.accessTokens.signFor(user, own, session), members);
   }
 
   /**
@@ -173,15 +171,3 @@ export class Logins {
 }
 
 const contextOf = (request: HttpRequest): LoginContext => ({ request, ...clientInfoOf(request), isNew: false });
-
-const answerTo = ({ message, data }: LoginChallenge): LoginAnswer => ({
-  success: true,
-  message,
-  ...(data && { data }),
-});
-
-/** No plugin replaces the user or the token. */
-function answerOf(message: string, user: object, token: string, members: IssuedParts['members']): LoginAnswer {
-  const own = { user, token };
-  return { success: true, message, data: { ...own, ...members, ...own } };
-}

@@ -4,7 +4,7 @@ import { AccessRules } from '../../access/access-rules.js';
 import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/principal.js';
 import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
-import type { ResolvedAuthOptions } from '../options/auth.options.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { PasswordPolicy } from '../passwords/password-policy.js';
 import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';

@@ -5,7 +5,7 @@ import { describeEntity, type Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
-import type { ResolvedAuthOptions } from '../options/auth.options.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserAccounts } from './user-accounts.js';

@@ -65,7 +65,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'findUsers',
     route: 'GET users',
     access: ADMINS,
-    status: 200,
     summary: 'List users',
     parameters: () => [
       inQuery('page', { type: 'integer', minimum: 1, default: 1 }),
@@ -87,7 +86,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'changeUser',
     route: 'PATCH users/:id',
     access: ADMINS,
-    status: 200,
     takesObject: () => closedObject({ role: USER_SCHEMAS['role'] as JsonSchema, active: BOOLEAN, ...NAMES }, []),
     summary: 'Change a user',
     parameters: ofUser,

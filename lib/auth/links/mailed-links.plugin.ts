@@ -53,7 +53,6 @@ const VERIFICATION_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'changeEmail',
     route: 'POST email',
-    access: 'authenticated',
     status: 202,
     texts: { password: SECRET, email: EMAIL },
     summary: 'Change the own e-mail address',

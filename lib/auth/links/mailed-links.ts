@@ -1,18 +1,20 @@
-/** Mails links, and does what a link says, once. */
+/** Mails links, and does what a link says, once. A mail is sent after the answer; a failure is logged without the token. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, UnauthorizedException } from '@nestjs/common';
+import { Inject, Injectable, Logger, UnauthorizedException } from '@nestjs/common';
 import { TooManyAttempts } from '../../http/failure.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
+import { MAILER, type Mailer } from '../options/mailer.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { Background } from '../plugins/background.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { Attempts } from '../throttle/attempts.js';
 import { hashOf } from '../tokens/secret-tokens.js';
 import { AuthEvents } from '../users/auth-events.js';
-import type { AuthUser } from '../users/auth-user.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
-import { AccountMails, describeMail } from './account-mails.js';
 import type { AccountToken } from './mailed-tokens.js';
 import { MailedTokens } from './mailed-tokens.js';
 
@@ -23,16 +25,21 @@ const MAX_DELAY_MS = 100;
 
 type LinkKind = 'reset' | 'verify';
 
+const describeMail = (kind: LinkKind): string => `The mail of kind ${kind}`;
+
 @Injectable()
 export class MailedLinks {
+  private readonly logger = new Logger('AuthModule');
+
   constructor(
     private readonly users: UserRepository,
     private readonly accounts: UserAccounts,
     private readonly tokens: MailedTokens,
-    private readonly mails: AccountMails,
     private readonly background: Background,
     private readonly attempts: Attempts,
     private readonly events: AuthEvents,
+    @Inject(MAILER) private readonly mailer: Mailer | undefined,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {}
 
   /**
@@ -112,13 +119,20 @@ export class MailedLinks {
       // A reset that comes later ends the token.
       if ((await this.users.findWithHash(String(user.id)))?.password !== user.password) return;
       const token = await this.tokens.create('email', user, email);
-      await this.mails.sendLink('verify', email, user, token);
+      await this.sendLink('verify', email, user, token);
     });
   }
 
   private async mail(kind: LinkKind, user: AuthUser, email: string, token: string): Promise<void> {
     if (kind === 'reset') this.events.emit('password.forgotten', { userId: String(user.id) });
-    await this.mails.sendLink(kind, email, user, token);
+    await this.sendLink(kind, email, user, token);
+  }
+
+  private async sendLink(kind: LinkKind, to: string, user: AuthUser, token: string): Promise<void> {
+    const link = `${this.options.accountLinks}/${kind}#token=${token}`;
+    // Without a mailer, production refuses to start.
+    if (!this.mailer) return this.logger.log(`No mailer is set. The link of kind ${kind} for ${to}: ${link}`);
+    await this.mailer.send({ kind, to, user: profileOf(user, this.options), link, token, changed: undefined });
   }
 
   private async mayMail(attempt: Attempt): Promise<boolean> {

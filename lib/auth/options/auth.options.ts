@@ -4,10 +4,10 @@ import type { RoleHierarchy } from '../../access/role-hierarchy.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
 import type { PasswordPolicyOptions } from '../passwords/password-policy.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
-import type { ThrottleOptions, ThrottleSettings } from '../throttle/throttle-options.js';
+import type { ThrottleOptions } from '../throttle/throttle-options.js';
 import type { OwnClaims } from '../tokens/claims.js';
 import type { AuthUser } from '../users/auth-user.js';
-import type { LoginField, UserRepository } from '../users/user.repository.js';
+import type { UserRepository } from '../users/user.repository.js';
 import type { MailerProvider } from './mailer.js';
 import type { SessionOptions } from './session-options.js';
 
@@ -141,34 +141,3 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
 
 export interface AuthOptions<U extends AuthUser = AuthUser, C extends object = object>
   extends AuthStaticOptions<U>, AuthSettings<U, C> {}
-
-/** Options that are declared by a plugin of the same effect. */
-export type ShortForm = 'sessions' | 'passwordReset' | 'requireVerified' | 'administration';
-
-export interface ResolvedStaticOptions extends Readonly<
-  Required<Omit<AuthStaticOptions, ShortForm | 'repositoryClass' | 'mailer' | 'throttle'>>
-> {
-  readonly mailer: MailerProvider | undefined;
-  readonly throttle: ThrottleSettings | undefined;
-  readonly repositoryClass: Type<UserRepository> | undefined;
-  /** What a plugin sets in place of `jwtExpirationHours`. */
-  readonly accessTokenSeconds: number | undefined;
-  /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
-  readonly randomSecret: string;
-}
-
-export interface ResolvedAuthOptions
-  extends
-    ResolvedStaticOptions,
-    Readonly<Required<Omit<AuthSettings, 'loginMethod' | 'jwtSecret' | 'accountLinks' | UndefinedSetting>>>,
-    Readonly<Pick<AuthSettings, UndefinedSetting>> {
-  readonly loginField: LoginField;
-  readonly accountLinks: string;
-  /** The first one signs. */
-  readonly jwtSecrets: readonly [string, ...string[]];
-  readonly parseId: (text: string) => string | number;
-}
-
-/** Options without a default. */
-type UndefinedSetting =
-  'defaultAccess' | 'enforcedRoles' | 'issuer' | 'audience' | 'claims' | 'passwordHasher' | 'passwordPolicy';

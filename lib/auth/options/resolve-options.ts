@@ -3,17 +3,19 @@ import { Logger, type Type } from '@nestjs/common';
 import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
 import { plainPath, positive, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
-import type { Accepts } from '../../options/option-table.js';
+import type { Accepts, OptionsOf } from '../../options/option-table.js';
 import { isEntity } from '../../entities/declared-entities.js';
-import { ACCESS_BY_NAME } from '../../access/access.js';
+import { ACCESS_BY_NAME, type DefaultAccess } from '../../access/access.js';
 import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
-import type { AuthSettings, AuthStaticOptions, ResolvedAuthOptions, ResolvedStaticOptions } from './auth.options.js';
-import type { ShortForm } from './auth.options.js';
+import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
+import type { MailerProvider } from './mailer.js';
+import type { SessionOptions } from './session-options.js';
 import { AuthUser } from '../users/auth-user.js';
+import type { PasswordHasher } from '../passwords/password-hasher.js';
 import { expectPasswordPolicy } from '../passwords/password-policy.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
-import { UserRepository } from '../users/user.repository.js';
+import { UserRepository, type LoginField } from '../users/user.repository.js';
 
 const logger = new Logger('AuthModule');
 
@@ -51,15 +53,19 @@ const isAddress: Accepts = (text) => {
 };
 
 const STATIC_OPTIONS = {
-  userClass: row<unknown>(undefined, 'a class that extends AuthUser', isUserClass, USER_ADVICE),
-  repositoryClass: optional('a class that extends UserRepository', isRepository, 'extend it, or remove the option'),
+  userClass: row<Type<AuthUser>>(undefined as never, 'a class that extends AuthUser', isUserClass, USER_ADVICE),
+  repositoryClass: optional<Type<UserRepository>>(
+    'a class that extends UserRepository',
+    isRepository,
+    'extend it, or remove the option',
+  ),
   authBasePath: row('/api/auth', 'a path such as "/api/auth"', isBasePath, 'use only letters, digits and "/.-_~"'),
   registration: flag(true),
   passwordReset: flag(false),
   requireVerified: flag(false),
   administration: flag(false),
   plugins: row<readonly AuthPlugin[]>([], 'an array of plugins', arePlugins, 'set for example [sessions()]'),
-  mailer: optional('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
+  mailer: optional<MailerProvider>('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
 };
 
 const ENTITY_CHECKS = [
@@ -77,14 +83,19 @@ const SETTINGS = {
   ),
   jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
   bcryptRounds: integer(12, 4, 31),
-  passwordHasher: optional('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
-  defaultAccess: optional(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
-  registrationFields: row([], 'an array of non-empty names', areNames, 'set an array such as ["phone"]'),
-  enforcedRoles: optional('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
+  passwordHasher: optional<PasswordHasher>('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
+  defaultAccess: optional<DefaultAccess>(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
+  registrationFields: row<readonly string[]>(
+    [],
+    'an array of non-empty names',
+    areNames,
+    'set an array such as ["phone"]',
+  ),
+  enforcedRoles: optional<readonly string[]>('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
   strict: flag(false),
-  issuer: optional('a string', isText, 'set for example "https://shop.example"'),
-  audience: optional('a string', isText, 'set for example "https://api.shop.example"'),
-  claims: optional('a function', isFunction, CLAIMS_ADVICE),
+  issuer: optional<string>('a string', isText, 'set for example "https://shop.example"'),
+  audience: optional<string>('a string', isText, 'set for example "https://api.shop.example"'),
+  claims: optional<AuthSettings['claims']>('a function', isFunction, CLAIMS_ADVICE),
   explainRefusals: row(false, 'true or false, and false in production', isFalseInProduction, EXPLAIN_ADVICE),
   accountLinks: row('http://localhost:5173', 'an absolute http or https URL without ? and #', isAddress, LINKS_ADVICE),
 };
@@ -95,40 +106,41 @@ export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
 export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
 
-export interface DeclaringOptions extends Required<Pick<AuthStaticOptions, ShortForm | 'registration' | 'plugins'>> {
+/** The static options without the plugins that they declare. */
+export type DeclaringOptions = OptionsOf<typeof STATIC_OPTIONS> & {
+  readonly sessions: boolean | SessionOptions;
   readonly throttle: ThrottleSettings | undefined;
-}
+};
+export type ResolvedStaticOptions = ReturnType<typeof resolveStaticOptions>;
+export type ResolvedAuthOptions = ReturnType<typeof resolveAuthOptions>;
 
 /** @param declare makes the plugins of checked options @throws InvalidOptionError */
 export function resolveStaticOptions(
   options: AuthStaticOptions,
   declare: (options: DeclaringOptions) => readonly AuthPlugin[],
-): ResolvedStaticOptions {
-  const { passwordReset, requireVerified, administration, ...read } = readOptions(
-    STATIC_OPTIONS,
-    options,
-    refuseAuthOption,
-  );
+) {
+  const read = readOptions(STATIC_OPTIONS, options, refuseAuthOption);
   if (!read.repositoryClass)
     for (const userClass of ENTITY_CHECKS) readOptions({ userClass }, options, refuseAuthOption);
   const throttle = resolveThrottle(options.throttle);
   const { sessions = false } = options;
-  const shortForms = { sessions, passwordReset, requireVerified, administration };
-  const plugins = declare({ ...read, ...shortForms, throttle });
-  const resolved = {
+  const plugins = declare({ ...read, sessions, throttle });
+  expectPlugins(plugins, read.repositoryClass);
+  expectInProduction('a mailer', read.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
+  return Object.freeze({
     ...read,
-    plugins: Object.freeze([...plugins]),
+    plugins,
     throttle,
+    /** What a plugin sets in place of `jwtExpirationHours`. */
     accessTokenSeconds: plugins.find((plugin) => plugin.accessTokens)?.accessTokens?.seconds,
-    authBasePath: plainPath(read.authBasePath),
+    authBasePath: plainPath(read.authBasePath) as string,
+    /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
     randomSecret: randomBytes(48).toString('base64'),
-  } as ResolvedStaticOptions;
-  expectPlugins(plugins, options.repositoryClass);
-  expectInProduction('a mailer', resolved.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
-  return Object.freeze(resolved);
+  });
 }
 
-export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions): ResolvedAuthOptions {
+/** @throws InvalidOptionError */
+export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
   const { jwtSecret, roleHierarchy = {}, passwordPolicy } = settings;
@@ -142,12 +154,13 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     ...statics,
     ...read,
     roleHierarchy,
-    ...(passwordPolicy && { passwordPolicy }),
+    passwordPolicy,
     accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
-    loginField: loginMethod === 'EMAIL' ? 'email' : 'username',
+    loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,
+    /** The first one signs. */
     jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
     parseId: idParser(statics.userClass),
-  } as ResolvedAuthOptions);
+  });
 }
 
 /** Refuses plugins that mail links in production, where what they need is not given. */

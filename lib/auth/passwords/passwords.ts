@@ -26,7 +26,7 @@ export const hashingQueue = new Semaphore(hashConcurrency(availableParallelism()
 
 interface HashingOptions {
   readonly bcryptRounds: number;
-  readonly passwordHasher?: PasswordHasher;
+  readonly passwordHasher?: PasswordHasher | undefined;
 }
 
 @Injectable()

@@ -59,8 +59,12 @@ export class AuthPlugins {
       for (const each of issued) await each.revoke?.();
     };
     try {
-      for (const plugin of this.plugins)
-        if (plugin.issue) issued.push(await plugin.issue(this.services, user, context));
+      for (const plugin of this.plugins) {
+        const part = (await plugin.issue?.(this.services, user, context)) ?? {};
+        issued.push(part);
+        if (part.members && ('user' in part.members || 'token' in part.members))
+          throw new Error(`The plugin ${plugin.name} must not issue the members user and token.`);
+      }
     } catch (error) {
       await revoke();
       throw error;

@@ -32,7 +32,7 @@ export function endpointController(basePath: string, endpoints: readonly Endpoin
   }
   const { prototype } = AccountController;
   for (const endpoint of endpoints) {
-    const { name, route, access, status, sendsTokens } = endpoint;
+    const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
     const methods = {
       async [name](this: AccountController, request: HttpRequest): Promise<unknown> {
         return answer(endpoint, this.services, request);

@@ -79,9 +79,13 @@ export interface Endpoint<R extends string = string, O extends string = string> 
   readonly name: string;
   /** @example 'POST magic-link/use' */
   readonly route: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
-  /** Applies unless the application has a rule for the very same path. With roles, the user is read from the database. */
-  readonly access: NonNullable<DeclaredRoute['access']>;
-  readonly status: number;
+  /**
+   * Applies unless the application has a rule for the very same path. With roles, the user is read from the database.
+   * @default 'authenticated'
+   */
+  readonly access?: NonNullable<DeclaredRoute['access']>;
+  /** @default 200 */
+  readonly status?: number;
   /** The texts that the body must have, with their schemas. */
   readonly texts?: Readonly<Record<R, JsonSchema>>;
   /** Further texts. A body of optional texts only may be left out. */
@@ -116,7 +120,7 @@ type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Pa
  * Declares an endpoint whose body is checked and described by the same list.
  * @example
  * accountEndpoint({
- *   name: 'usePin', route: 'POST pin', access: 'public', status: 200, sendsTokens: true, summary: 'Log in by a PIN',
+ *   name: 'usePin', route: 'POST pin', access: 'public', sendsTokens: true, summary: 'Log in by a PIN',
  *   texts: { pin: { type: 'string', minLength: 6 } },
  *   run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request),
  * })
@@ -148,31 +152,17 @@ export interface IssuedParts {
   revoke?(): Promise<unknown>;
 }
 
-/** A change of an account that has been stored. */
+/**
+ * A change of an account that has been stored. `user.created` is a user of `UserAccounts`, whose address counts as verified;
+ * `user.loggedOut` asks to end all sessions. `fields` are the changed columns: `active: false` ends what lets the user in.
+ * `keptSession` is that of the user who has changed the own password.
+ */
 export type AccountChange = { readonly userId: string } & (
-  | {
-      /** `UserAccounts` has created it: the address counts as verified. */
-      readonly name: 'user.created';
-      readonly user: AuthUser;
-    }
-  | {
-      /** `fields` are the changed columns; `active: false` ends what lets the user in. */
-      readonly name: 'user.changed';
-      readonly user: AuthUser;
-      readonly fields: UserFields;
-    }
-  | {
-      /** `keptSession` is the session of the user who has changed the own password. */
-      readonly name: 'password.changed';
-      readonly user: AuthUser;
-      readonly keptSession: string | undefined;
-    }
+  | { readonly name: 'user.created'; readonly user: AuthUser }
+  | { readonly name: 'user.changed'; readonly user: AuthUser; readonly fields: UserFields }
+  | { readonly name: 'password.changed'; readonly user: AuthUser; readonly keptSession: string | undefined }
   | { readonly name: 'email.changed'; readonly user: AuthUser; readonly from: string | null }
-  | { readonly name: 'user.deleted' }
-  | {
-      /** `UserAccounts.endSessions` was called. */
-      readonly name: 'user.loggedOut';
-    }
+  | { readonly name: 'user.deleted' | 'user.loggedOut' }
 );
 
 /** How a plugin changes the description of logins. */

@@ -22,7 +22,6 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'changePassword',
     route: 'POST password',
-    access: 'authenticated',
     status: 204,
     texts: { current: SECRET, new: NEW_PASSWORD },
     summary: 'Change the own password',
@@ -39,8 +38,6 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'updateMe',
     route: 'PATCH me',
-    access: 'authenticated',
-    status: 200,
     takesObject: ({ ownFields }) => closedObject({ ...NAMES, ...ownFields }, []),
     summary: 'Change the own profile',
     answers: { 200: dataAnswer('The user', { user: PROFILE }), ...LIMITED },
@@ -60,7 +57,6 @@ export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'deleteMe',
     route: 'DELETE me',
-    access: 'authenticated',
     status: 204,
     texts: { password: SECRET },
     summary: 'Delete the own account',

@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ResolvedAuthOptions } from '../options/auth.options.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { hashOf } from '../tokens/secret-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 

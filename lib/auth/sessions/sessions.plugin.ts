@@ -54,7 +54,6 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
     name: 'refresh',
     route: 'POST refresh',
     access: 'public',
-    status: 200,
     texts: { refreshToken: TEXT },
     limit: ({ get }, { body, address }) => get(Sessions).attemptOf(body.refreshToken, address),
     sendsTokens: true,
@@ -97,7 +96,6 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'logoutAll',
     route: 'POST logout-all',
-    access: 'authenticated',
     status: 204,
     summary: 'End all own sessions',
     async run({ get }, { user }) {
@@ -107,8 +105,6 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'findSessions',
     route: 'GET sessions',
-    access: 'authenticated',
-    status: 200,
     summary: 'List own sessions',
     answers: {
       200: answer(
@@ -125,7 +121,6 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'endSession',
     route: 'DELETE sessions/:id',
-    access: 'authenticated',
     status: 204,
     summary: 'End an own session',
     answers: unknown('Session'),

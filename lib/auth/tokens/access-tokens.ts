@@ -12,9 +12,9 @@ interface TokenOptions {
   readonly jwtExpirationHours: number;
   /** Replaces `jwtExpirationHours`. */
   readonly accessTokenSeconds?: number | undefined;
-  readonly issuer?: string;
-  readonly audience?: string;
-  readonly claims?: (user: AuthUser) => object | Promise<object>;
+  readonly issuer?: string | undefined;
+  readonly audience?: string | undefined;
+  readonly claims?: ((user: AuthUser) => object | Promise<object>) | undefined;
 }
 
 /** Compact serialization (RFC 7515 §7.1) of two JSON objects, whose first letter is `e`, and 32 bytes of HMAC-SHA-256. */
