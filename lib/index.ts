@@ -21,6 +21,19 @@ export type { OwnClaims } from './auth/tokens/claims.js';
 export { UserAccounts } from './auth/accounts/user-accounts.js';
 export { InvalidUserError } from './auth/users/user-checks.js';
 
+// Plugins of accounts
+export { accountEndpoint, AuthServices } from './auth/plugins/plugin.js';
+export type { AccountChange, AuthPlugin, Endpoint, EndpointCall } from './auth/plugins/plugin.js';
+export type { IssuedParts, LoginChallenge, LoginContext } from './auth/plugins/plugin.js';
+export type { DocumentParts, LoginDocument } from './auth/plugins/document-parts.js';
+export { Logins, type LoginAnswer } from './auth/accounts/logins.js';
+export { Attempts } from './auth/throttle/attempts.js';
+export type { ActionLimits, Attempt, AttemptLimits } from './auth/throttle/attempt.js';
+export { Authenticator, type Authentication } from './access/principal.js';
+export { sessions } from './auth/sessions/sessions.plugin.js';
+export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
+export { administration } from './auth/administration/administration.plugin.js';
+
 // Rules
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';

@@ -88,42 +88,45 @@ export class Logins {
   }
 
   private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
-    const { user, issued } = await this.issue(found, context, recheck);
-    this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
-    const { id, email, username, role } = profileOf(user, this.options);
-    return { success: true, message: 'Login successful', data: { user: { id, email, username, role }, ...issued } };
-  }
-
-  /** @internal For a user who has just registered. Where a hook or `claims` fails, the user is removed. */
-  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
-    const userId = String(user.id);
-    const context = { ...contextOf(request), isNew: true };
-    try {
-      const challenge = await this.plugins.beforeLogin(user, context);
-      const { issued } = challenge ? { issued: challenge.data } : await this.issue(user, context, async () => user);
-      this.events.emit('user.registered', { userId });
-      const data = { user: profileOf(user, this.options), ...issued };
-      return { success: true, message: challenge?.message ?? 'Registration successful', data };
-    } catch (error) {
-      // A repository may not implement it. The first error says what is wrong.
-      await this.users.undoCreate(userId).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  private async issue(found: AuthUser, context: LoginContext, recheck: Recheck) {
     const { members, session, revoke } = await this.plugins.issue(found, context);
     try {
       // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
       const present = await recheck();
       if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
       const user = withoutHash(present);
-      const own = await this.accessTokens.ownClaimsOf(user);
-      return { user, issued: { token: this.accessTokens.signFor(user, own, session), ...members } };
+      const token = this.accessTokens.signFor(user, await this.accessTokens.ownClaimsOf(user), session);
+      this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
+      const { id, email, username, role } = profileOf(user, this.options);
+      return {
+        success: true,
+        message: 'Login successful',
+        data: { user: { id, email, username, role }, token, ...members },
+      };
     } catch (error) {
       await revoke();
       throw error;
     }
+  }
+
+  /** @internal For a user who has just registered. Where `beforeLogin` or `claims` fails, the user is removed. */
+  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
+    const userId = String(user.id);
+    const context = { ...contextOf(request), isNew: true };
+    const prepare = async () => {
+      const challenge = await this.plugins.beforeLogin(user, context);
+      return { challenge, own: challenge ? undefined : await this.accessTokens.ownClaimsOf(user) };
+    };
+    const { challenge, own } = await prepare().catch(async (error: unknown) => {
+      // A repository may not implement it. The first error says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      throw error;
+    });
+    this.events.emit('user.registered', { userId });
+    const profile = profileOf(user, this.options);
+    if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
+    const { members, session } = await this.plugins.issue(user, context);
+    const token = this.accessTokens.signFor(user, own, session);
+    return { success: true, message: 'Registration successful', data: { user: profile, token, ...members } };
   }
 
   /**

@@ -8,17 +8,8 @@ import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { MailedLinks } from '../links/mailed-links.js';
-import {
-  ACCEPTED,
-  answer,
-  BOOLEAN,
-  dataAnswer,
-  INVALID,
-  MESSAGE,
-  NAMES,
-  PROFILE,
-  unknown,
-} from '../plugins/document-parts.js';
+import { ACCEPTED, answer, BOOLEAN, dataAnswer, INVALID, MESSAGE, NAMES } from '../plugins/document-parts.js';
+import { PROFILE, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../plugins/plugin.js';
 import { Sessions } from '../sessions/sessions.js';
 import type { AuthUser } from '../users/auth-user.js';

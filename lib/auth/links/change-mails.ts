@@ -5,11 +5,10 @@ import type { AuthPlugin } from '../plugins/plugin.js';
 export const changeMails: AuthPlugin = {
   name: 'changeMails',
   accountChanged({ get, afterAnswer, profileOf }, change) {
-    if (change.name !== 'password.changed' && change.name !== 'email.changed') return;
-    const [changed, to] =
-      change.name === 'password.changed'
-        ? (['password', change.user.email] as const)
-        : (['email', change.from] as const);
+    const { name } = change;
+    if (name !== 'password.changed' && name !== 'email.changed') return;
+    const to = name === 'email.changed' ? change.from : change.user.email;
+    const changed = name === 'email.changed' ? 'email' : 'password';
     const mailer = get<Mailer | undefined>(MAILER);
     if (!mailer || to === null) return;
     const user = profileOf(change.user);

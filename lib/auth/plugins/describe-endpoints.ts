@@ -11,10 +11,9 @@ import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
 import { BOOLEAN, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
+import type { Answers, DocumentParts } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
-import type { AuthPlugin, DocumentParts, Endpoint } from './plugin.js';
-
-type Answers = OperationDocument['responses'];
+import type { AuthPlugin, Endpoint } from './plugin.js';
 
 const DONE = { 204: { description: 'Done' } };
 const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };

@@ -1,8 +1,35 @@
 /** Schemas and answers from which the endpoints of accounts are described. */
 import { AUTH_FAILURE, authFailure, REFUSAL, RETRY_AFTER } from '../../documents/failures.js';
-import { openObject, refTo, TEXT, type ResponseDocument } from '../../documents/operation-document.js';
+import { openObject, refTo, TEXT } from '../../documents/operation-document.js';
+import type { NamedSchema, OperationDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
+
+export type Answers = OperationDocument['responses'];
+
+/** What a description refers to that depends on the options of the application. */
+export interface DocumentParts {
+  /** The id of a user, as a path parameter. */
+  readonly id: JsonSchema;
+  /** The user in the answer of a login. */
+  readonly identity: JsonSchema;
+  /** The columns that the application adds, and users change themselves. */
+  readonly ownFields: Readonly<Record<string, JsonSchema>>;
+  /** The members that plugins add to a login. */
+  readonly members: Readonly<Record<string, JsonSchema>>;
+}
+
+/** How a plugin changes the description of logins. */
+export interface LoginDocument {
+  /** The members that `issue` adds. */
+  readonly members?: Readonly<Record<string, JsonSchema>>;
+  /** Further answers of `login`, by status. */
+  readonly login?: Answers;
+  /** Further answers of `register`, by status. */
+  readonly register?: Answers;
+  /** Schemas that endpoints of the plugin refer to. */
+  readonly schemas?: readonly NamedSchema[];
+}
 
 export const BOOLEAN = { type: 'boolean' };
 export const MESSAGE = { success: { const: true }, message: TEXT };

@@ -2,7 +2,7 @@
 import { Inject, Injectable, type Provider, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Authentication } from '../../access/principal.js';
-import type { NamedSchema, OperationDocument, ParameterDocument } from '../../documents/operation-document.js';
+import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
@@ -16,6 +16,7 @@ import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository, type UserFields } from '../users/user.repository.js';
 import { Background } from './background.js';
+import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
 
 /** What the hooks and the endpoints of an `AuthPlugin` work with. */
 @Injectable()
@@ -44,20 +45,6 @@ export class AuthServices {
    * @param what begins the line that is logged where the work fails, such as `The mail of a link`
    */
   readonly afterAnswer = (what: string, work: () => Promise<void>): void => this.background.run(what, work);
-}
-
-type Answers = OperationDocument['responses'];
-
-/** What a description refers to that depends on the options of the application. */
-export interface DocumentParts {
-  /** The id of a user, as a path parameter. */
-  readonly id: JsonSchema;
-  /** The user in the answer of a login. */
-  readonly identity: JsonSchema;
-  /** The columns that the application adds, and users change themselves. */
-  readonly ownFields: Readonly<Record<string, JsonSchema>>;
-  /** The members that plugins add to a login. */
-  readonly members: Readonly<Record<string, JsonSchema>>;
 }
 
 /** @typeParam Body the texts of the body */
@@ -164,18 +151,6 @@ export type AccountChange = { readonly userId: string } & (
   | { readonly name: 'email.changed'; readonly user: AuthUser; readonly from: string | null }
   | { readonly name: 'user.deleted' | 'user.loggedOut' }
 );
-
-/** How a plugin changes the description of logins. */
-export interface LoginDocument {
-  /** The members that `issue` adds. */
-  readonly members?: Readonly<Record<string, JsonSchema>>;
-  /** Further answers of `login`, by status. */
-  readonly login?: Answers;
-  /** Further answers of `register`, by status. */
-  readonly register?: Answers;
-  /** Schemas that endpoints of the plugin refer to. */
-  readonly schemas?: readonly NamedSchema[];
-}
 
 /**
  * A feature of accounts: endpoints below `authBasePath`, tables, limits, and hooks. A plugin may refuse or add, and never

@@ -7,15 +7,8 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import { Logins } from '../accounts/logins.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { UserFieldRules } from '../accounts/user-field-rules.js';
-import {
-  dataAnswer,
-  LIMITED,
-  NAMES,
-  NEW_PASSWORD,
-  PROFILE,
-  SECRET,
-  WRONG_PASSWORD,
-} from '../plugins/document-parts.js';
+import { dataAnswer, LIMITED, NAMES, NEW_PASSWORD, PROFILE, SECRET } from '../plugins/document-parts.js';
+import { WRONG_PASSWORD } from '../plugins/document-parts.js';
 import { accountEndpoint, type Endpoint } from '../plugins/plugin.js';
 
 export const PROFILE_ENDPOINTS: readonly Endpoint[] = [
