@@ -233,8 +233,8 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
       {
         provide: DESCRIBED,
         inject: [UserFieldRules, AUTH_OPTIONS],
-        useFactory: (rules: UserFieldRules, resolved: ResolvedAuthOptions) =>
-          describeEndpoints(controller, rules, resolved),
+        useFactory: ({ schemas, required }: UserFieldRules, resolved: ResolvedAuthOptions) =>
+          describeEndpoints(controller, { ...resolved, schemas, required }),
       },
     ],
   };

@@ -135,11 +135,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-/**
- * Endpoints for users with the role ADMIN: list and change users, end their sessions, and mail them a link for a new
- * password. The option `administration` is its short form.
- * @example plugins: [sessions(), administration()]
- */
+/** The plugin of the option `administration`. @example plugins: [sessions(), administration()] */
 export const administration = (): AuthPlugin => ({
   name: 'administration',
   endpoints: ENDPOINTS,

@@ -98,10 +98,8 @@ const OPTIONS = { reset: flag(true), required: flag() };
 const NOT_VERIFIED = 'The e-mail address is not verified';
 
 /**
- * New passwords, and confirmed and changed e-mail addresses, by links that are mailed. The options `passwordReset` and
- * `requireVerified` are its short forms.
- * @throws InvalidOptionError
- * @example plugins: [mailedLinks({ required: true })]
+ * The plugin of the options `passwordReset` and `requireVerified`.
+ * @throws InvalidOptionError @example plugins: [mailedLinks({ required: true })]
  */
 export function mailedLinks(options: MailedLinksOptions = {}): AuthPlugin {
   const { reset, required } = readNestedOptions('mailedLinks', OPTIONS, options);

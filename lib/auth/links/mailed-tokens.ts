@@ -53,11 +53,7 @@ export class VerifiedEmail {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-const LIFETIME_MS: Readonly<Record<TokenPurpose, number>> = {
-  reset: HOUR_MS,
-  verify: 24 * HOUR_MS,
-  email: 24 * HOUR_MS,
-};
+const lifetimeOf = (purpose: TokenPurpose): number => (purpose === 'reset' ? HOUR_MS : 24 * HOUR_MS);
 
 /** Whom a token is for, including the password hash. */
 export type Addressee = Pick<AuthUser, 'email' | 'password'> & { readonly id: string | number };
@@ -70,7 +66,7 @@ export class MailedTokens {
   async create(purpose: TokenPurpose, { id, email: userEmail, password }: Addressee, email: string): Promise<string> {
     const token = newToken();
     // The token for an unknown address is stored expired, so that both cases run the same statements.
-    const expiresAt = Date.now() + (id === '' ? 0 : LIFETIME_MS[purpose]);
+    const expiresAt = Date.now() + (id === '' ? 0 : lifetimeOf(purpose));
     const of = { userId: String(id), userEmail, userHash: hashOf(password) };
     const row = { ...of, hash: hashOf(token), purpose, email, expiresAt };
     await this.tables.run((manager) => manager.insert(AccountToken, row));

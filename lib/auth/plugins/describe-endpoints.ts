@@ -31,30 +31,24 @@ interface Described {
   readonly plugins: readonly AuthPlugin[];
   readonly loginField: LoginField;
   readonly parseId: (text: string) => string | number;
-}
-
-/** The fields of a registration. */
-interface RegistrationFields {
+  /** The fields of a registration. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
 }
 
 /** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
-export async function describeEndpoints(
-  controller: Type<unknown>,
-  fields: RegistrationFields,
-  options: Described,
-): Promise<void> {
+export async function describeEndpoints(controller: Type<unknown>, described: Described): Promise<void> {
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
-  const described = options.plugins.map((plugin) => plugin.describe?.() ?? {});
-  const members = Object.assign({}, ...described.map((each) => each.members)) as DocumentParts['members'];
-  const { parts, schemas } = partsOf(fields, options, members);
-  for (const { name, schema } of described.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
-  const endpoints = endpointsOf(options.plugins);
+  const { plugins } = described;
+  const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
+  const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
+  const { parts, schemas } = partsOf(described, members);
+  for (const { name, schema } of logins.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
+  const endpoints = endpointsOf(plugins);
   const operations = new Map(
     endpoints.map((endpoint) => {
-      const further = described.map(({ login, register }) => ({ login, register })[endpoint.name]);
+      const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
       return [endpoint.name, operationOf(endpoint, parts, schemas, Object.assign({}, ...further) as Answers)];
     }),
   );
@@ -107,11 +101,7 @@ function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: Document
   return (texts ?? optionalTexts) && closedObject({ ...texts, ...optionalTexts }, Object.keys(texts ?? {}));
 }
 
-function partsOf(
-  { schemas: fields, required }: RegistrationFields,
-  { loginField, parseId }: Described,
-  members: DocumentParts['members'],
-) {
+function partsOf({ schemas: fields, required, loginField, parseId }: Described, members: DocumentParts['members']) {
   const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : signed(64n).schemas.answer;
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const optional = Object.entries(fields).map(([name, schema]) => [name, orNull(schema)] as const);

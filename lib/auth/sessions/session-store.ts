@@ -36,18 +36,18 @@ export class SessionStore {
   }
 
   /** Replaces the refresh token. @returns whether it was the current one */
-  rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
+  async rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
     const { now } = this.tables;
-    return this.change(
-      { id, currentHash: spent, expiresAt: this.after(0) },
-      {
-        currentHash: next,
-        previousHash: spent,
-        rotatedAt: now,
-        lastUsedAt: now,
-        expiresAt: () => `${now()} + ${lifetimeMs}`,
-      },
-    );
+    const times = { rotatedAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
+    const where = { id, currentHash: spent, expiresAt: this.after(0) };
+    const { affected } = await this.tables.run((manager) => {
+      const update = manager.createQueryBuilder().update(AuthSession);
+      return update
+        .set({ currentHash: next, previousHash: spent, ...times })
+        .where(where)
+        .execute();
+    });
+    return affected === 1;
   }
 
   /** @returns the hash of the current token, where the other one was spent last, and not longer ago */
@@ -83,17 +83,8 @@ export class SessionStore {
     );
   }
 
-  private async change(where: Where, to: Changes): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) =>
-      manager.createQueryBuilder().update(AuthSession).set(to).where(where).execute(),
-    );
-    return affected === 1;
-  }
-
   private async removeWhere(where: Where): Promise<number> {
     const { affected } = await this.tables.run((manager) => manager.delete(AuthSession, where));
     return affected ?? 0;
   }
 }
-
-type Changes = { readonly [K in keyof AuthSession]?: AuthSession[K] | (() => string) };

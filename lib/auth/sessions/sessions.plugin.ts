@@ -114,7 +114,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
     },
     async run({ get }, { user, request }) {
       const current = authenticationOf(request)?.session;
-      const own = await get(Sessions).listOf(String(user().id));
+      const own = await get(SessionStore).listOf(String(user().id));
       return { success: true, data: own.map((each) => toSessionView(each, current)) };
     },
   }),
@@ -131,12 +131,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-/**
- * Short access tokens with refresh tokens, logout, a list of sessions, and changes of the own password and profile. The
- * option `sessions` is its short form.
- * @throws InvalidOptionError
- * @example plugins: [sessions({ accessTokenMinutes: 5 })]
- */
+/** The plugin of the option `sessions`. @throws InvalidOptionError @example plugins: [sessions({ accessTokenMinutes: 5 })] */
 export function sessions(options: SessionOptions = {}): AuthPlugin {
   const settings = resolveSessions(options);
   return {

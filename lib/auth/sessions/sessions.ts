@@ -17,13 +17,6 @@ const GRACE_MS = 2 * 60_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
 
-interface TokenPair {
-  readonly token: string;
-  readonly refreshToken: string;
-  /** Seconds until the token expires. */
-  readonly expiresIn: number;
-}
-
 @Injectable()
 export class Sessions {
   constructor(
@@ -35,10 +28,11 @@ export class Sessions {
     @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
   ) {}
 
-  async start({ id }: AuthUser, { address = null, userAgent = null }: NullableInfo): Promise<IssuedParts> {
+  async start({ id }: AuthUser, { address, userAgent }: ClientInfo): Promise<IssuedParts> {
     const { text: refreshToken, sessionId, hash } = this.refreshTokens.create();
     const userId = String(id);
-    const session = { id: sessionId, userId, currentHash: hash, userAgent, address };
+    const client = { userAgent: userAgent ?? null, address: address ?? null };
+    const session = { id: sessionId, userId, currentHash: hash, ...client };
     await this.store.insert(session, this.settings.refreshTokenMs);
     this.events.emit('session.started', { userId, sessionId });
     const members = { refreshToken, expiresIn: this.settings.accessTokenSeconds };
@@ -56,7 +50,7 @@ export class Sessions {
    * grace lasts. Where `claims` fails, the token is not spent.
    * @returns `undefined` for a token that is not valid @throws Error where the option `claims` fails
    */
-  async refresh(refreshToken: string, { address }: ClientInfo): Promise<TokenPair | undefined> {
+  async refresh(refreshToken: string, { address }: ClientInfo) {
     const sent = this.refreshTokens.read(refreshToken);
     const session = sent && (await this.store.find(sent.sessionId));
     if (!session) return undefined;
@@ -103,10 +97,6 @@ export class Sessions {
     return true;
   }
 
-  listOf(userId: string): Promise<AuthSession[]> {
-    return this.store.listOf(userId);
-  }
-
   /** @returns whether the user has such a session */
   async endOwn(userId: string, id: string): Promise<boolean> {
     const hasEnded = ID.test(id) && (await this.store.removeOwn(userId, id));
@@ -133,5 +123,3 @@ export class Sessions {
     if (facts.count > 0) this.events.emit('session.ended', facts);
   }
 }
-
-type NullableInfo = { readonly [K in keyof ClientInfo]: ClientInfo[K] | null };

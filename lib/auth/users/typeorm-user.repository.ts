@@ -63,13 +63,11 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   async findById(id: string): Promise<AuthUser | null> {
-    const key = this.schema.key.readText(id);
-    return 'value' in key ? this.findOne('id', key.value) : null;
+    return this.findOne('id', this.keyOf(id));
   }
 
   override async findWithHash(id: string): Promise<AuthUser | null> {
-    const key = this.schema.key.readText(id);
-    return 'value' in key ? this.findOne('id', key.value, true) : null;
+    return this.findOne('id', this.keyOf(id), true);
   }
 
   async findByLogin(field: LoginField, value: string): Promise<AuthUser | null> {
@@ -90,16 +88,16 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   async update(id: string, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.schema.key.readText(id);
-    if (!('value' in key)) return null;
-    await this.run(() => this.updateWhere(this.users, { id: key.value }, fields));
+    const key = this.keyOf(id);
+    if (key === undefined) return null;
+    await this.run(() => this.updateWhere(this.users, { id: key }, fields));
     return this.findById(id);
   }
 
   override async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.schema.key.readText(id);
-    if (!('value' in key)) return null;
-    const where = { id: key.value, ...expected, ...(expected.email === null && { email: IsNull() }) };
+    const key = this.keyOf(id);
+    if (key === undefined) return null;
+    const where = { id: key, ...expected, ...(expected.email === null && { email: IsNull() }) };
     return (await this.run(() => this.updateWhere(this.users, where, fields))) ? this.findById(id) : null;
   }
 
@@ -125,14 +123,14 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   override remove(id: string): Promise<boolean> {
-    const key = this.schema.key.readText(id);
-    return 'value' in key ? this.run(() => this.removeBy(this.users, key.value)) : Promise.resolve(false);
+    const key = this.keyOf(id);
+    return key === undefined ? Promise.resolve(false) : this.run(() => this.removeBy(this.users, key));
   }
 
   /** No soft delete: the login must be free again. */
   override async undoCreate(id: string): Promise<void> {
-    const key = this.schema.key.readText(id);
-    if ('value' in key) await this.run(() => this.users.delete({ id: key.value as never }));
+    const key = this.keyOf(id);
+    if (key !== undefined) await this.run(() => this.users.delete({ id: key as never }));
   }
 
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
@@ -153,8 +151,8 @@ class TypeOrmUserRepository extends UserRepository {
     role: string,
     work: (users: Repository<AuthUser>, key: unknown) => Promise<R>,
   ): Promise<R | null | 'last'> {
-    const key = this.schema.key.readText(id);
-    if (!('value' in key)) return Promise.resolve(null);
+    const key = this.keyOf(id);
+    if (key === undefined) return Promise.resolve(null);
     const { manager, target } = this.users;
     const run = () =>
       manager.transaction(async (within) => {
@@ -168,7 +166,7 @@ class TypeOrmUserRepository extends UserRepository {
         if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
         // The collation of MySQL ignores case; roles do not.
         const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
-        return ids.length === 1 && ids[0] === String(key.value) ? 'last' : work(users, key.value);
+        return ids.length === 1 && ids[0] === String(key) ? 'last' : work(users, key);
       });
     return this.connections.transaction(run).catch(this.refuse);
   }
@@ -195,7 +193,14 @@ class TypeOrmUserRepository extends UserRepository {
     return Object.assign(user, { id: this.schema.key.write(user.id) });
   }
 
+  /** @returns `undefined` for text that is no id */
+  private keyOf(id: string): unknown {
+    const key = this.schema.key.readText(id);
+    return 'value' in key ? key.value : undefined;
+  }
+
   private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {
+    if (value === undefined) return null;
     const read = (manager: EntityManager): Promise<AuthUser | null> => {
       const users = manager.withRepository(this.users).createQueryBuilder('record').cache(false);
       if (withHash) users.addSelect('record.password');
