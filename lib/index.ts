@@ -4,28 +4,35 @@ export { InvalidOptionError } from './options/invalid-option.js';
 
 // Users and tokens
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
-export { LoginMethod, type AuthOptions, type AuthSettings } from './auth/auth.options.js';
-export { AuthUser, type NewUser } from './auth/auth-user.js';
-export { DuplicateUserError, UserRepository } from './auth/user.repository.js';
-export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/user.repository.js';
-export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/auth-events.js';
+export { LoginMethod, type AuthOptions, type AuthSettings } from './auth/options/auth.options.js';
+export { AuthUser, type NewUser } from './auth/users/auth-user.js';
+export { DuplicateUserError, UserRepository } from './auth/users/user.repository.js';
+export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/users/user.repository.js';
+export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/users/auth-events.js';
 export { AuthSession } from './auth/sessions/auth-session.js';
-export type { SessionOptions } from './auth/sessions/session-options.js';
+export type { SessionOptions } from './auth/options/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
 export type { PasswordPolicyOptions } from './auth/passwords/password-policy.js';
-export { AccountToken, VerifiedEmail } from './auth/passwords/account-token.js';
-export {
-  useClass,
-  type AccountMail,
-  type Mailer,
-  type MailerProvider,
-  type MailKind,
-} from './auth/passwords/mailer.js';
+export { AccountToken, VerifiedEmail } from './auth/links/mailed-tokens.js';
+export { useClass, type AccountMail, type Mailer, type MailerProvider, type MailKind } from './auth/options/mailer.js';
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
-export type { OwnClaims } from './auth/claims.js';
-export { UserAccounts } from './auth/user-accounts.js';
-export { InvalidUserError } from './auth/user-checks.js';
+export type { OwnClaims } from './auth/tokens/claims.js';
+export { UserAccounts } from './auth/accounts/user-accounts.js';
+export { InvalidUserError } from './auth/users/user-checks.js';
+
+// Plugins of accounts
+export { accountEndpoint, AuthServices } from './auth/plugins/plugin.js';
+export type { AccountChange, AuthPlugin, Endpoint, EndpointCall } from './auth/plugins/plugin.js';
+export type { IssuedParts, LoginChallenge, LoginContext } from './auth/plugins/plugin.js';
+export type { DocumentParts, LoginDocument } from './auth/plugins/document-parts.js';
+export { Logins, type LoginAnswer } from './auth/accounts/logins.js';
+export { Attempts } from './auth/throttle/attempts.js';
+export type { ActionLimits, Attempt, AttemptLimits } from './auth/throttle/attempt.js';
+export { Authenticator, type Authentication } from './access/principal.js';
+export { sessions } from './auth/sessions/sessions.plugin.js';
+export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
+export { administration } from './auth/administration/administration.plugin.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

@@ -28,21 +28,35 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: ['options', 'http', 'entities', 'routes', 'access', 'auth', 'crud'],
 };
 
-/** The folders of `crud/` from the bottom to the top: each may import those before it. Only the module imports all. */
-const CRUD_LAYERS = [
-  'sql',
-  'declare',
-  'query',
-  'store',
-  'idempotency',
-  'rows',
-  'plan',
-  'read',
-  'write',
-  'document',
-  'operations',
-  'nest',
-];
+/** The folders of a folder from the bottom to the top: each may import those before it. Only the module imports all. */
+const INNER_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  auth: [
+    'users',
+    'tokens',
+    'throttle',
+    'passwords',
+    'plugins',
+    'options',
+    'accounts',
+    'sessions',
+    'links',
+    'administration',
+  ],
+  crud: [
+    'sql',
+    'declare',
+    'query',
+    'store',
+    'idempotency',
+    'rows',
+    'plan',
+    'read',
+    'write',
+    'document',
+    'operations',
+    'nest',
+  ],
+};
 
 /** The only files that may read undocumented members of a platform, and never change them. */
 const PLATFORM_READERS = ['routes/express-routes.ts', 'routes/fastify-routes.ts'];
@@ -174,15 +188,16 @@ describe('imports', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('of each folder of crud/ come from folders below it', () => {
-    const layerOf = (path: string): number => CRUD_LAYERS.indexOf(path.split('/')[1] ?? '');
+  it.each(Object.entries(INNER_LAYERS))('of each folder of %s/ come from folders below it', (name, layers) => {
+    const isInside = (path: string): boolean => folderOf(path) === name;
+    const layerOf = (path: string): number => layers.indexOf(path.split('/')[1] ?? '');
     const upward = relativeImports
-      .filter(({ path, target }) => path.startsWith('crud/') && target.startsWith('crud/') && layerOf(path) >= 0)
+      .filter(({ path, target }) => isInside(path) && isInside(target) && layerOf(path) >= 0)
       .filter(({ path, target }) => layerOf(target) < 0 || layerOf(target) > layerOf(path))
       .map(({ path, target }) => `${path} imports ${target}`);
     expect(upward).toEqual([]);
-    const others = sources.filter(({ path }) => path.startsWith('crud/') && layerOf(path) < 0);
-    expect(others.map(({ path }) => path)).toEqual(['crud/crud.module.ts']);
+    const others = sources.filter(({ path }) => isInside(path) && layerOf(path) < 0);
+    expect(others.map(({ path }) => path)).toEqual([`${name}/${name}.module.ts`]);
   });
 
   it('never leave lib/, and never name the package itself', () => {

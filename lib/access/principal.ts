@@ -15,8 +15,8 @@ export interface Authentication {
 export abstract class Authenticator {
   abstract authenticate(request: HttpRequest): Authentication;
 
-  /** Looks up what a token does not say. Never rejects. @returns `undefined` where nothing has to be looked up */
-  abstract confirm(authentication: Authentication): Promise<Authentication> | undefined;
+  /** Looks up what the token does not say. Never rejects. @returns `undefined` where nothing has to be looked up */
+  abstract confirm(authentication: Authentication, request: HttpRequest): Promise<Authentication> | undefined;
 
   /** Reads the user again: with the present role, or without a principal. Never rejects. */
   abstract readCaller(authentication: Authentication): Promise<Authentication>;
@@ -37,7 +37,7 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
   } catch {
     // A token that cannot be read authenticates nobody.
   }
-  const confirmed = authenticator.confirm(authentication);
+  const confirmed = authenticator.confirm(authentication, request);
   // Other messages of the connection keep what was found for the last one.
   if (confirmed) return confirmed.then((each) => keep(request, each));
   keep(request, authentication);

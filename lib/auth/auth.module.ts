@@ -1,41 +1,47 @@
-import { ConfigurableModuleBuilder, Inject, Logger, Module, Optional } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Inject, Logger, Module } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
-import type { BeforeApplicationShutdown, DynamicModule, NestModule, OnApplicationBootstrap } from '@nestjs/common';
-import type { OnModuleInit, Provider } from '@nestjs/common';
+import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { installAccessMiddleware } from '../access/access-middleware.js';
+import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
+import { Authenticator } from '../access/principal.js';
+import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
-import { ADMIN_ROLE } from '../http/principal.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
-import { installAccessMiddleware } from '../access/access-middleware.js';
-import { Authenticator } from '../access/principal.js';
-import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
-import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from './auth.options.js';
-import type { AuthOptions, AuthSettings, AuthStaticOptions } from './auth.options.js';
-import type { AuthUser } from './auth-user.js';
-import { Registration } from './registration.js';
-import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions, resolveStaticOptions } from './resolve-options.js';
-import { SETTING_NAMES } from './resolve-options.js';
-import { AuthEvents } from './auth-events.js';
-import { AccountTables, tableProviders } from './account-tables.js';
-import { describeEndpoints } from './endpoints/endpoint-document.js';
-import { AccountServices, endpointController } from './endpoints/endpoint.js';
-import { declaredFeatures } from './features.js';
-import { Logins } from './logins.js';
-import { UserAccounts } from './user-accounts.js';
-import { Background } from './background.js';
-import { AccountMails } from './passwords/account-mails.js';
-import { mailerProvider } from './passwords/mailer.js';
+import { accounts } from './accounts/account-endpoints.js';
+import { Logins } from './accounts/logins.js';
+import { UserAccounts } from './accounts/user-accounts.js';
+import { UserFieldRules } from './accounts/user-field-rules.js';
+import { administration } from './administration/administration.plugin.js';
+import { changeMails } from './links/change-mails.js';
+import { mailedLinks } from './links/mailed-links.plugin.js';
+import type { AuthOptions, AuthSettings, AuthStaticOptions } from './options/auth.options.js';
+import { mailerProvider } from './options/mailer.js';
+import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions, resolveStaticOptions } from './options/resolve-options.js';
+import { SETTING_NAMES, type DeclaringOptions, type ResolvedAuthOptions } from './options/resolve-options.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
-import { Attempts } from './throttle/attempts.js';
-import { storageOf } from './throttle/throttle-storages.js';
 import { Passwords } from './passwords/passwords.js';
-import { BearerAuthenticator, Tokens } from './tokens.js';
-import { userProviders } from './typeorm-user.repository.js';
-import { UserRepository } from './user.repository.js';
+import { AuthPlugins, endpointsOf } from './plugins/auth-plugins.js';
+import { Background } from './plugins/background.js';
+import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
+import { describeEndpoints } from './plugins/describe-endpoints.js';
+import { endpointController } from './plugins/endpoint-controller.js';
+import type { AuthPlugin } from './plugins/plugin.js';
+import { AuthServices } from './plugins/plugin.js';
+import { sessions } from './sessions/sessions.plugin.js';
+import { Attempts } from './throttle/attempts.js';
+import type { ThrottleStorage } from './throttle/throttle-options.js';
+import { storageProvider, THROTTLE_STORAGE, ThrottleCount } from './throttle/throttle-storages.js';
+import { AccessTokens } from './tokens/access-tokens.js';
+import { tableProviders } from './users/account-tables.js';
+import { AuthEvents } from './users/auth-events.js';
+import type { AuthUser } from './users/auth-user.js';
+import { AUTH_OPTIONS } from './users/options-token.js';
+import { userProviders } from './users/typeorm-user.repository.js';
+import { UserRepository } from './users/user.repository.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
 
@@ -52,11 +58,10 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
   providers: [
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
-    Tokens,
+    AccessTokens,
     AuthEvents,
     Passwords,
     Background,
-    AccountMails,
     Logins,
     {
       provide: PasswordPolicy,
@@ -65,13 +70,14 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     },
     {
       provide: Attempts,
-      inject: [AUTH_OPTIONS, AuthEvents, { token: AccountTables, optional: true }],
-      useFactory: ({ throttle }: ResolvedAuthOptions, events: AuthEvents, tables?: AccountTables) =>
-        new Attempts(throttle, storageOf(throttle, tables), events),
+      inject: [AUTH_OPTIONS, AuthEvents, THROTTLE_STORAGE],
+      useFactory: ({ throttle, plugins }: ResolvedAuthOptions, events: AuthEvents, storage?: ThrottleStorage) =>
+        new Attempts(throttle, storage, events, new Map(plugins.flatMap(({ limits = {} }) => Object.entries(limits)))),
     },
-    Registration,
+    UserFieldRules,
     UserAccounts,
-    AccountServices,
+    AuthServices,
+    AuthPlugins,
     AccessRules,
     AccessDecision,
     AccessReport,
@@ -79,16 +85,22 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     SecurityRulesGuard,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
   ],
-  exports: [UserAccounts, UserRepository, AuthEvents, SecurityRulesGuard, AccessReport, Authenticator],
+  exports: [
+    UserAccounts,
+    UserRepository,
+    Logins,
+    Attempts,
+    AuthEvents,
+    SecurityRulesGuard,
+    AccessReport,
+    Authenticator,
+  ],
 })
-export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private cleanup: NodeJS.Timeout | undefined;
-
+export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly application: Application,
     private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-    @Optional() private readonly tables?: AccountTables,
   ) {
     application.whenAdapterIsReady(() => this.installMiddleware());
   }
@@ -144,22 +156,12 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
-    if (this.options.administration) this.application.optionRoles.add(ADMIN_ROLE);
+    for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
   }
 
-  /** @throws InvalidOptionError where the database lacks a table that an option needs */
   async onApplicationBootstrap(): Promise<void> {
     this.warnOfRepeatedPrefix();
     await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
-    const { tables } = this;
-    if (!tables) return;
-    await tables.check();
-    const removeExpired = (): void => void tables.removeExpired().catch(() => logger.warn(NOT_REMOVED));
-    this.cleanup = setInterval(removeExpired, CLEANUP_MS).unref();
-  }
-
-  beforeApplicationShutdown(): void {
-    clearInterval(this.cleanup);
   }
 
   private warnOfRepeatedPrefix(): void {
@@ -174,8 +176,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
 }
 
 const logger = new Logger('AuthModule');
-const CLEANUP_MS = 60 * 60 * 1000;
-const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
 
 /** `create` may be a property of the instance, so that the class itself cannot be checked. */
 function checkFactory(provider: Provider): Provider {
@@ -190,10 +190,24 @@ function checkFactory(provider: Provider): Provider {
 
 const DESCRIBED = Symbol('declarest.authDescribed');
 
+/** What each option declares. Nothing of it exists where the option is not set. */
+function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
+  const { registration, passwordReset: reset, requireVerified: required, throttle } = options;
+  return [
+    accounts(registration),
+    ...(options.sessions === false ? [] : [sessions(options.sessions === true ? {} : options.sessions)]),
+    ...(reset || required ? [mailedLinks({ reset, required })] : []),
+    ...(options.administration ? [administration()] : []),
+    ...(throttle?.storage === 'database' ? [{ name: 'throttle', tables: [ThrottleCount] }] : []),
+    ...options.plugins,
+    changeMails,
+  ];
+}
+
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
-  const statics = resolveStaticOptions(options);
-  const { endpoints, providers, tables } = declaredFeatures(statics);
-  const controller = endpointController(statics.authBasePath, endpoints);
+  const statics = resolveStaticOptions(options, declarePlugins);
+  const { plugins } = statics;
+  const controller = endpointController(statics.authBasePath, endpointsOf(plugins));
   return {
     ...definition,
     module: AuthModule,
@@ -201,8 +215,11 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
     controllers: [controller],
     providers: [
       mailerProvider(statics.mailer),
-      ...tableProviders(tables),
-      ...providers,
+      storageProvider(statics.throttle),
+      ...tableProviders(
+        plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => ({ entity, option }))),
+      ),
+      ...plugins.flatMap(({ providers = [] }) => providers),
       ...(definition.providers ?? []),
       {
         provide: AUTH_OPTIONS,
@@ -212,9 +229,9 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
       ...userProviders(statics),
       {
         provide: DESCRIBED,
-        inject: [Registration, AUTH_OPTIONS],
-        useFactory: (registration: Registration, resolved: ResolvedAuthOptions) =>
-          describeEndpoints(controller, endpoints, registration, resolved),
+        inject: [UserFieldRules, AUTH_OPTIONS],
+        useFactory: ({ schemas, required }: UserFieldRules, resolved: ResolvedAuthOptions) =>
+          describeEndpoints(controller, { ...resolved, schemas, required }),
       },
     ],
   };

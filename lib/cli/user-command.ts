@@ -3,12 +3,14 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { HttpException, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { UserAccounts } from '../auth/user-accounts.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth/auth.options.js';
-import type { AuthUser } from '../auth/auth-user.js';
-import { MailedLinks } from '../auth/passwords/mailed-links.js';
-import { checkUser } from '../auth/user-checks.js';
-import { UserRepository, userByLogin } from '../auth/user.repository.js';
+import { UserAccounts } from '../auth/accounts/user-accounts.js';
+import type { ResolvedAuthOptions } from '../auth/options/resolve-options.js';
+import { AuthPlugins } from '../auth/plugins/auth-plugins.js';
+import type { AuthUser } from '../auth/users/auth-user.js';
+import { MailedLinks } from '../auth/links/mailed-links.js';
+import { AUTH_OPTIONS } from '../auth/users/options-token.js';
+import { checkUser } from '../auth/users/user-checks.js';
+import { UserRepository, userByLogin } from '../auth/users/user.repository.js';
 import type { CommandOf, Outcome, UserAction } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
 import { loadModule } from './load-module.js';
@@ -37,7 +39,7 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
   },
   async reset(app, command) {
     const user = await findUser(app, command);
-    if (!optionsOf(app).passwordReset)
+    if (!app.get(AuthPlugins, ANYWHERE).hasEndpoint('resetPassword'))
       throw new CommandError('The application has no mailed links. Set the option passwordReset of AuthModule.');
     if (!optionsOf(app).mailer)
       throw new CommandError('The application has no mailer. Set the option mailer of AuthModule.');

@@ -2,14 +2,14 @@ import type { DataSource } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 
 /**
- * The SQL of the present time of the database, in milliseconds since 1970. It is the same for all processes that share the
- * database, whose clocks may differ.
+ * Returns the SQL of the present time of the database, in milliseconds since 1970. It is the same for all processes that
+ * share the database, whose clocks may differ.
  */
-export function databaseTime(dataSource: DataSource): string {
-  if (isPostgres(dataSource)) return 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)';
-  if (isMysql(dataSource)) return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)";
-  if (isSqlite(dataSource)) return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-  return String(Date.now());
+export function databaseClock(dataSource: DataSource): () => string {
+  if (isPostgres(dataSource)) return () => 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)';
+  if (isMysql(dataSource)) return () => "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)";
+  if (isSqlite(dataSource)) return () => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+  return () => String(Date.now());
 }
 
 const toNumber = (value: unknown): number | null => (value === null ? null : Number(value));

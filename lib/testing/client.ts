@@ -8,7 +8,8 @@ import { text as readText } from 'node:stream/consumers';
 import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
 import { Authenticator } from '../access/principal.js';
-import { BearerAuthenticator, Tokens } from '../auth/tokens.js';
+import { BearerAuthenticator } from '../auth/plugins/bearer-authenticator.js';
+import { AccessTokens } from '../auth/tokens/access-tokens.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';
@@ -64,7 +65,7 @@ export async function bearer(app: INestApplication, { roles, email = '', sub = 1
   const sid = TEST_SESSION;
   const authenticator = getProvider<unknown>(app, Authenticator);
   if (authenticator instanceof BearerAuthenticator) authenticator.exempt(sid);
-  const token = getProvider(app, Tokens).sign({ sub: String(sub), email, roles, sid, ...(own && { own }) });
+  const token = getProvider(app, AccessTokens).sign({ sub: String(sub), email, roles, sid, ...(own && { own }) });
   return { authorization: `Bearer ${token}` };
 }
 

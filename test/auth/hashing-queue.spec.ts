@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
-import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords/hashing-queue.js';
+import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords/passwords.js';
 import { Semaphore, type Waiting } from '../../lib/database/semaphore.js';
 import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { PLATFORMS } from '../harness/platforms.js';

@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type AuthOptions, type AuthSettings, AuthUser, InvalidOptionError, UserAccounts } from 'declarest';
 import { Column, Entity } from 'typeorm';
-import { Tokens } from '../../lib/auth/tokens.js';
+import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
 import { createDatabase } from '../harness/databases.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
 import { User } from '../harness/shop.js';

@@ -17,8 +17,8 @@ import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
-import { AccountTables } from '../../lib/auth/account-tables.js';
-import { Background } from '../../lib/auth/background.js';
+import { AccountTables } from '../../lib/auth/users/account-tables.js';
+import { Background } from '../../lib/auth/plugins/background.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 const NEW = 'a new password of mine';

@@ -7,7 +7,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
-import { clientFactsOf, networkOf } from '../../lib/auth/client-facts.js';
+import { clientInfoOf as clientFactsOf, networkOf } from '../../lib/auth/throttle/client-info.js';
 import {
   type AuthApp,
   type AuthAppOptions,

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { jest } from '@jest/globals';
-import { BearerAuthenticator } from '../../lib/auth/tokens.js';
-import { readClaims } from '../../lib/auth/claims.js';
-import { Tokens } from '../../lib/auth/tokens.js';
-import type { ResolvedAuthOptions } from '../../lib/auth/auth.options.js';
+import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
+import { readClaims } from '../../lib/auth/tokens/claims.js';
+import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
+import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
 import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 
@@ -144,7 +144,7 @@ describe('the bearer of a token', () => {
   /** Verifies nothing: a token is taken for who it names. */
   const naming = { verify: (token: string) => ({ sub: '7', email: token, roles: ['A'] }) } as unknown as Tokens;
   const authenticate = (tokens: Tokens, ...values: string[]) =>
-    new BearerAuthenticator(tokens, {} as never, options(1)).authenticate(request(...values));
+    new BearerAuthenticator(tokens, {} as never, options(1), {} as never, {} as never).authenticate(request(...values));
 
   it.each<[header: string, token: string]>([
     ['Bearer abc', 'abc'],

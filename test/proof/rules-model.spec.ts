@@ -2,8 +2,8 @@
  * Compares the compiled decision with the naive model, for random applications. `npm run proof:rules` is the full run. A
  * failing application is reduced and printed with the PROOF_SEED that repeats it.
  */
-import { endpointController } from '../../lib/auth/endpoints/endpoint.js';
-import { LOGIN_ENDPOINTS } from '../../lib/auth/endpoints/login-endpoints.js';
+import { ACCOUNT_ENDPOINTS } from '../../lib/auth/accounts/account-endpoints.js';
+import { endpointController } from '../../lib/auth/plugins/endpoint-controller.js';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import {
@@ -142,7 +142,7 @@ async function withPolicies({ requirements }: Access, satisfies: readonly string
 
 const handlers = new Map<unknown, ControllerMethod>();
 
-const auth = endpointController('/auth', LOGIN_ENDPOINTS);
+const auth = endpointController('/auth', ACCOUNT_ENDPOINTS);
 
 /** The package's own one, or a method of a class with these decorators. */
 function handlerOf({ own, said }: RandomRoute): ControllerMethod {

@@ -1,7 +1,7 @@
 /** The option `passwordPolicy`: which passwords are accepted. */
 import { flag, integer, isFunction, optional, readNestedOptions } from '../../options/option-table.js';
 import { refuseAuthOption } from '../../options/option-table.js';
-import { InvalidUserError, USER_CHECKS, type Check } from '../user-checks.js';
+import { InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
 
 type PolicyUser = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,33 @@
-/** Hashes and compares passwords, a limited number at a time. */
+/** Hashes and compares passwords, a limited number at a time, because libuv has few threads. */
+import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import type { AuthUser } from '../auth-user.js';
-import { newToken } from '../secret-tokens.js';
-import { fitsBcrypt } from '../user-checks.js';
-import { UserRepository } from '../user.repository.js';
-import { hashingQueue } from './hashing-queue.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { Semaphore } from '../../database/semaphore.js';
+import { ServiceUnavailable } from '../../http/failure.js';
+import { newToken } from '../tokens/secret-tokens.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { fitsBcrypt } from '../users/user-checks.js';
+import { UserRepository } from '../users/user.repository.js';
 import { bcryptHasher, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
+
+const TIMEOUT_SECONDS = 30;
+
+/** One core and one thread stay free for other work. @param threads UV_THREADPOOL_SIZE, read as libuv reads it */
+export const hashConcurrency = (cores: number, threads = '4'): number =>
+  Math.max(1, Math.min(cores, Number.parseInt(threads, 10) || 1) - 1);
+
+/** One per process, because all applications of a process share libuv's threads. */
+export const hashingQueue = new Semaphore(hashConcurrency(availableParallelism(), process.env['UV_THREADPOOL_SIZE']), {
+  maxWaiting: 1_000,
+  timeoutMs: TIMEOUT_SECONDS * 1000,
+  // After the timeout, every task that waits now has started or was refused.
+  refusal: () => new ServiceUnavailable('The server is busy, try again', TIMEOUT_SECONDS),
+});
+
+interface HashingOptions {
+  readonly bcryptRounds: number;
+  readonly passwordHasher?: PasswordHasher | undefined;
+}
 
 @Injectable()
 export class Passwords {
@@ -16,7 +37,7 @@ export class Passwords {
 
   constructor(
     private readonly users: UserRepository,
-    @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: ResolvedAuthOptions,
+    @Inject(AUTH_OPTIONS) { bcryptRounds, passwordHasher }: HashingOptions,
   ) {
     this.hasher = passwordHasher ?? bcryptHasher(bcryptRounds);
     let made: string | undefined;

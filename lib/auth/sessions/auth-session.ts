@@ -20,11 +20,11 @@ export class AuthSession {
   @Column({ type: 'varchar', length: 64 })
   userId!: string;
 
-  /** Of the refresh token that is valid now. */
+  /** SHA-256 of the current refresh token. */
   @Column(HASH)
   currentHash!: string;
 
-  /** Of the refresh token that was spent last. */
+  /** SHA-256 of the refresh token that was spent last. */
   @Column({ ...HASH, nullable: true })
   previousHash!: string | null;
 

@@ -4,8 +4,9 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import { hashOf } from '../secret-tokens.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { hashOf } from '../tokens/secret-tokens.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
@@ -24,20 +25,20 @@ export interface SentToken extends RefreshToken {
   readonly successors: readonly RefreshToken[];
 }
 
-interface Key {
-  readonly ofTags: Buffer;
-  readonly ofSuccessors: Buffer;
+interface Keys {
+  readonly tag: Buffer;
+  readonly successor: Buffer;
 }
 
 @Injectable()
 export class RefreshTokens {
   /** The first one makes tokens; the others belong to earlier secrets. */
-  private readonly keys: readonly Key[];
+  private readonly keys: readonly Keys[];
 
   constructor(@Inject(AUTH_OPTIONS) { jwtSecrets }: ResolvedAuthOptions) {
     this.keys = jwtSecrets.map((secret) => ({
-      ofTags: derive(secret, 'declarest refresh token: tag'),
-      ofSuccessors: derive(secret, 'declarest refresh token: successor'),
+      tag: derive(secret, 'declarest refresh token: tag'),
+      successor: derive(secret, 'declarest refresh token: successor'),
     }));
   }
 
@@ -57,14 +58,14 @@ export class RefreshTokens {
       text,
       sessionId: id.toString('hex'),
       hash: hashOf(secret),
-      successors: this.keys.map(({ ofSuccessors }) =>
-        this.make(id, createHmac('sha256', ofSuccessors).update(id).update(secret).digest()),
+      successors: this.keys.map(({ successor }) =>
+        this.make(id, createHmac('sha256', successor).update(id).update(secret).digest()),
       ),
     };
   }
 
   private make(id: Buffer, secret: Buffer): RefreshToken {
-    const tag = tagOf(this.keys[0] as Key, id, secret);
+    const tag = tagOf(this.keys[0] as Keys, id, secret);
     const text = Buffer.concat([id, secret, tag]).toString('base64url');
     return { text, sessionId: id.toString('hex'), hash: hashOf(secret) };
   }
@@ -72,5 +73,5 @@ export class RefreshTokens {
 
 const derive = (secret: string, purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest();
 
-const tagOf = ({ ofTags }: Key, id: Buffer, secret: Buffer): Buffer =>
-  createHmac('sha256', ofTags).update(id).update(secret).digest().subarray(0, TAG_BYTES);
+const tagOf = ({ tag }: Keys, id: Buffer, secret: Buffer): Buffer =>
+  createHmac('sha256', tag).update(id).update(secret).digest().subarray(0, TAG_BYTES);

@@ -1,14 +1,14 @@
 /** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
-import { databaseTime } from '../../database/database-time.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import { AccountTables } from '../account-tables.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import { UserRepository } from '../user.repository.js';
+import { AccountTables } from '../users/account-tables.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { UserRepository } from '../users/user.repository.js';
 import { AuthSession } from './auth-session.js';
 
-interface Row {
+interface SessionRow {
   readonly role: string;
   readonly active: unknown;
 }
@@ -17,13 +17,9 @@ interface Row {
 export class SessionChecks {
   constructor(
     private readonly users: UserRepository,
+    private readonly tables: AccountTables,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-    @Optional() private readonly tables?: AccountTables,
   ) {}
-
-  get isImmediate(): boolean {
-    return this.options.sessions?.isImmediate === true;
-  }
 
   async confirm(authentication: Authentication): Promise<Authentication> {
     const { principal, session } = authentication;
@@ -38,15 +34,15 @@ export class SessionChecks {
    * @returns the role of the session's user; `undefined` where the session has ended or the user is not active
    */
   private async readRole(id: string, userId: string): Promise<string | undefined> {
-    const tables = this.tables as AccountTables;
+    const { tables } = this;
     const { userClass, repositoryClass } = this.options;
-    const row = await tables.read(async (manager): Promise<Row | undefined> => {
+    const row = await tables.read(async (manager): Promise<SessionRow | undefined> => {
       const query = manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
         .select('session.id', 'id')
         .where('session.id = :id AND session.userId = :userId', { id, userId })
-        .andWhere(`session.expiresAt > ${databaseTime(tables.dataSource)}`);
+        .andWhere(`session.expiresAt > ${tables.now()}`);
       if (repositoryClass) return query.getRawOne();
       return query
         .innerJoin(userClass, 'account', 'account.id = :accountId', { accountId: userId })

@@ -4,8 +4,7 @@
  */
 import { Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
-import { databaseTime } from '../../database/database-time.js';
-import { AccountTables } from '../account-tables.js';
+import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
 
 /** What a list of sessions shows at most; the ones used last come first. */
@@ -20,8 +19,8 @@ export class SessionStore {
   constructor(private readonly tables: AccountTables) {}
 
   async insert(session: NewSession, lifetimeMs: number): Promise<void> {
-    const now = (): string => this.now;
-    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${this.now} + ${lifetimeMs}` };
+    const { now } = this.tables;
+    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
     await this.tables.run((manager) =>
       manager.createQueryBuilder().insert().into(AuthSession).values(values).updateEntity(false).execute(),
     );
@@ -37,18 +36,18 @@ export class SessionStore {
   }
 
   /** Replaces the refresh token. @returns whether it was the current one */
-  rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
-    const now = (): string => this.now;
-    return this.change(
-      { id, currentHash: spent, expiresAt: this.after(0) },
-      {
-        currentHash: next,
-        previousHash: spent,
-        rotatedAt: now,
-        lastUsedAt: now,
-        expiresAt: () => `${this.now} + ${lifetimeMs}`,
-      },
-    );
+  async rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
+    const { now } = this.tables;
+    const times = { rotatedAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
+    const where = { id, currentHash: spent, expiresAt: this.after(0) };
+    const { affected } = await this.tables.run((manager) => {
+      const update = manager.createQueryBuilder().update(AuthSession);
+      return update
+        .set({ currentHash: next, previousHash: spent, ...times })
+        .where(where)
+        .execute();
+    });
+    return affected === 1;
   }
 
   /** @returns the hash of the current token, where the other one was spent last, and not longer ago */
@@ -67,14 +66,9 @@ export class SessionStore {
     return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
   }
 
-  private get now(): string {
-    return databaseTime(this.tables.dataSource);
-  }
-
   /** Later than so many milliseconds from now. */
   private after(offsetMs: number): FindOperator<number> {
-    const { now } = this;
-    return Raw((column) => `${column} > ${now} + (${offsetMs})`);
+    return Raw((column) => `${column} > ${this.tables.now()} + (${offsetMs})`);
   }
 
   private select(where: Where, most: number): Promise<AuthSession[]> {
@@ -89,17 +83,8 @@ export class SessionStore {
     );
   }
 
-  private async change(where: Where, to: Changes): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) =>
-      manager.createQueryBuilder().update(AuthSession).set(to).where(where).execute(),
-    );
-    return affected === 1;
-  }
-
   private async removeWhere(where: Where): Promise<number> {
     const { affected } = await this.tables.run((manager) => manager.delete(AuthSession, where));
     return affected ?? 0;
   }
 }
-
-type Changes = { readonly [K in keyof AuthSession]?: AuthSession[K] | (() => string) };

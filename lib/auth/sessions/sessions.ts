@@ -1,13 +1,15 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import { AuthEvents } from '../auth-events.js';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from '../auth.options.js';
-import type { AuthUser } from '../auth-user.js';
-import type { ClientFacts } from '../client-facts.js';
-import { UserRepository } from '../user.repository.js';
+import type { AccountChange, IssuedParts } from '../plugins/plugin.js';
+import type { Attempt } from '../throttle/attempt.js';
+import type { ClientInfo } from '../throttle/client-info.js';
+import { AccessTokens } from '../tokens/access-tokens.js';
+import { AuthEvents } from '../users/auth-events.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { UserRepository } from '../users/user.repository.js';
 import type { AuthSession } from './auth-session.js';
 import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
-import type { SessionSettings } from './session-options.js';
+import { SESSION_SETTINGS, type SessionSettings } from '../options/session-options.js';
 import { SessionStore } from './session-store.js';
 
 /** So long a spent token may be used again: by another tab, or after an answer that was lost by a restart. */
@@ -15,67 +17,58 @@ const GRACE_MS = 2 * 60_000;
 /** No other text is the id of a session. */
 const ID = /^[0-9a-f]{32}$/;
 
-export interface OpenSession {
-  readonly token: SentToken;
-  readonly user: AuthUser;
-}
-
-export interface StartedSession {
-  readonly id: string;
-  readonly refreshToken: string;
-}
-
 @Injectable()
 export class Sessions {
-  private readonly settings: SessionSettings;
-
   constructor(
     private readonly store: SessionStore,
     private readonly refreshTokens: RefreshTokens,
+    private readonly accessTokens: AccessTokens,
     private readonly users: UserRepository,
     private readonly events: AuthEvents,
-    @Inject(AUTH_OPTIONS) { sessions }: ResolvedAuthOptions,
-  ) {
-    this.settings = sessions as SessionSettings;
-  }
+    @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
+  ) {}
 
-  async start({ id: user }: AuthUser, { address = null, userAgent = null }: Facts): Promise<StartedSession> {
-    const { text, sessionId, hash } = this.refreshTokens.create();
-    const userId = String(user);
-    const session = { id: sessionId, userId, currentHash: hash, userAgent, address };
+  async start({ id }: AuthUser, { address, userAgent }: ClientInfo): Promise<IssuedParts> {
+    const { text: refreshToken, sessionId, hash } = this.refreshTokens.create();
+    const userId = String(id);
+    const client = { userAgent: userAgent ?? null, address: address ?? null };
+    const session = { id: sessionId, userId, currentHash: hash, ...client };
     await this.store.insert(session, this.settings.refreshTokenMs);
     this.events.emit('session.started', { userId, sessionId });
-    return { id: sessionId, refreshToken: text };
+    const members = { refreshToken, expiresIn: this.settings.accessTokenSeconds };
+    return { members, session: sessionId, revoke: () => this.endOwn(userId, sessionId) };
   }
 
-  /** @returns `undefined` for a token that was not issued here */
-  read(refreshToken: string): SentToken | undefined {
-    return this.refreshTokens.read(refreshToken);
-  }
-
-  /** @returns `undefined` where the session has ended. It ends where its user was deleted or deactivated. */
-  async open(token: SentToken): Promise<OpenSession | undefined> {
-    const session = await this.store.find(token.sessionId);
-    const user = session && (await this.activeUserOf(session));
-    return user && { token, user };
+  /** A text that was not issued here ends no session, and counts for the address. */
+  attemptOf(refreshToken: string, address: string | undefined): Attempt {
+    const sent = this.refreshTokens.read(refreshToken);
+    return sent ? { action: 'refresh', account: sent.sessionId, address } : { action: 'forgedRefresh', address };
   }
 
   /**
    * Spends the refresh token. A token that was spent before ends the session, except while its successor is unused and the
-   * grace lasts.
-   * @returns `undefined` where the session has ended
+   * grace lasts. Where `claims` fails, the token is not spent.
+   * @returns `undefined` for a token that is not valid @throws Error where the option `claims` fails
    */
-  async rotate({ token, user: opened }: OpenSession, { address }: ClientFacts): Promise<RotatedSession | undefined> {
-    const { sessionId: id } = token;
-    const userId = String(opened.id);
-    const next = await this.spend(token);
-    if (next) {
-      // The role may have changed since the session was opened.
-      const user = await this.activeUserOf({ id, userId });
-      return user && { id, refreshToken: next.text, user };
+  async refresh(refreshToken: string, { address }: ClientInfo) {
+    const sent = this.refreshTokens.read(refreshToken);
+    const session = sent && (await this.store.find(sent.sessionId));
+    if (!session) return undefined;
+    const { hasOwnClaims } = this.accessTokens;
+    const before = hasOwnClaims ? await this.activeUserOf(session) : undefined;
+    if (hasOwnClaims && !before) return undefined;
+    const own = before && (await this.accessTokens.ownClaimsOf(before));
+    const { id, userId } = session;
+    const next = await this.spend(sent);
+    if (!next) {
+      if (await this.endOwn(userId, id)) this.events.emit('session.reused', { userId, sessionId: id, address });
+      return undefined;
     }
-    if (await this.endOwn(userId, id)) this.events.emit('session.reused', { userId, sessionId: id, address });
-    return undefined;
+    // The role may have changed while `claims` ran.
+    const user = await this.activeUserOf(session);
+    if (!user) return undefined;
+    const token = this.accessTokens.signFor(user, own, id);
+    return { token, refreshToken: next.text, expiresIn: this.settings.accessTokenSeconds };
   }
 
   /** @returns the token that replaces it, also for the token that was spent last, while the grace lasts */
@@ -91,7 +84,7 @@ export class Sessions {
   private async activeUserOf(session: Pick<AuthSession, 'id' | 'userId'>): Promise<AuthUser | undefined> {
     const user = await this.users.findById(session.userId);
     if (user?.active) return user;
-    await this.end(session);
+    await this.endOwn(session.userId, session.id);
     return undefined;
   }
 
@@ -100,39 +93,33 @@ export class Sessions {
     const token = this.refreshTokens.read(refreshToken);
     if (!token) return false;
     const session = await this.store.find(token.sessionId);
-    if (session) await this.end(session);
+    if (session) await this.endOwn(session.userId, session.id);
     return true;
-  }
-
-  listOf(userId: string): Promise<AuthSession[]> {
-    return this.store.listOf(userId);
   }
 
   /** @returns whether the user has such a session */
   async endOwn(userId: string, id: string): Promise<boolean> {
     const hasEnded = ID.test(id) && (await this.store.removeOwn(userId, id));
-    this.hasEnded({ userId, sessionId: id, count: hasEnded ? 1 : 0 });
+    this.reportEnd({ userId, sessionId: id, count: hasEnded ? 1 : 0 });
     return hasEnded;
   }
 
   /** @param kept the id of the session that stays @returns how many have ended */
   async endAll(userId: string, kept?: string): Promise<number> {
     const count = await this.store.removeAll(userId, kept);
-    this.hasEnded({ userId, count });
+    this.reportEnd({ userId, count });
     return count;
   }
 
-  private end({ id, userId }: Pick<AuthSession, 'id' | 'userId'>): Promise<boolean> {
-    return this.endOwn(userId, id);
+  /** Ends what a change of the account must not leave open. */
+  async follow(change: AccountChange): Promise<number> {
+    const { name, userId } = change;
+    if (name === 'password.changed') return this.endAll(userId, change.keptSession);
+    const isOver = name === 'user.deleted' || name === 'user.loggedOut';
+    return isOver || (name === 'user.changed' && change.fields.active === false) ? this.endAll(userId) : 0;
   }
 
-  private hasEnded(facts: { readonly userId: string; readonly sessionId?: string; readonly count: number }): void {
+  private reportEnd(facts: { readonly userId: string; readonly sessionId?: string; readonly count: number }): void {
     if (facts.count > 0) this.events.emit('session.ended', facts);
   }
 }
-
-interface RotatedSession extends StartedSession {
-  readonly user: AuthUser;
-}
-
-type Facts = { readonly [K in keyof ClientFacts]: ClientFacts[K] | null };

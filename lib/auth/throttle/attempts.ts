@@ -5,47 +5,12 @@
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { TooManyAttempts } from '../../http/failure.js';
-import { AuthEvents } from '../auth-events.js';
-import { networkOf, siteOf } from '../client-facts.js';
-import { hashOf } from '../secret-tokens.js';
-import { DuplicateUserError } from '../user.repository.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { DuplicateUserError } from '../users/user.repository.js';
+import { keysOf, knownKey, limitByAddress, type Attempt, type AttemptLimits, type Key } from './attempt.js';
 import { enter, expectFree, release, type Counter } from './counter.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
-/** What is counted: an account from an address (`pair`) or from a /48 of IPv6 (`site`), an account, an address. */
-type Kind = 'pair' | 'site' | 'account' | 'address';
-type Limits = (settings: ThrottleSettings) => { readonly [K in Kind]?: number };
-
-const LIMITS = {
-  password: ({ tries, accountTries, addressTries }) => ({
-    pair: tries,
-    site: tries,
-    account: accountTries,
-    address: addressTries,
-  }),
-  register: ({ addressTries }) => ({ address: addressTries }),
-  // Its tag says that the token was issued here: others behind the address do not stop it.
-  refresh: ({ tries }) => ({ pair: tries }),
-  forgedRefresh: ({ addressTries }) => ({ address: addressTries }),
-  link: ({ addressTries }) => ({ address: addressTries }),
-  welcome: ({ addressTries }) => ({ address: addressTries }),
-  mail: ({ mails, addressTries }) => ({ account: mails, address: Math.ceil(addressTries / 10) }),
-} as const satisfies Readonly<Record<string, Limits>>;
-
-export type Action = keyof typeof LIMITS;
-
-export interface Attempt {
-  readonly action: Action;
-  /** The login as sent, or another name of what is guessed. */
-  readonly account?: string;
-  /** `undefined` where the platform does not know it, as on a socket of Unix. */
-  readonly address: string | undefined;
-  /** The id of the user with this login. A success makes the address one that this user has logged in from. */
-  readonly findUser?: () => Promise<string | undefined>;
-}
-
-/** No account has a longer name. */
-const MAX_NAME = 300;
 const WINDOW_MS = 60 * 60 * 1000;
 /** So long an address stays one that a user has logged in from. */
 const KNOWN_MS = 30 * 24 * WINDOW_MS;
@@ -54,21 +19,27 @@ const STORAGE_TIMEOUT_MS = 5_000;
 /** So long a storage that failed is not asked. */
 const STORAGE_PAUSE_MS = 10_000;
 
+/**
+ * Limits guessing, as the option `throttle` says: failures beyond the limits of an action are answered with 429.
+ * @example await attempts.run({ action: 'code', account: email, address }, () => this.expectCode(email, code));
+ */
 export class Attempts {
   private readonly counters = new Map<string, Counter>();
   private readonly logger = new Logger('AuthModule');
   private pausedUntil = 0;
 
-  /** @param storage `undefined` for the memory of this process */
+  /** @param storage `undefined` for the memory of this process @param limits by action */
   constructor(
     private readonly settings: ThrottleSettings | undefined,
     private readonly storage: ThrottleStorage | undefined,
     private readonly events: AuthEvents,
+    private readonly limits: ReadonlyMap<string, AttemptLimits>,
   ) {}
 
   /**
-   * Runs an attempt, and counts it where it fails.
-   * @throws TooManyAttempts (429) without running it, ServiceUnavailable (503) where too many wait
+   * Runs an attempt, and counts it where it fails: with an `UnauthorizedException` or a `DuplicateUserError`. Attempts that
+   * run at the same time count as those one after the other.
+   * @throws 429 without running it, 503 where too many wait, and what `work` throws
    */
   async run<R>(attempt: Attempt, work: () => Promise<R>): Promise<R> {
     if (!this.settings) return work();
@@ -86,7 +57,7 @@ export class Attempts {
     }
   }
 
-  /** Counts an action that has no failure. @throws TooManyAttempts (429) */
+  /** Counts an action that has no failure, such as a mail that anybody may ask for. @throws 429 */
   async take(attempt: Attempt): Promise<void> {
     if (!this.settings) return;
     const { held } = await this.admit(attempt);
@@ -96,7 +67,8 @@ export class Attempts {
   private async admit(attempt: Attempt): Promise<Admitted> {
     const held: Held[] = [];
     try {
-      const keys = keysOf(attempt, this.settings as ThrottleSettings);
+      const limits = this.limits.get(attempt.action) ?? limitByAddress;
+      const keys = keysOf(attempt, limits(this.settings as ThrottleSettings));
       // Counters of names come after: an address that is stopped cannot fill the memory with them.
       const address = this.counterOf(keys.address);
       if (address) expectFree(address);
@@ -159,7 +131,7 @@ export class Attempts {
     return counter;
   }
 
-  /** Removes a tenth, so that a full memory costs little for each attempt. Those that say nothing go first. */
+  /** Evicts a tenth at once, counters without failures first. */
   private removeOldest(): void {
     for (const saysNothing of [true, false])
       for (const [key, { running, failures, hasSucceeded }] of this.counters) {
@@ -199,13 +171,6 @@ export class Attempts {
   }
 }
 
-interface Key {
-  readonly key: string;
-  readonly free: number;
-  /** Whether nothing more runs when what is free is used up, also not with delays. */
-  readonly isFinal?: boolean;
-}
-
 interface Held {
   readonly counter: Counter;
   count: number | undefined;
@@ -214,29 +179,6 @@ interface Held {
 interface Admitted {
   readonly held: readonly Held[];
   readonly known: string | undefined;
-}
-
-/** Names that look alike are those of several users: what one has done makes no address known to the other. */
-const knownKey = ({ account, address = 'unknown' }: Attempt, userId: string | undefined): string =>
-  hashOf(JSON.stringify(['known', userId ?? { account }, networkOf(address)]));
-
-function keysOf(
-  { action, account, address = 'unknown' }: Attempt,
-  settings: ThrottleSettings,
-): { readonly [K in Kind]?: Key } {
-  const limits: ReturnType<Limits> = LIMITS[action](settings);
-  const network = networkOf(address);
-  // One spelling of a name: two of them may be the same to a database. Normalization takes quadratic time.
-  const name = account?.trim().slice(0, MAX_NAME).normalize('NFKC').trim().toLowerCase();
-  const site = siteOf(address);
-  const parts = { pair: [name, network], site: [name, site], account: [name], address: [network] };
-  // Without a larger network, a pair says all.
-  const kinds = Object.entries(limits).filter(([kind]) => kind !== 'site' || site !== undefined);
-  const keys = kinds.map(([kind, free]) => {
-    const key = hashOf(JSON.stringify([action, kind, ...parts[kind as Kind]]));
-    return [kind, { key, free, isFinal: action === 'password' && kind === 'account' }];
-  });
-  return Object.fromEntries(keys) as { readonly [K in Kind]?: Key };
 }
 
 /** A wrong password or token, or a registration that says that a login is taken. */

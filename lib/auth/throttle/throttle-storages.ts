@@ -1,16 +1,20 @@
 /** Counts attempts in the database, for all processes that share it. */
+import type { Provider } from '@nestjs/common';
 import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn, type EntityManager } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import type { AccountTables } from '../account-tables.js';
+import { AccountTables } from '../users/account-tables.js';
 import { TIME } from '../../database/database-time.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
-/** @returns `undefined` for the memory of this process */
-export function storageOf(settings: ThrottleSettings | undefined, tables: AccountTables | undefined) {
+export const THROTTLE_STORAGE = Symbol('declarest.throttleStorage');
+
+/** Provides `undefined` for the memory of this process. */
+export function storageProvider(settings: ThrottleSettings | undefined): Provider {
   const { storage = 'memory' } = settings ?? {};
-  if (typeof storage === 'object') return storage;
-  return storage === 'database' && tables ? new DatabaseStorage(tables) : undefined;
+  const provide = THROTTLE_STORAGE;
+  if (storage !== 'database') return { provide, useValue: storage === 'memory' ? undefined : storage };
+  return { provide, inject: [AccountTables], useFactory: (tables: AccountTables) => new DatabaseStorage(tables) };
 }
 
 /** How often something has failed, until the count ends. */

@@ -1,0 +1,176 @@
+/** Checks credentials, and issues what a client needs to be logged in. */
+import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
+import type { JsonObject } from '../../http/json-body.js';
+import type { Principal } from '../../http/principal.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { Passwords } from '../passwords/passwords.js';
+import { AuthPlugins } from '../plugins/auth-plugins.js';
+import type { LoginContext } from '../plugins/plugin.js';
+import { Attempts } from '../throttle/attempts.js';
+import { clientInfoOf } from '../throttle/client-info.js';
+import { AccessTokens } from '../tokens/access-tokens.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { fitsBcrypt, readTexts, USER_CHECKS } from '../users/user-checks.js';
+import { UserRepository, withoutHash } from '../users/user.repository.js';
+
+/** No login name is longer. */
+const MAX_LOGGED = 254;
+
+/** Reads the user again. @returns `undefined` where the credentials do not count any more */
+type Recheck = () => Promise<AuthUser | undefined>;
+
+/** The body of the answer of a login. */
+export interface LoginAnswer {
+  readonly success: true;
+  readonly message: string;
+  /** `user`, `token` and what plugins add; after a challenge, its data. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Logs users in. An endpoint of a plugin that has identified a user returns what `complete` returns.
+ * @example run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request)
+ */
+@Injectable()
+export class Logins {
+  constructor(
+    private readonly users: UserRepository,
+    private readonly passwords: Passwords,
+    private readonly accessTokens: AccessTokens,
+    private readonly attempts: Attempts,
+    private readonly events: AuthEvents,
+    private readonly plugins: AuthPlugins,
+    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
+  ) {}
+
+  /**
+   * Logs in a user whom the caller has identified, by something that is as good as the password. The hooks of all plugins
+   * run, and the user is read again. The caller limits the attempts, such as by `limit` of its endpoint.
+   * @returns the body of the answer; a challenge in place of the token where a plugin asks for a further step
+   * @throws 401 for a user who is unknown or inactive, and what hooks throw
+   */
+  async complete({ id }: { readonly id: string | number }, request: HttpRequest): Promise<LoginAnswer> {
+    const context = contextOf(request);
+    const userId = String(id);
+    const found = await this.users.findById(userId);
+    if (!found?.active) throw this.failed(found?.[this.options.loginField] ?? userId, context);
+    const challenge = await this.plugins.beforeLogin(found, context);
+    if (challenge) return { success: true, ...challenge };
+    return this.logIn(found, context, async () => {
+      const user = await this.users.findById(userId);
+      return user?.active ? user : undefined;
+    });
+  }
+
+  /**
+   * @internal Neither the response nor its time reveals which part of the credentials was wrong.
+   * @throws 400, 401, 429, and what hooks throw; Error where the option `claims` fails
+   */
+  async login(body: JsonObject, request: HttpRequest): Promise<LoginAnswer> {
+    const { name, password } = this.readCredentials(body);
+    const context = contextOf(request);
+    const { address } = context;
+    let lookUp: Promise<AuthUser | null> | undefined;
+    const find = (): Promise<AuthUser | null> => (lookUp ??= this.find(name));
+    const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
+    const attempt = { action: 'password', account: name, address, findUser } as const;
+    const { found, challenge } = await this.attempts.run(attempt, async () => {
+      const user = await this.compare(name, await find(), password, context);
+      return { found: user, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
+    });
+    if (challenge) return { success: true, ...challenge };
+    const hash = await this.passwords.renew(found, password);
+    return this.logIn(withoutHash(found), context, () => this.passwords.recheck(String(found.id), password, hash));
+  }
+
+  private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
+    const { members, session, revoke } = await this.plugins.issue(found, context);
+    try {
+      // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
+      const present = await recheck();
+      if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
+      const user = withoutHash(present);
+      const token = this.accessTokens.signFor(user, await this.accessTokens.ownClaimsOf(user), session);
+      this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
+      const { id, email, username, role } = profileOf(user, this.options);
+      return {
+        success: true,
+        message: 'Login successful',
+        data: { user: { id, email, username, role }, token, ...members },
+      };
+    } catch (error) {
+      await revoke();
+      throw error;
+    }
+  }
+
+  /** @internal For a user who has just registered. Where `beforeLogin` or `claims` fails, the user is removed. */
+  async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
+    const userId = String(user.id);
+    const context = { ...contextOf(request), isNew: true };
+    const prepare = async () => {
+      const challenge = await this.plugins.beforeLogin(user, context);
+      return { challenge, own: challenge ? undefined : await this.accessTokens.ownClaimsOf(user) };
+    };
+    const { challenge, own } = await prepare().catch(async (error: unknown) => {
+      // A repository may not implement it. The first error says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      throw error;
+    });
+    this.events.emit('user.registered', { userId });
+    const profile = profileOf(user, this.options);
+    if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
+    const { members, session } = await this.plugins.issue(user, context);
+    const token = this.accessTokens.signFor(user, own, session);
+    return { success: true, message: 'Registration successful', data: { user: profile, token, ...members } };
+  }
+
+  /**
+   * @internal The password that a user must repeat before a change that a stolen token alone must not allow.
+   * @returns the user including its hash @throws 401 for a wrong password and an inactive user, 429
+   */
+  async repeatPassword({ id }: Principal, password: string, request: HttpRequest): Promise<AuthUser> {
+    const user = await this.users.findById(String(id));
+    if (!user?.active) throw new AuthenticationRequired(true);
+    const { address } = clientInfoOf(request);
+    const account = user[this.options.loginField] ?? String(id);
+    return this.attempts.run({ action: 'password', account, address, findUser: async () => String(id) }, async () => {
+      const found = await this.passwords.verifyUser(String(id), password);
+      if (!found) throw new UnauthorizedException('Invalid credentials');
+      return found;
+    });
+  }
+
+  private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
+    const { loginField } = this.options;
+    const read = readTexts({ [loginField]: body[loginField], password: body['password'] }, [loginField, 'password']);
+    return { name: read[loginField], password: read.password };
+  }
+
+  /** @returns the user including its password hash */
+  private async find(name: string): Promise<AuthUser | null> {
+    const { loginField } = this.options;
+    // A name that no user can have needs no query.
+    const checked = USER_CHECKS[loginField](name);
+    return 'value' in checked ? this.users.findByLogin(loginField, checked.value as string) : null;
+  }
+
+  private async compare(name: string, user: AuthUser | null, password: string, context: LoginContext) {
+    // Who cannot log in takes as long as an unknown user. bcrypt compares only the beginning of an over-long password.
+    const hash = user?.active && fitsBcrypt(password) ? user.password : undefined;
+    const matches = await this.passwords.verify(password, hash);
+    if (!user || !matches) throw this.failed(name, context);
+    return user;
+  }
+
+  private failed(name: string, { address }: LoginContext): UnauthorizedException {
+    this.events.emit('login.failed', { login: name.slice(0, MAX_LOGGED), address });
+    return new UnauthorizedException('Invalid credentials');
+  }
+}
+
+const contextOf = (request: HttpRequest): LoginContext => ({ request, ...clientInfoOf(request), isNew: false });

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { Logger, type Type } from '@nestjs/common';
+import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
+import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
+import { plainPath, positive, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
+import type { Accepts, OptionsOf } from '../../options/option-table.js';
+import { isEntity } from '../../entities/declared-entities.js';
+import { ACCESS_BY_NAME, type DefaultAccess } from '../../access/access.js';
+import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
+import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
+import type { MailerProvider } from './mailer.js';
+import type { SessionOptions } from './session-options.js';
+import { AuthUser } from '../users/auth-user.js';
+import type { PasswordHasher } from '../passwords/password-hasher.js';
+import { expectPasswordPolicy } from '../passwords/password-policy.js';
+import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
+import { UserRepository, type LoginField } from '../users/user.repository.js';
+
+const logger = new Logger('AuthModule');
+
+/** The largest `exp` that a JavaScript date can hold, rounded. */
+const MAX_HOURS = 2_000_000_000;
+const MIN_SECRET_BYTES = 32;
+const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
+const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
+const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
+const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
+const MAILER_ADVICE = 'give useClass, useExisting, useValue or useFactory';
+const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
+const USER_ADVICE = 'set `@Entity() class User extends AuthUser {}`';
+
+const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
+const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
+const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
+
+const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
+const isFalseInProduction: Accepts = (value) => value === false || (value === true && !isProduction());
+const isText: Accepts = (value) => typeof value === 'string' && value.trim() !== '';
+const isHasher: Accepts = (value) => HASHER_METHODS.every((name) => isFunction((value as never)?.[name]));
+const isProvider: Accepts = (value) => PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
+const isUserClass: Accepts = (value) => isClass(value) && value.prototype instanceof AuthUser;
+const isRepository: Accepts = (value) => isClass(value) && value.prototype instanceof UserRepository;
+const inheritsId: Accepts = (value) =>
+  !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
+const arePlugins: Accepts = (value) =>
+  Array.isArray(value) && value.every((each) => isObject(each) && isText(each['name']));
+const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
+const isAddress: Accepts = (text) => {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false;
+  const { protocol, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && search === '' && hash === '';
+};
+
+const STATIC_OPTIONS = {
+  userClass: row<Type<AuthUser>>(undefined as never, 'a class that extends AuthUser', isUserClass, USER_ADVICE),
+  repositoryClass: optional<Type<UserRepository>>(
+    'a class that extends UserRepository',
+    isRepository,
+    'extend it, or remove the option',
+  ),
+  authBasePath: row('/api/auth', 'a path such as "/api/auth"', isBasePath, 'use only letters, digits and "/.-_~"'),
+  registration: flag(true),
+  passwordReset: flag(false),
+  requireVerified: flag(false),
+  administration: flag(false),
+  plugins: row<readonly AuthPlugin[]>([], 'an array of plugins', arePlugins, 'set for example [sessions()]'),
+  mailer: optional<MailerProvider>('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
+};
+
+const ENTITY_CHECKS = [
+  row(undefined, 'a TypeORM entity', (value) => isEntity(value as object), 'add @Entity(), or set a repositoryClass'),
+  // TypeORM keeps the column of the parent class.
+  row(undefined, 'a class that inherits the `id` of AuthUser', inheritsId, 'remove its own `id` property'),
+];
+
+const SETTINGS = {
+  loginMethod: row(
+    'EMAIL',
+    'LoginMethod.EMAIL or LoginMethod.USERNAME',
+    isOneOf('EMAIL', 'USERNAME'),
+    'set one of them',
+  ),
+  jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
+  bcryptRounds: integer(12, 4, 31),
+  passwordHasher: optional<PasswordHasher>('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
+  defaultAccess: optional<DefaultAccess>(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
+  registrationFields: row<readonly string[]>(
+    [],
+    'an array of non-empty names',
+    areNames,
+    'set an array such as ["phone"]',
+  ),
+  enforcedRoles: optional<readonly string[]>('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
+  strict: flag(false),
+  issuer: optional<string>('a string', isText, 'set for example "https://shop.example"'),
+  audience: optional<string>('a string', isText, 'set for example "https://api.shop.example"'),
+  claims: optional<AuthSettings['claims']>('a function', isFunction, CLAIMS_ADVICE),
+  explainRefusals: row(false, 'true or false, and false in production', isFalseInProduction, EXPLAIN_ADVICE),
+  accountLinks: row('http://localhost:5173', 'an absolute http or https URL without ? and #', isAddress, LINKS_ADVICE),
+};
+
+export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'roleHierarchy', 'passwordPolicy'];
+const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle'];
+export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
+const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
+export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
+
+/** The static options without the plugins that they declare. */
+export type DeclaringOptions = OptionsOf<typeof STATIC_OPTIONS> & {
+  readonly sessions: boolean | SessionOptions;
+  readonly throttle: ThrottleSettings | undefined;
+};
+export type ResolvedStaticOptions = ReturnType<typeof resolveStaticOptions>;
+export type ResolvedAuthOptions = ReturnType<typeof resolveAuthOptions>;
+
+/** @param declare makes the plugins of checked options @throws InvalidOptionError */
+export function resolveStaticOptions(
+  options: AuthStaticOptions,
+  declare: (options: DeclaringOptions) => readonly AuthPlugin[],
+) {
+  const read = readOptions(STATIC_OPTIONS, options, refuseAuthOption);
+  if (!read.repositoryClass)
+    for (const userClass of ENTITY_CHECKS) readOptions({ userClass }, options, refuseAuthOption);
+  const throttle = resolveThrottle(options.throttle);
+  const { sessions = false } = options;
+  const plugins = declare({ ...read, sessions, throttle });
+  expectPlugins(plugins, read.repositoryClass);
+  expectInProduction('a mailer', read.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
+  return Object.freeze({
+    ...read,
+    plugins,
+    throttle,
+    /** What a plugin sets in place of `jwtExpirationHours`. */
+    accessTokenSeconds: plugins.find((plugin) => plugin.accessTokens)?.accessTokens?.seconds,
+    authBasePath: plainPath(read.authBasePath) as string,
+    /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
+    randomSecret: randomBytes(48).toString('base64'),
+  });
+}
+
+/** @throws InvalidOptionError */
+export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
+  expectKnownNames('AuthModule options', settings, SETTING_NAMES);
+  const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
+  const { jwtSecret, roleHierarchy = {}, passwordPolicy } = settings;
+  for (const { name, option = name, accessTokens } of statics.plugins)
+    if (settings.jwtExpirationHours !== undefined && accessTokens)
+      logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
+  expectRoleHierarchy(roleHierarchy);
+  expectPasswordPolicy(passwordPolicy);
+  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
+  return Object.freeze({
+    ...statics,
+    ...read,
+    roleHierarchy,
+    passwordPolicy,
+    accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
+    loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,
+    /** The first one signs. */
+    jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
+    parseId: idParser(statics.userClass),
+  });
+}
+
+/** Refuses plugins that mail links in production, where what they need is not given. */
+function expectInProduction(needed: string, given: unknown, advice: string, plugins: readonly AuthPlugin[]): void {
+  const plugin = plugins.find(({ needsMail }) => needsMail);
+  if (given !== undefined || !isProduction() || !plugin) return;
+  refuseAuthOption(plugin.option ?? plugin.name, `used with ${needed} in production`, 'none', advice);
+}
+
+function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<UserRepository> | undefined): void {
+  const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokens }) => [
+    `the plugin ${name}`,
+    ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route.replaceAll(/:\w+/g, ':id')}`]),
+    ...Object.keys(limits).map((action) => `the limits of ${action}`),
+    ...(accessTokens ? ['the lifetime of access tokens'] : []),
+  ]);
+  const repeated = declared.find((each, index) => declared.indexOf(each) !== index);
+  if (repeated !== undefined) {
+    const advice =
+      'keep one of them: `sessions`, `passwordReset`, `requireVerified` and `administration` are plugins too';
+    refuseAuthOption('plugins', 'plugins that differ in all they declare', `${repeated} twice`, advice);
+  }
+  for (const { name, option = name, needsMethods = [] } of plugins)
+    for (const method of needsMethods)
+      if (repositoryClass && repositoryClass.prototype[method] === UserRepository.prototype[method]) {
+        const expected = `used with a repositoryClass that has the method \`${method}\``;
+        refuseAuthOption(option, expected, 'one without it', `add the method to ${repositoryClass.name}`);
+      }
+}
+
+function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {
+  if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];
+  const secrets = option.map((each: unknown, index) =>
+    resolveSecret(each ?? null, randomSecret, `jwtSecret[${index}]`),
+  );
+  const [current, ...previous] = secrets;
+  if (current !== undefined) return [current, ...previous];
+  return refuseAuthOption('jwtSecret', 'a string, or an array of strings', 'an empty array', SECRET_ADVICE);
+}
+
+/** Messages about a secret never contain it. */
+function resolveSecret(secret: unknown, randomSecret: string, option: string): string {
+  const fail = (expected: string, got: string): never => refuseAuthOption(option, expected, got, SECRET_ADVICE);
+  if (secret === undefined) {
+    if (isProduction()) fail('a secret in production', 'none');
+    logger.warn('No jwtSecret configured; using a random one. Tokens become invalid on restart.');
+    return randomSecret;
+  }
+  if (typeof secret !== 'string') return fail('a string', `a value of type ${typeof secret}`);
+  if (secret.trim() === '') fail('a string', 'an empty string');
+  const bytes = Buffer.byteLength(secret);
+  if (bytes < MIN_SECRET_BYTES) {
+    if (isProduction()) fail(`at least ${MIN_SECRET_BYTES} bytes in production`, `${bytes} bytes`);
+    logger.warn(`${option} has ${bytes} bytes. Use at least ${MIN_SECRET_BYTES}, which production requires.`);
+  }
+  return secret;
+}
+
+/** Ids of type `string` stay text; others become numbers while they are safe integers. */
+function idParser(userClass: Type<AuthUser>): (text: string) => string | number {
+  if (Reflect.getMetadata('design:type', userClass.prototype, 'id') === String) return (text) => text;
+  return (text) => (Number.isSafeInteger(Number(text)) && String(Number(text)) === text ? Number(text) : text);
+}

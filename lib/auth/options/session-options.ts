@@ -1,0 +1,44 @@
+/** The options of the plugin `sessions`. */
+import { isOneOf, positive, readNestedOptions, row } from '../../options/option-table.js';
+
+export interface SessionOptions {
+  /** Lifetime of an access token, in minutes; fractions are allowed. @default 15 */
+  accessTokenMinutes?: number;
+  /** How long a session lives after its last refresh, in days; fractions are allowed. @default 30 */
+  refreshTokenDays?: number;
+  /**
+   * When an access token of an ended session is refused. `expiry`: when it expires. `immediate`: at its next use on
+   * every instance, also after the user was deactivated, deleted, or got another role; each request with a token then
+   * reads the session. Tokens without a session are refused.
+   * @default 'expiry'
+   */
+  revocation?: 'expiry' | 'immediate';
+}
+
+export interface SessionSettings {
+  readonly accessTokenSeconds: number;
+  readonly refreshTokenMs: number;
+  readonly isImmediate: boolean;
+}
+
+/** A hundred years: later times are beyond what a JavaScript date can hold. */
+const MAX_DAYS = 36_500;
+const MINUTES_OF_DAY = 1_440;
+const OPTIONS = {
+  accessTokenMinutes: positive(15, 'minutes', MAX_DAYS * MINUTES_OF_DAY),
+  refreshTokenDays: positive(30, 'days', MAX_DAYS),
+  revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
+};
+
+export const SESSION_SETTINGS = Symbol('declarest.sessionSettings');
+
+/** @throws InvalidOptionError */
+export function resolveSessions(options: unknown): SessionSettings {
+  const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions('sessions', OPTIONS, options);
+  return Object.freeze({
+    // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).
+    accessTokenSeconds: Math.max(1, Math.round(accessTokenMinutes * 60)),
+    refreshTokenMs: Math.max(1, Math.round(refreshTokenDays * MINUTES_OF_DAY * 60_000)),
+    isImmediate: revocation === 'immediate',
+  });
+}

@@ -1,0 +1,113 @@
+/** The hooks of all plugins, as the core calls them. */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Authentication } from '../../access/principal.js';
+import { DatabaseUnavailable } from '../../entities/database-errors.js';
+import { ServiceUnavailable } from '../../http/failure.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
+import type { LoginChallenge, LoginContext } from './plugin.js';
+
+/** Runs the hooks of the plugins, in the order of the list. */
+@Injectable()
+export class AuthPlugins {
+  private readonly plugins: readonly AuthPlugin[];
+  private readonly authenticating: readonly AuthPlugin[];
+
+  constructor(
+    @Inject(AUTH_OPTIONS) { plugins }: { readonly plugins: readonly AuthPlugin[] },
+    private readonly services: AuthServices,
+  ) {
+    this.plugins = plugins;
+    this.authenticating = plugins.filter((plugin) => plugin.authenticate);
+  }
+
+  hasEndpoint(name: string): boolean {
+    return endpointsOf(this.plugins).some((endpoint) => endpoint.name === name);
+  }
+
+  requireRole(role: string): boolean {
+    return this.plugins.some((plugin) => plugin.role === role);
+  }
+
+  /** @returns what the plugins find that have something to say */
+  authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
+    return this.authenticating.flatMap((plugin) => {
+      const what = `The credential that the plugin ${plugin.name} reads`;
+      try {
+        const found = plugin.authenticate?.(this.services, request, bearer);
+        return found ? [lookUp(what, async () => found)] : [];
+      } catch (error) {
+        return [lookUp(what, () => Promise.reject(error as Error))];
+      }
+    });
+  }
+
+  async beforeLogin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {
+    for (const plugin of this.plugins) {
+      const challenge = await plugin.beforeLogin?.(this.services, user, context);
+      if (challenge) return challenge;
+    }
+    return undefined;
+  }
+
+  /** @returns what all of them have issued, to be revoked as one */
+  async issue(user: AuthUser, context: LoginContext): Promise<IssuedParts & { revoke(): Promise<void> }> {
+    const issued: IssuedParts[] = [];
+    const revoke = async (): Promise<void> => {
+      for (const each of issued) await each.revoke?.();
+    };
+    try {
+      for (const plugin of this.plugins) {
+        const part = (await plugin.issue?.(this.services, user, context)) ?? {};
+        issued.push(part);
+        if (part.members && ('user' in part.members || 'token' in part.members))
+          throw new Error(`The plugin ${plugin.name} must not issue the members user and token.`);
+      }
+    } catch (error) {
+      await revoke();
+      throw error;
+    }
+    const session = issued.find((each) => each.session !== undefined)?.session;
+    const members = Object.assign({}, ...issued.map((each) => each.members)) as Readonly<Record<string, unknown>>;
+    return { members, ...(session !== undefined && { session }), revoke };
+  }
+
+  /**
+   * Emits the event of the change also where a hook fails, because the change is stored.
+   * @returns how many sessions have ended @throws the first error, when every plugin has run
+   */
+  async accountChanged(change: AccountChange): Promise<number> {
+    let ended = 0;
+    const errors: unknown[] = [];
+    for (const plugin of this.plugins)
+      try {
+        ended += (await plugin.accountChanged?.(this.services, change)) ?? 0;
+      } catch (error) {
+        errors.push(error);
+      }
+    const { name, userId } = change;
+    if (name === 'user.changed') this.services.events.emit(name, { userId, fields: Object.keys(change.fields) });
+    else if (name !== 'user.created' && name !== 'user.loggedOut') this.services.events.emit(name, { userId });
+    if (errors.length > 0) throw errors[0];
+    return ended;
+  }
+}
+
+/** The endpoints of all plugins, without those that need one that does not exist. */
+export function endpointsOf(plugins: readonly AuthPlugin[]): readonly Endpoint[] {
+  const endpoints = plugins.flatMap((plugin) => plugin.endpoints ?? []);
+  const names = new Set(endpoints.map(({ name }) => name));
+  return endpoints.filter(({ needs }) => needs === undefined || names.has(needs));
+}
+
+/** Where it fails, it is not known whether a credential is valid: the request is 503 where it needs one. */
+export function lookUp(what: string, work: () => Promise<Authentication>): Promise<Authentication> {
+  return work().catch((error: unknown): Authentication => {
+    if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
+    const cause = error instanceof Error ? error.stack : undefined;
+    new Logger('AuthModule').error(`${what} could not be read.`, cause);
+    return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
+  });
+}

@@ -1,0 +1,84 @@
+/** Identifies the user of a request, by its header `Authorization: Bearer <token>` or by a plugin. */
+import { Inject, Injectable } from '@nestjs/common';
+import type { Authentication, Authenticator } from '../../access/principal.js';
+import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
+import { headerValues, type HttpRequest } from '../../http/request-facts.js';
+import { Application } from '../../routes/application.js';
+import { AccessTokens } from '../tokens/access-tokens.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { UserRepository } from '../users/user.repository.js';
+import { AuthPlugins, lookUp } from './auth-plugins.js';
+
+/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
+
+@Injectable()
+export class BearerAuthenticator implements Authenticator {
+  private readonly exempted = new Set<string>();
+
+  constructor(
+    private readonly tokens: AccessTokens,
+    private readonly users: UserRepository,
+    @Inject(AUTH_OPTIONS) private readonly options: { readonly parseId: (text: string) => string | number },
+    private readonly plugins: AuthPlugins,
+    private readonly application: Application,
+  ) {}
+
+  /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
+  exempt(session: string): void {
+    this.exempted.add(session);
+  }
+
+  authenticate(request: HttpRequest): Authentication {
+    const values = headerValues(request, 'authorization');
+    const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
+    if (!bearer) return { bearerWasSent: false };
+    // Two Authorization headers are refused: a proxy in front may have checked the other one.
+    const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
+    const claims = token === undefined ? undefined : this.tokens.verify(token);
+    if (!claims) return { bearerWasSent: true };
+    const { sub, email, roles, sid, own } = claims;
+    const principal = { id: this.options.parseId(sub), email, roles, ...own };
+    return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }) };
+  }
+
+  confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {
+    if (this.isExempted(bearer)) return undefined;
+    const found = this.plugins.authenticate(request, bearer);
+    return found.length > 0 ? this.combine(bearer, found) : undefined;
+  }
+
+  /** A request with a bearer token has the user of the token, or none. */
+  private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
+    const all = await Promise.all(found);
+    const failed = all.find(({ failure }) => failure);
+    if (failed) return failed;
+    if (bearer.bearerWasSent) return all.every(({ principal }) => principal) ? bearer : { bearerWasSent: true };
+    const principal = all.find((each) => each.principal)?.principal;
+    if (!principal) return bearer;
+    const id = this.options.parseId(String(principal.id));
+    return this.readCaller({ bearerWasSent: false, principal: { ...principal, id } });
+  }
+
+  async readCaller(known: Authentication): Promise<Authentication> {
+    const { principal, bearerWasSent } = known;
+    if (!principal || this.isExempted(known)) return known;
+    return lookUp('The user of a token', async () => {
+      const user = await this.users.findById(String(principal.id));
+      if (!user?.active) return { bearerWasSent };
+      // A plugin may give fewer roles than the user has, and no others.
+      const roles = bearerWasSent ? [user.role] : this.rolesIn(principal.roles, user.role);
+      return { ...known, principal: { ...principal, roles } };
+    });
+  }
+
+  private rolesIn(roles: readonly string[], role: string): readonly string[] {
+    const { expand } = this.application.stateOf(CallerRoles);
+    const granted = [BASE_ROLE, role, ...(expand?.([role]) ?? [])];
+    return roles.filter((each) => granted.includes(each));
+  }
+
+  private isExempted({ session }: Authentication): boolean {
+    return session !== undefined && this.exempted.has(session);
+  }
+}

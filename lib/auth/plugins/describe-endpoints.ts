@@ -1,0 +1,102 @@
+/** Describes the endpoints of accounts for @nestjs/swagger, where it is installed. */
+import { Logger, type Type } from '@nestjs/common';
+import { describeController, loadSwagger } from '../../documents/describe-controller.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../../documents/failures.js';
+import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
+import { orNull, type JsonSchema } from '../../entities/json-schema.js';
+import { signed } from '../../entities/value-types.js';
+import { AccessRefused } from '../../http/refusal.js';
+import { USER_SCHEMAS } from '../users/user-checks.js';
+import type { LoginField } from '../users/user.repository.js';
+import { endpointsOf } from './auth-plugins.js';
+import { BOOLEAN, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
+import type { Answers, DocumentParts } from './document-parts.js';
+import { isLimited } from './endpoint-controller.js';
+import type { AuthPlugin, Endpoint } from './plugin.js';
+
+const DONE = { 204: { description: 'Done' } };
+const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
+const UNREADABLE = {
+  413: authFailure('The body is too large.', 'The request body is larger than this server accepts'),
+  415: authFailure('The body is of another type.', 'The request body must be application/json in UTF-8'),
+};
+const INTERNAL = {
+  500: authFailure('An unexpected error.', 'Internal server error'),
+  503: { ...authFailure('The server is busy.', 'The server is busy, try again'), headers: RETRY_AFTER },
+};
+const PATH_ID = [{ in: 'path', name: 'id', schema: TEXT, required: true }] as const;
+
+interface Described {
+  readonly plugins: readonly AuthPlugin[];
+  readonly loginField: LoginField;
+  readonly parseId: (text: string) => string | number;
+  /** The fields of a registration. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+/** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
+export async function describeEndpoints(controller: Type<unknown>, described: Described): Promise<void> {
+  const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
+  if (!swagger) return;
+  const { plugins } = described;
+  const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
+  const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
+  const { parts, schemas } = partsOf(described, members);
+  for (const { name, schema } of logins.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
+  const endpoints = endpointsOf(plugins);
+  const operations = new Map(
+    endpoints.map((endpoint) => {
+      const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
+      return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...further) as Answers)];
+    }),
+  );
+  const text = JSON.stringify([...operations]);
+  const used = new Map([...schemas].filter(([name]) => text.includes(`schemas/${name}"`)));
+  describeController(swagger, controller, { tag: 'Auth', operations, schemas: used });
+}
+
+function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers): OperationDocument {
+  const { name, route, status, access, operationId = name, summary, description } = endpoint;
+  const { parameters = () => (route.includes('/:id') ? PATH_ID : []), answers } = endpoint;
+  const body = bodyOf(endpoint, parts);
+  const responses: Answers = {
+    ...(status === 204 && DONE),
+    ...(body && { ...INVALID, ...UNREADABLE }),
+    ...(access !== 'public' && UNAUTHORIZED),
+    ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
+    ...(isLimited(endpoint) && LIMITED),
+    ...(typeof answers === 'function' ? answers(parts) : answers),
+    ...further,
+    ...INTERNAL,
+  };
+  return {
+    operationId,
+    summary,
+    ...(description !== undefined && { description }),
+    parameters: parameters(parts),
+    ...(body && { body }),
+    responses,
+  };
+}
+
+function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: DocumentParts): JsonSchema | undefined {
+  if (takesObject) return takesObject(parts);
+  return (texts ?? optionalTexts) && closedObject({ ...texts, ...optionalTexts }, Object.keys(texts ?? {}));
+}
+
+function partsOf({ schemas: fields, required, loginField, parseId }: Described, members: DocumentParts['members']) {
+  const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : signed(64n).schemas.answer;
+  const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
+  const optional = Object.entries(fields).map(([name, schema]) => [name, orNull(schema)] as const);
+  const mandatory = Object.entries(fields).filter(([name]) => required.includes(name));
+  const schemas = new Map([
+    [AUTH_FAILURE.name, AUTH_FAILURE.schema],
+    [REFUSAL.name, REFUSAL.schema],
+    ['AuthProfile', openObject({ ...identity, firstName: TEXT_OR_NULL, lastName: TEXT_OR_NULL, active: BOOLEAN })],
+    ['Registration', closedObject(Object.fromEntries([...optional, ...mandatory]), required)],
+    ['Credentials', openObject({ [loginField]: TEXT, password: TEXT })],
+  ]);
+  const ownFields = Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS)));
+  return { parts: { id, identity: openObject(identity), ownFields, members }, schemas };
+}

@@ -1,0 +1,85 @@
+/** Makes Nest routes of the endpoints of accounts. */
+import { Controller, Header, HttpCode, Req, RequestMapping, RequestMethod, UseFilters } from '@nestjs/common';
+import { type Type } from '@nestjs/common';
+import { authenticationOf } from '../../access/principal.js';
+import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import { declareRoute } from '../../routes/declared-route.js';
+import { failureFilter } from '../../routes/failure-filter.js';
+import type { Attempt } from '../throttle/attempt.js';
+import { clientInfoOf } from '../throttle/client-info.js';
+import { readTexts } from '../users/user-checks.js';
+import type { Endpoint, EndpointCall } from './plugin.js';
+import { AuthServices } from './plugin.js';
+
+const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
+
+/** Each call creates a class, because routes are metadata of the class. */
+export function endpointController(basePath: string, endpoints: readonly Endpoint[]): Type<unknown> {
+  @Controller(basePath)
+  @UseFilters(AuthFailureFilter)
+  class AccountController {
+    constructor(readonly services: AuthServices) {}
+  }
+  const { prototype } = AccountController;
+  for (const endpoint of endpoints) {
+    const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
+    const methods = {
+      async [name](this: AccountController, request: HttpRequest): Promise<unknown> {
+        return answer(endpoint, this.services, request);
+      },
+    };
+    const [verb, path] = route.split(' ') as [keyof typeof RequestMethod, string];
+    const decorators = [
+      RequestMapping({ method: RequestMethod[verb], path }),
+      HttpCode(status),
+      ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
+    ];
+    Object.assign(prototype, methods);
+    Req()(prototype, name, 0);
+    const value = methods[name] as object;
+    for (const decorate of decorators) decorate(prototype, name, { value });
+    const readsCaller = (): boolean => typeof access === 'object';
+    declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, readsCaller });
+  }
+  return AccountController;
+}
+
+async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
+  const call: EndpointCall<Record<string, string>> = {
+    request,
+    address: clientInfoOf(request).address,
+    body: bodyOf(endpoint, request) as Readonly<Record<string, string>>,
+    id: String(request.params?.['id']),
+    user() {
+      const { principal, bearerWasSent } = authenticationOf(request) ?? {};
+      if (principal) return principal;
+      throw new AuthenticationRequired(bearerWasSent === true);
+    },
+  };
+  const attempt = attemptOf(endpoint, services, call);
+  const run = async (): Promise<unknown> => endpoint.run(services, call);
+  return attempt ? services.attempts.run(attempt, run) : run();
+}
+
+function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {
+  if (takesObject) return jsonBodyOf(request);
+  if (!texts && !(optionalTexts && hasBody(request))) return {};
+  return readTexts(jsonBodyOf(request), Object.keys(texts ?? {}), Object.keys(optionalTexts ?? {}));
+}
+
+function attemptOf(
+  endpoint: Endpoint,
+  services: AuthServices,
+  call: EndpointCall<Record<string, string>>,
+): Attempt | undefined {
+  const { limit } = endpoint;
+  if (typeof limit === 'function') return limit(services, call);
+  const action = limit ?? (isLimited(endpoint) && endpoint.name);
+  return action === false ? undefined : { action, address: call.address };
+}
+
+/** Whether the endpoint may be 429 by its `limit`. */
+export const isLimited = ({ limit, access }: Endpoint): boolean =>
+  limit !== false && (limit !== undefined || access === 'public');

@@ -1,0 +1,233 @@
+/** What a plugin of accounts is made of: hooks and endpoints, and the services that they work with. */
+import { Inject, Injectable, type Provider, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { Authentication } from '../../access/principal.js';
+import type { ParameterDocument } from '../../documents/operation-document.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import type { JsonObject } from '../../http/json-body.js';
+import type { Principal } from '../../http/principal.js';
+import type { HttpRequest } from '../../http/request-facts.js';
+import type { DeclaredRoute } from '../../routes/declared-route.js';
+import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
+import { Attempts } from '../throttle/attempts.js';
+import type { ClientInfo } from '../throttle/client-info.js';
+import { AuthEvents } from '../users/auth-events.js';
+import { profileOf, type AuthUser } from '../users/auth-user.js';
+import { AUTH_OPTIONS } from '../users/options-token.js';
+import { UserRepository, type UserFields } from '../users/user.repository.js';
+import { Background } from './background.js';
+import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
+
+/** What the hooks and the endpoints of an `AuthPlugin` work with. */
+@Injectable()
+export class AuthServices {
+  constructor(
+    readonly users: UserRepository,
+    readonly attempts: Attempts,
+    readonly events: AuthEvents,
+    private readonly background: Background,
+    private readonly moduleRef: ModuleRef,
+    @Inject(AUTH_OPTIONS) private readonly options: Parameters<typeof profileOf>[1],
+  ) {}
+
+  /**
+   * A provider of the plugin, of the application, or of the package, such as `UserAccounts` and `Logins`.
+   * @throws Error where there is none
+   */
+  readonly get = <T>(token: (abstract new (...args: never[]) => T) | string | symbol): T =>
+    this.moduleRef.get<T>(token as never, { strict: false });
+
+  /** A user as `me` shows it, without added columns. */
+  readonly profileOf = (user: AuthUser): ReturnType<typeof profileOf> => profileOf(user, this.options);
+
+  /**
+   * Runs work after the answer, whose time then does not depend on it. At shutdown, the application waits up to 10 s for it.
+   * @param what begins the line that is logged where the work fails, such as `The mail of a link`
+   */
+  readonly afterAnswer = (what: string, work: () => Promise<void>): void => this.background.run(what, work);
+}
+
+/** @typeParam Body the texts of the body */
+export interface EndpointCall<Body = object> {
+  readonly request: HttpRequest;
+  /** The address of the client; `undefined` where the platform does not know it. */
+  readonly address: string | undefined;
+  /** Checked against `texts` and `optionalTexts`; as sent with `takesObject`, and empty without all of them. */
+  readonly body: JsonObject & Body;
+  /** The parameter `:id` of the route. */
+  readonly id: string;
+  /** The user of the token. @throws 401 where the request has none, as on a public route */
+  readonly user: () => Principal;
+}
+
+/** An endpoint below `authBasePath`: its route, its body, its limit, what it does, and its description. */
+export interface Endpoint<R extends string = string, O extends string = string> {
+  /** The name of the handler and of the operation in the OpenAPI document. No other endpoint has it. */
+  readonly name: string;
+  /** @example 'POST magic-link/use' */
+  readonly route: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
+  /**
+   * Applies unless the application has a rule for the very same path. With roles, the user is read from the database.
+   * @default 'authenticated'
+   */
+  readonly access?: NonNullable<DeclaredRoute['access']>;
+  /** @default 200 */
+  readonly status?: number;
+  /** The texts that the body must have, with their schemas. */
+  readonly texts?: Readonly<Record<R, JsonSchema>>;
+  /** Further texts. A body of optional texts only may be left out. */
+  readonly optionalTexts?: Readonly<Record<O, JsonSchema>>;
+  /** The schema of a body that `run` checks itself, in place of the texts. */
+  readonly takesObject?: (parts: DocumentParts) => JsonSchema;
+  /**
+   * The action as which `run` is counted: it fails by an `UnauthorizedException`, and is 429 beyond the limits of the
+   * action. A function names the account too. `false` where `run` counts for itself, or has no failures.
+   * @default the name of a public endpoint, for each address; none for others
+   */
+  readonly limit?: string | false | ((services: AuthServices, call: EndpointCall<Texts<R, O>>) => Attempt);
+  /** Whether the answer has a token, so that no cache may keep it. @default false */
+  readonly sendsTokens?: boolean;
+  /** The name of an endpoint without which this one does not exist. */
+  readonly needs?: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** In the OpenAPI document. @default `name` */
+  readonly operationId?: string;
+  /** @default a text `id` where the route has `:id` */
+  readonly parameters?: (parts: DocumentParts) => readonly ParameterDocument[];
+  /** The answers besides those that status, access, body and limit imply. */
+  readonly answers?: Answers | ((parts: DocumentParts) => Answers);
+  /** @returns the body of the answer. What it throws is answered as everywhere in accounts: an HttpException by its status. */
+  run(services: AuthServices, call: EndpointCall<Texts<R, O>>): unknown;
+}
+
+type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
+
+/**
+ * Declares an endpoint whose body is checked and described by the same list.
+ * @example
+ * accountEndpoint({
+ *   name: 'usePin', route: 'POST pin', access: 'public', sendsTokens: true, summary: 'Log in by a PIN',
+ *   texts: { pin: { type: 'string', minLength: 6 } },
+ *   run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request),
+ * })
+ */
+export const accountEndpoint = <R extends string = never, O extends string = never>(
+  endpoint: Endpoint<R, O>,
+): Endpoint => endpoint as Endpoint;
+
+export interface LoginContext extends ClientInfo {
+  readonly request: HttpRequest;
+  /** Whether the user has just registered. */
+  readonly isNew: boolean;
+}
+
+/** What is answered in place of tokens, when a login needs a further step. */
+export interface LoginChallenge {
+  readonly message: string;
+  /** What the client needs for the next step, such as a code that it sends back. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** What a plugin adds to a login. */
+export interface IssuedParts {
+  /** Members beside `user` and `token`. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** The claim `sid` of the token. */
+  readonly session?: string;
+  /** Is called where the login fails after all. */
+  revoke?(): Promise<unknown>;
+}
+
+/**
+ * A change of an account that has been stored. `user.created` is a user of `UserAccounts`, whose address counts as verified;
+ * `user.loggedOut` asks to end all sessions. `fields` are the changed columns: `active: false` ends what lets the user in.
+ * `keptSession` is that of the user who has changed the own password.
+ */
+export type AccountChange = { readonly userId: string } & (
+  | { readonly name: 'user.created'; readonly user: AuthUser }
+  | { readonly name: 'user.changed'; readonly user: AuthUser; readonly fields: UserFields }
+  | { readonly name: 'password.changed'; readonly user: AuthUser; readonly keptSession: string | undefined }
+  | { readonly name: 'email.changed'; readonly user: AuthUser; readonly from: string | null }
+  | { readonly name: 'user.deleted' | 'user.loggedOut' }
+);
+
+/**
+ * A feature of accounts: endpoints below `authBasePath`, tables, limits, and hooks. A plugin may refuse or add, and never
+ * opens: access rules decide about what it authenticates, and only the package signs tokens. Hooks run in the order of the
+ * option `plugins`.
+ * @example
+ * const waitingList: AuthPlugin = {
+ *   name: 'waitingList',
+ *   async beforeLogin({ get }, user, { isNew }) {
+ *     if (isNew) return { message: 'We write to you when your account is ready' };
+ *     if (!(await get(Invitations).has(user.id))) throw new ForbiddenException('Your account is not ready');
+ *     return undefined;
+ *   },
+ * };
+ * AuthModule.forRoot({ userClass: User, plugins: [sessions(), waitingList] })
+ */
+export interface AuthPlugin {
+  /** No other plugin has it. */
+  readonly name: string;
+  /** How messages at startup name the plugin. @default `name` */
+  readonly option?: string;
+  /** Entities of the default data source. Rows are removed when their column `expiresAt` (milliseconds) has passed. */
+  readonly tables?: readonly Type[];
+  /** They may inject the repositories of `tables`, and what `AuthModule` exports. */
+  readonly providers?: readonly Provider[];
+  readonly endpoints?: readonly Endpoint[];
+  /** The limits of its actions, by names that no other plugin has. @default failures of an address for each action */
+  readonly limits?: Readonly<Record<string, AttemptLimits>>;
+  /** Whether production refuses to start without the options `mailer` and `accountLinks`. @default false */
+  readonly needsMail?: boolean;
+  /** Methods that a `repositoryClass` must implement. */
+  readonly needsMethods?: readonly (keyof UserRepository)[];
+  /** Fields of `AuthUser` that clients must send to register. */
+  readonly requiredFields?: readonly string[];
+  /** A role that its endpoints require. The last active user with the role cannot be deleted by the own request. */
+  readonly role?: string;
+  /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
+  readonly accessTokens?: {
+    readonly seconds: number;
+    /** The option that sets it, for messages. */
+    readonly option: string;
+  };
+
+  /**
+   * Identifies a request without a bearer token by another credential, or checks a bearer token further, which it can only
+   * refuse. A principal of the plugin counts while its user is active, with those of its roles that the user has. Where it
+   * throws, a request that needs a user is 503.
+   * @param bearer what the package has found
+   * @returns `undefined` at once where it has nothing to say
+   */
+  authenticate?(
+    services: AuthServices,
+    request: HttpRequest,
+    bearer: Authentication,
+  ): Promise<Authentication> | Authentication | undefined;
+
+  /**
+   * Runs when the credentials were right, before anything is issued. What it throws refuses the login, and a registration,
+   * which then stores no user.
+   * @returns a challenge to answer in place of tokens; further plugins do not run then
+   */
+  beforeLogin?(
+    services: AuthServices,
+    user: AuthUser,
+    context: LoginContext,
+  ): Promise<LoginChallenge | undefined> | LoginChallenge | undefined;
+
+  /** Adds to the answer and the token of a login. Where it throws, there is no token. */
+  issue?(services: AuthServices, user: AuthUser, context: LoginContext): Promise<IssuedParts> | IssuedParts;
+
+  /**
+   * Is awaited after a change. Where it throws, the change stays, the other plugins run, and the request fails with the first
+   * error.
+   * @returns how many sessions it has ended
+   */
+  accountChanged?(services: AuthServices, change: AccountChange): Promise<number | void> | number | void;
+
+  /** Describes in the OpenAPI document what its hooks add to logins. */
+  describe?(): LoginDocument;
+}

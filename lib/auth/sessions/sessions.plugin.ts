@@ -1,0 +1,163 @@
+/** Refresh and logout, and the own sessions and profile. */
+import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
+import { authenticationOf } from '../../access/principal.js';
+import { authFailure } from '../../documents/failures.js';
+import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
+import { resolveSessions, SESSION_SETTINGS, type SessionOptions } from '../options/session-options.js';
+import { lookUp } from '../plugins/auth-plugins.js';
+import { BOOLEAN, dataAnswer, TEXT_OR_NULL, TOKEN, unauthorizedOr } from '../plugins/document-parts.js';
+import { unknown } from '../plugins/document-parts.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
+import { limitByAddress } from '../throttle/attempt.js';
+import { clientInfoOf } from '../throttle/client-info.js';
+import { AuthSession } from './auth-session.js';
+import { PROFILE_ENDPOINTS } from './profile-endpoints.js';
+import { RefreshTokens } from './refresh-tokens.js';
+import { SessionChecks } from './session-checks.js';
+import { SessionStore } from './session-store.js';
+import { Sessions } from './sessions.js';
+
+const TIME = { type: 'string', format: 'date-time' };
+
+const SESSION_SCHEMA: NamedSchema = {
+  name: 'AuthSession',
+  schema: openObject({
+    id: TEXT,
+    createdAt: TIME,
+    lastUsedAt: TIME,
+    userAgent: TEXT_OR_NULL,
+    address: TEXT_OR_NULL,
+    current: BOOLEAN,
+  }),
+};
+
+const SESSION_TOKENS = {
+  refreshToken: { ...TEXT, description: 'For `refresh`, once.' },
+  expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] },
+};
+
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSession, current?: string) => ({
+  id,
+  createdAt: timeOf(createdAt),
+  lastUsedAt: timeOf(lastUsedAt),
+  userAgent,
+  address,
+  current: id === current,
+});
+
+const invalidToken = (): UnauthorizedException => new UnauthorizedException('Invalid refresh token');
+
+const SESSION_ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
+    name: 'refresh',
+    route: 'POST refresh',
+    access: 'public',
+    texts: { refreshToken: TEXT },
+    limit: ({ get }, { body, address }) => get(Sessions).attemptOf(body.refreshToken, address),
+    sendsTokens: true,
+    summary: 'Refresh the tokens',
+    description:
+      'Spends the refresh token. One that was spent before ends the session, except within 2 minutes while the new one is unused.',
+    answers: {
+      200: dataAnswer('A new pair', { ...TOKEN, ...SESSION_TOKENS }),
+      401: authFailure('The refresh token is not valid.', 'Invalid refresh token'),
+    },
+    async run({ get }, { body, request }) {
+      const data = await get(Sessions).refresh(body.refreshToken, clientInfoOf(request));
+      if (!data) throw invalidToken();
+      return { success: true, message: 'Token refreshed', data };
+    },
+  }),
+  accountEndpoint({
+    name: 'logout',
+    route: 'POST logout',
+    // A client may log out by its refresh token after its access token has expired.
+    access: 'public',
+    status: 204,
+    optionalTexts: { refreshToken: TEXT },
+    limit: false,
+    summary: 'End this session',
+    description: 'That of the access token, or that of `refreshToken`.',
+    answers: unauthorizedOr('The refresh token is not valid, or there is no token.', 'Invalid refresh token'),
+    async run({ get }, { body: { refreshToken }, request, user }) {
+      if (refreshToken !== undefined) {
+        if (!(await get(Sessions).endByToken(refreshToken))) throw invalidToken();
+        return;
+      }
+      const { session, failure } = authenticationOf(request) ?? {};
+      if (failure) throw failure;
+      const { id } = user();
+      if (session === undefined) throw new BadRequestException('This token belongs to no session');
+      await get(Sessions).endOwn(String(id), session);
+    },
+  }),
+  accountEndpoint({
+    name: 'logoutAll',
+    route: 'POST logout-all',
+    status: 204,
+    summary: 'End all own sessions',
+    async run({ get }, { user }) {
+      await get(Sessions).endAll(String(user().id));
+    },
+  }),
+  accountEndpoint({
+    name: 'findSessions',
+    route: 'GET sessions',
+    summary: 'List own sessions',
+    answers: {
+      200: jsonResponse(
+        'The 100 used last',
+        openObject({ success: { const: true }, data: { type: 'array', items: refTo(SESSION_SCHEMA.name) } }),
+      ),
+    },
+    async run({ get }, { user, request }) {
+      const current = authenticationOf(request)?.session;
+      const own = await get(SessionStore).listOf(String(user().id));
+      return { success: true, data: own.map((each) => toSessionView(each, current)) };
+    },
+  }),
+  accountEndpoint({
+    name: 'endSession',
+    route: 'DELETE sessions/:id',
+    status: 204,
+    summary: 'End an own session',
+    answers: unknown('Session'),
+    async run({ get }, { user, id }) {
+      if (!(await get(Sessions).endOwn(String(user().id), id)))
+        throw new NotFoundException(`Session with id ${id} not found`);
+    },
+  }),
+];
+
+/** The plugin of the option `sessions`. @throws InvalidOptionError @example plugins: [sessions({ accessTokenMinutes: 5 })] */
+export function sessions(options: SessionOptions = {}): AuthPlugin {
+  const settings = resolveSessions(options);
+  return {
+    name: 'sessions',
+    tables: [AuthSession],
+    providers: [
+      { provide: SESSION_SETTINGS, useValue: settings },
+      SessionStore,
+      RefreshTokens,
+      ...(settings.isImmediate ? [SessionChecks] : []),
+      Sessions,
+    ],
+    endpoints: [...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
+    limits: {
+      // The token is authentic, so failures of other clients at the address do not count.
+      refresh: ({ tries }) => ({ pair: tries }),
+      forgedRefresh: limitByAddress,
+    },
+    needsMethods: ['remove'],
+    accessTokens: { seconds: settings.accessTokenSeconds, option: 'sessions.accessTokenMinutes' },
+    issue: ({ get }, user, context) => get(Sessions).start(user, context),
+    accountChanged: ({ get }, change) => get(Sessions).follow(change),
+    describe: () => ({ members: SESSION_TOKENS, schemas: [SESSION_SCHEMA] }),
+    ...(settings.isImmediate && {
+      authenticate: ({ get }, _request, bearer) =>
+        bearer.principal && lookUp('The session of a token', () => get(SessionChecks).confirm(bearer)),
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+/** What happens to accounts, for logs and audits of the application. */
+import { inspect } from 'node:util';
+import { Injectable, Logger } from '@nestjs/common';
+
+interface UserEvent {
+  /** The id of the user as text. */
+  readonly userId: string;
+}
+
+interface SessionEvent extends UserEvent {
+  readonly sessionId: string;
+}
+
+interface AttemptEvent {
+  /** The e-mail address or username as sent. No user need have it. */
+  readonly login: string;
+  readonly address: string | undefined;
+}
+
+/** The events by name, with what each says. None of them contains a password, a token, or a hash. */
+export interface AuthEventMap {
+  'user.registered': UserEvent;
+  'user.changed': UserEvent & { readonly fields: readonly string[] };
+  'user.deleted': UserEvent;
+  'login.succeeded': UserEvent & Pick<AttemptEvent, 'address'>;
+  'login.failed': AttemptEvent;
+  'attempts.refused': { readonly action: string } & Pick<AttemptEvent, 'address'>;
+  'session.started': SessionEvent;
+  'session.ended': UserEvent & { readonly sessionId?: string; readonly count: number };
+  /** A refresh token was used again after it was spent. The session has ended. */
+  'session.reused': SessionEvent & Pick<AttemptEvent, 'address'>;
+  'password.changed': UserEvent;
+  'password.forgotten': UserEvent;
+  'email.verified': UserEvent;
+  'email.changed': UserEvent;
+}
+
+export type AuthEventName = keyof AuthEventMap;
+export type AuthEvent<N extends AuthEventName> = AuthEventMap[N] & { readonly name: N; readonly at: Date };
+export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => void | Promise<void>;
+
+/**
+ * Calls listeners of the application when something happens to an account. A listener runs after the fact and cannot
+ * prevent it; its errors are logged.
+ * @example events.on('session.reused', ({ userId, address }) => log.write(`Stolen token of ${userId}`, address));
+ */
+@Injectable()
+export class AuthEvents {
+  private readonly logger = new Logger('AuthModule');
+  private readonly listeners = new Map<string, Set<(event: never) => void | Promise<void>>>();
+
+  /** @returns a function that removes the listener */
+  on<N extends AuthEventName>(name: N, listener: AuthListener<N>): () => void {
+    const listeners = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, listeners.add(listener as (event: never) => void));
+    return () => void listeners.delete(listener as (event: never) => void);
+  }
+
+  /** Calls the listeners of an event. It returns at once, and never throws. */
+  emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
+    const event = { name, at: new Date(), ...facts };
+    for (const listener of this.listeners.get(name) ?? []) void this.call(listener, event);
+  }
+
+  private async call(
+    listener: (event: never) => void | Promise<void>,
+    event: { readonly name: string },
+  ): Promise<void> {
+    try {
+      await listener(event as never);
+    } catch (error) {
+      this.logger.error(`A listener of ${event.name} failed.`, error instanceof Error ? error.stack : inspect(error));
+    }
+  }
+}

@@ -1,0 +1,343 @@
+/** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/plugins.md. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Controller, ForbiddenException, Get, UnauthorizedException } from '@nestjs/common';
+import {
+  type AccountChange,
+  accountEndpoint,
+  AccessReport,
+  administration,
+  AuthEvents,
+  type AuthOptions,
+  type AuthPlugin,
+  AuthSession,
+  CurrentUser,
+  ErrorObserver,
+  InvalidOptionError,
+  Logins,
+  mailedLinks,
+  type Principal,
+  SecurityConfig,
+  sessions,
+  UserAccounts,
+} from 'declarest';
+import { DataSource } from 'typeorm';
+import { type Compiled, compile, REPOSITORY } from '../compiled.js';
+import { blocksOf } from '../docs-blocks.js';
+import { request } from '../harness/client.js';
+import { PLATFORMS } from '../harness/platforms.js';
+import { type AuthApp, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+
+const TEXT = { type: 'string' };
+
+/** A key of a user in a header: `id ROLE ROLE`. */
+const keys: AuthPlugin = {
+  name: 'keys',
+  authenticate(_services, { headers }) {
+    const key = headers['x-key'];
+    if (key === 'broken') throw new Error('the keys are away');
+    if (typeof key !== 'string') return undefined;
+    const [id = '', ...roles] = key.split(' ');
+    return Promise.resolve({ bearerWasSent: false, principal: { id, email: 'forged@example.com', roles } });
+  },
+};
+
+/** Logs in the user with the id that is the code. `1` is the only user. */
+const codes = (options: Partial<AuthPlugin> = {}): AuthPlugin => ({
+  name: 'codes',
+  endpoints: [
+    accountEndpoint({
+      name: 'useCode',
+      route: 'POST code',
+      access: 'public',
+      sendsTokens: true,
+      summary: 'Log in by a code',
+      texts: { code: TEXT },
+      async run({ get }, { body: { code }, request: sent }) {
+        if (code === 'wrong') throw new UnauthorizedException('Wrong code');
+        return get(Logins).complete({ id: code }, sent);
+      },
+    }),
+  ],
+  ...options,
+});
+
+@Controller('rules')
+class RuledController {
+  @Get('user')
+  user(@CurrentUser() user: Principal) {
+    return { user };
+  }
+  @Get('admin')
+  admin() {
+    return {};
+  }
+  @Get('denied')
+  denied() {
+    return {};
+  }
+}
+
+class Rules extends SecurityConfig {
+  configure(): void {
+    this.publicEndpoints('/who');
+    this.requireAuth('/rules/user');
+    this.requireRole('ADMIN', '/rules/admin');
+    this.denyAll('/rules/denied');
+  }
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let app: AuthApp;
+  const start = async (auth: Partial<AuthOptions>, more: object = {}) =>
+    (app = await startAuth(platform, { auth, ...more }));
+  afterEach(() => app?.close());
+  const accounts = () => app.app.get(UserAccounts, { strict: false });
+  const create = (role = 'USER') => accounts().create({ email: uniqueEmail(), password: PASSWORD, role });
+  const login = ({ email }: { email: string | null }) => app.post('/api/auth/login', { email, password: PASSWORD });
+  const payloadOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+  it('rules and roles decide about what a plugin authenticates', async () => {
+    await start({ plugins: [keys], administration: true }, { controllers: [RuledController], providers: [Rules] });
+    const [user, boss, gone] = [await create(), await create('ADMIN'), await create('ADMIN')];
+    await accounts().setActive(gone.id, false);
+    const statuses = (key?: string, headers = {}) =>
+      Promise.all(
+        ['/rules/user', '/rules/admin', '/rules/denied', '/api/auth/users', '/who'].map(
+          async (path) => (await app.get(path, { headers: { ...(key && { 'x-key': key }), ...headers } })).status,
+        ),
+      );
+    expect(await statuses()).toEqual([401, 401, 401, 401, 200]);
+    expect(await statuses(`${user.id} USER`)).toEqual([200, 403, 403, 403, 200]);
+    // A plugin raises no role: the stored one has the last word.
+    expect(await statuses(`${user.id} ADMIN`)).toEqual([200, 403, 403, 403, 200]);
+    expect(await statuses(`${boss.id} ADMIN`)).toEqual([200, 200, 403, 200, 200]);
+    expect(await statuses(`${boss.id}`)).toEqual([200, 403, 403, 403, 200]);
+    for (const id of [gone.id, 99]) expect(await statuses(`${id} ADMIN`)).toEqual([401, 401, 401, 401, 200]);
+    expect(await statuses('broken')).toEqual([503, 503, 503, 503, 200]);
+    // A bearer token decides, also one that is not valid.
+    expect(await statuses(`${boss.id} ADMIN`, { authorization: 'Bearer x' })).toEqual([401, 401, 401, 401, 200]);
+    const { token } = (await login(user)).json.data;
+    expect(await statuses(`${boss.id} ADMIN`, { authorization: `Bearer ${token}` })).toEqual([200, 403, 403, 403, 200]);
+    const seen = await app.get('/rules/user', { headers: { 'x-key': `${user.id} USER` } });
+    expect(seen.json.user).toMatchObject({ id: user.id, roles: ['USER'] });
+  });
+
+  it('`complete` logs in an active user, with what all plugins issue', async () => {
+    await start({ plugins: [sessions(), codes()] });
+    const user = await create();
+    const { status, json, headers } = await app.post('/api/auth/code', { code: String(user.id) });
+    expect([status, headers['cache-control'], json.message]).toEqual([200, 'no-store', 'Login successful']);
+    expect(json.data).toMatchObject({ user: { id: user.id }, refreshToken: expect.any(String), expiresIn: 900 });
+    expect(payloadOf(json.data.token)).toMatchObject({ sub: String(user.id), sid: expect.any(String) });
+    await accounts().setActive(user.id, false);
+    for (const code of [String(user.id), '99'])
+      expect(expectFailure(await app.post('/api/auth/code', { code }), 401)).toBe('Invalid credentials');
+    expect(expectFailure(await app.post('/api/auth/code', { code: 1, x: 1 }))).toMatch(/code: .*; x: not accepted/);
+  });
+
+  it('a user who is deactivated while a plugin issues gets nothing', async () => {
+    const slow: AuthPlugin = {
+      name: 'slow',
+      async issue({ users }, { id }) {
+        await users.update(String(id), { active: false });
+        return {};
+      },
+    };
+    await start({ plugins: [sessions(), slow, codes()] });
+    const user = await create();
+    expect((await app.post('/api/auth/code', { code: String(user.id) })).status).toBe(401);
+    expect(await app.app.get(DataSource).getRepository(AuthSession).count()).toBe(0);
+  });
+
+  it('the endpoint of a plugin is throttled by its own limits, or by the address', async () => {
+    const refused: unknown[] = [];
+    const limits = { useCode: () => ({ address: 2 }) };
+    for (const [plugin, free] of [
+      [codes({ limits }), 2],
+      [codes(), 4],
+    ] as const) {
+      await start({ plugins: [plugin], throttle: { addressTries: 4 } });
+      app.app.get(AuthEvents, { strict: false }).on('attempts.refused', ({ action }) => void refused.push(action));
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 5; tries += 1)
+        statuses.push((await app.post('/api/auth/code', { code: 'wrong' })).status);
+      expect(statuses).toEqual(Array.from({ length: 5 }, (_, n) => (n < free ? 401 : 429)));
+      if (free === 2) await app.close();
+    }
+    expect(refused).toEqual(Array(4).fill('useCode'));
+  });
+
+  it('`beforeLogin` answers a challenge in place of tokens, or refuses', async () => {
+    let isRefused = false;
+    const second: AuthPlugin = {
+      name: 'second',
+      beforeLogin(_services, _user, { isNew }) {
+        if (isRefused) throw new ForbiddenException('Not today');
+        return { message: isNew ? 'Wait' : 'Send the code', data: { challenge: 'c1' } };
+      },
+    };
+    await start({ plugins: [sessions(), second] });
+    const [ann, ben] = [uniqueEmail(), uniqueEmail()];
+    const registered = await app.post('/api/auth/register', { email: ann, password: PASSWORD });
+    expect([registered.status, Object.keys(registered.json.data)]).toEqual([201, ['user', 'challenge']]);
+    const { json, status } = await login({ email: ann });
+    expect([status, json]).toEqual([200, { success: true, message: 'Send the code', data: { challenge: 'c1' } }]);
+    isRefused = true;
+    expect(expectFailure(await login({ email: ann }), 403)).toBe('Not today');
+    expect((await app.post('/api/auth/register', { email: ben, password: PASSWORD })).status).toBe(403);
+    expect(await app.users().countBy({ email: ben })).toBe(0);
+    expect(await app.app.get(DataSource).getRepository(AuthSession).count()).toBe(0);
+  });
+
+  it.each<[string, Partial<AuthPlugin>]>([
+    ['beforeLogin', { beforeLogin: () => Promise.reject(new Error('away')) }],
+    ['issue', { issue: () => Promise.reject(new Error('away')) }],
+    ['issue of a token', { issue: () => ({ members: { token: 'forged' } }) }],
+  ])('a failing %s is 500 without a token or a session', async (_, hooks) => {
+    await start({ plugins: [sessions(), { name: 'failing', ...hooks }] });
+    const answer = await login(await create());
+    expect(expectFailure(answer, 500)).toBe('Internal server error');
+    expect(await app.app.get(DataSource).getRepository(AuthSession).count()).toBe(0);
+  });
+
+  it('`accountChanged` is awaited in order; an error of one is reported, and the change stays', async () => {
+    const seen: string[] = [];
+    let error: Error | undefined;
+    const plugin = (name: string, fails = false): AuthPlugin => ({
+      name,
+      async accountChanged(_services, { name: change }: AccountChange) {
+        await new Promise((later) => setTimeout(later, 5));
+        seen.push(`${name} ${change}`);
+        if (fails && error) throw error;
+      },
+    });
+    const observed: unknown[] = [];
+    class Observer extends ErrorObserver {
+      onUnexpectedError(each: unknown) {
+        observed.push(each);
+      }
+    }
+    await start({ plugins: [plugin('a', true), plugin('b'), sessions()] }, { providers: [Observer] });
+    app.app.get(AuthEvents, { strict: false }).on('password.changed', () => void seen.push('event'));
+    const user = await create();
+    const { token } = (await login(user)).json.data;
+    error = new Error('away');
+    const json = { current: PASSWORD, new: 'another password of mine' };
+    expect((await request(app.url, 'POST', '/api/auth/password', { token, json })).status).toBe(500);
+    expect(observed).toEqual([error]);
+    expect(seen).toEqual(['a user.created', 'b user.created', 'a password.changed', 'b password.changed', 'event']);
+    error = undefined;
+    expect((await app.post('/api/auth/login', { email: user.email, password: json.new })).status).toBe(200);
+    await accounts().setRole(user.id, 'ADMIN');
+    expect(await accounts().endSessions(user.id)).toBe(2);
+    expect(seen.slice(5)).toEqual(
+      ['a', 'b'].map((name) => `${name} user.changed`).concat(['a user.loggedOut', 'b user.loggedOut']),
+    );
+  });
+});
+
+describe('startup', () => {
+  it.each<[string, Partial<AuthOptions>, string]>([
+    ['a feature twice', { sessions: true, plugins: [sessions()] }, 'the plugin sessions twice'],
+    ['two plugins of one name', { plugins: [keys, { name: 'keys' }] }, 'the plugin keys twice'],
+    ['a name of an endpoint twice', { plugins: [codes(), codes({ name: 'x' })] }, 'the endpoint useCode twice'],
+    [
+      'limits of the package',
+      { plugins: [{ name: 'x', limits: { password: () => ({}) } }] },
+      'the limits of password twice',
+    ],
+    ['no array', { plugins: keys as never }, 'plugins` must be an array of plugins'],
+    ['a plugin without a name', { plugins: [{}] as never }, 'plugins` must be an array of plugins'],
+    [
+      'a wrong option of a plugin',
+      {
+        get plugins() {
+          return [mailedLinks({ reset: 'yes' as never })];
+        },
+      },
+      'mailedLinks.reset` must be true or false',
+    ],
+  ])('refuses %s', async (_, auth, part) => {
+    let error: unknown;
+    try {
+      ({ error } = await bootAuth('express', { auth }));
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect((error as Error).message).toContain(part);
+  });
+
+  it('refuses a route that the package has, under another name', async () => {
+    const [endpoint] = codes().endpoints!;
+    const plugin = { name: 'x', endpoints: [{ ...endpoint!, name: 'other', route: 'POST login' as const }] };
+    const { error } = await bootAuth('express', { auth: { plugins: [plugin] } });
+    expect((error as Error).message).toContain('the route POST login twice');
+  });
+
+  it('the long form of a feature is the same as the option', async () => {
+    const pathsOf = async (auth: Partial<AuthOptions>) => {
+      const app = await startAuth('express', { auth });
+      const { rows } = app.app.get(AccessReport, { strict: false });
+      await app.close();
+      return rows.map(({ method, path, access }) => `${method} ${path} ${access}`);
+    };
+    const short = { sessions: true, passwordReset: true, requireVerified: true, administration: true };
+    const plugins = [sessions(), mailedLinks({ required: true }), administration()];
+    expect(await pathsOf({ plugins })).toEqual(await pathsOf(short));
+    expect(await pathsOf({ plugins: [administration()] })).not.toContain('POST /api/auth/users/:id/reset ADMIN');
+  });
+});
+
+describe('the example of docs/plugins.md', () => {
+  let compiled: Compiled;
+  let block: { file: string; text: string };
+  beforeAll(async () => {
+    const path = 'docs/plugins.md';
+    const page = { path, text: await readFile(join(REPOSITORY, path), 'utf8') };
+    block = blocksOf(page).find(({ language }) => language === 'ts')!;
+    compiled = await compile([], { [block.file]: block.text });
+  }, 60_000);
+  afterAll(() => compiled.remove());
+
+  it('has at most 120 lines', () => {
+    expect(block.text.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
+  });
+
+  it.each(PLATFORMS)('logs in by a link once, until it expires (%s)', async (platform) => {
+    const { magicLinks, MagicLink } = await import(join(compiled.directory, block.file.replace(/\.ts$/, '.js')));
+    const mails: string[] = [];
+    const send = async (_to: string, token: string) => void mails.push(token);
+    const auth = { sessions: true, throttle: { mails: 3 }, plugins: [magicLinks(send)] };
+    const { url, app, close } = await startAuth(platform, { auth });
+    const links = app.get(DataSource).getRepository(MagicLink);
+    const email = 'ann@example.com';
+    const accounts = app.get(UserAccounts, { strict: false });
+    const { id } = await accounts.create({ email, password: PASSWORD });
+    const post = (path: string, json: object) => request(url, 'POST', `/api/auth/magic-link${path}`, { json });
+    const mailed = async () => {
+      expect((await post('', { email })).status).toBe(202);
+      for (let tries = 0; mails.length === 0 && tries < 300; tries += 1)
+        await new Promise((later) => setTimeout(later, 10));
+      return mails.pop()!;
+    };
+    const use = async (token: string) => (await post('/use', { token })).status;
+
+    expect((await post('', { email: 'nobody@example.com' })).status).toBe(202);
+    const first = await mailed();
+    const answers = await Promise.all([post('/use', { token: first }), post('/use', { token: first })]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+    const { data } = answers.find(({ status }) => status === 200)!.json;
+    expect(data).toMatchObject({ user: { id, email }, token: expect.any(String), refreshToken: expect.any(String) });
+    expect(await use(first)).toBe(401);
+    const expired = await mailed();
+    await links.update({ userId: String(id) }, { expiresAt: Date.now() - 1 });
+    expect(await use(expired)).toBe(401);
+    const outdated = await mailed();
+    await accounts.setPassword(id, 'another password of mine');
+    expect(await use(outdated)).toBe(401);
+    expect((await post('', { email })).status).toBe(429);
+    await close();
+  });
+});
