@@ -1,6 +1,7 @@
 /** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/plugins.md. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { Controller, ForbiddenException, Get, UnauthorizedException } from '@nestjs/common';
 import {
   type AccountChange,
@@ -27,6 +28,7 @@ import { blocksOf } from '../docs-blocks.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
+import { slowStatements } from './slow-statements.js';
 
 const TEXT = { type: 'string' };
 
@@ -124,7 +126,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('`complete` logs in an active user, with what all plugins issue', async () => {
-    await start({ plugins: [sessions(), codes()] });
+    const asked: unknown[] = [];
+    const asking: AuthPlugin = { name: 'asking', beforeLogin: (_services, { id }) => void asked.push(id) };
+    await start({ plugins: [sessions(), codes(), asking] });
     const user = await create();
     const { status, json, headers } = await app.post('/api/auth/code', { code: String(user.id) });
     expect([status, headers['cache-control'], json.message]).toEqual([200, 'no-store', 'Login successful']);
@@ -133,6 +137,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await accounts().setActive(user.id, false);
     for (const code of [String(user.id), '99'])
       expect(expectFailure(await app.post('/api/auth/code', { code }), 401)).toBe('Invalid credentials');
+    expect(asked).toEqual([user.id]);
     expect(expectFailure(await app.post('/api/auth/code', { code: 1, x: 1 }))).toMatch(/code: .*; x: not accepted/);
   });
 
@@ -310,7 +315,8 @@ describe('the example of docs/plugins.md', () => {
     const mails: string[] = [];
     const send = async (_to: string, token: string) => void mails.push(token);
     const auth = { sessions: true, throttle: { mails: 3 }, plugins: [magicLinks(send)] };
-    const { url, app, close } = await startAuth(platform, { auth });
+    const running = await startAuth(platform, { auth });
+    const { url, app, close } = running;
     const links = app.get(DataSource).getRepository(MagicLink);
     const email = 'ann@example.com';
     const accounts = app.get(UserAccounts, { strict: false });
@@ -326,7 +332,9 @@ describe('the example of docs/plugins.md', () => {
 
     expect((await post('', { email: 'nobody@example.com' })).status).toBe(202);
     const first = await mailed();
+    slowStatements(running);
     const answers = await Promise.all([post('/use', { token: first }), post('/use', { token: first })]);
+    jest.restoreAllMocks();
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401]);
     const { data } = answers.find(({ status }) => status === 200)!.json;
     expect(data).toMatchObject({ user: { id, email }, token: expect.any(String), refreshToken: expect.any(String) });

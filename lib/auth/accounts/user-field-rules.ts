@@ -8,10 +8,10 @@ import { refuseAuthOption } from '../../options/option-table.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { UserAccounts } from './user-accounts.js';
 import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS } from '../users/user-checks.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { Check } from '../users/user-checks.js';
+import { UserAccounts } from './user-accounts.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
+import { ACCESS_BY_NAME, type DefaultAccess } from '../../access/access.js';
+import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
+import { isEntity } from '../../entities/declared-entities.js';
 import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
 import { plainPath, positive, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
 import type { Accepts, OptionsOf } from '../../options/option-table.js';
-import { isEntity } from '../../entities/declared-entities.js';
-import { ACCESS_BY_NAME, type DefaultAccess } from '../../access/access.js';
-import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
+import type { PasswordHasher } from '../passwords/password-hasher.js';
+import { expectPasswordPolicy } from '../passwords/password-policy.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
+import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
+import { AuthUser } from '../users/auth-user.js';
+import { UserRepository, type LoginField } from '../users/user.repository.js';
 import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { MailerProvider } from './mailer.js';
 import type { SessionOptions } from './session-options.js';
-import { AuthUser } from '../users/auth-user.js';
-import type { PasswordHasher } from '../passwords/password-hasher.js';
-import { expectPasswordPolicy } from '../passwords/password-policy.js';
-import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
-import type { AuthPlugin } from '../plugins/plugin.js';
-import { UserRepository, type LoginField } from '../users/user.repository.js';
 
 const logger = new Logger('AuthModule');
 

@@ -1,10 +1,10 @@
 /** Hashes and compares passwords, a limited number at a time, because libuv has few threads. */
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { AuthUser } from '../users/auth-user.js';
 import { Semaphore } from '../../database/semaphore.js';
 import { ServiceUnavailable } from '../../http/failure.js';
 import { newToken } from '../tokens/secret-tokens.js';
+import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { fitsBcrypt } from '../users/user-checks.js';
 import { UserRepository } from '../users/user.repository.js';

@@ -2,8 +2,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import { AccountTables } from '../users/account-tables.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { AccountTables } from '../users/account-tables.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
 import { AuthSession } from './auth-session.js';

@@ -1,10 +1,10 @@
 /** Counts attempts in the database, for all processes that share it. */
 import type { Provider } from '@nestjs/common';
 import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn, type EntityManager } from 'typeorm';
-import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
-import { databaseFailureOf } from '../../entities/database-errors.js';
-import { AccountTables } from '../users/account-tables.js';
 import { TIME } from '../../database/database-time.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
+import { AccountTables } from '../users/account-tables.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 export const THROTTLE_STORAGE = Symbol('declarest.throttleStorage');
