@@ -21,10 +21,9 @@ import {
   type DataSource,
 } from 'typeorm';
 import type { CrudOptions, FieldPermission } from '../../lib/crud/declare/crud-options.js';
-import { deletedIn } from '../../lib/crud/operations/list.js';
-import { relatedVisible, beginTask } from '../../lib/crud/plan/caller-view.js';
-import type { Plan } from '../../lib/crud/plan/plan.js';
-import type { CallerView } from '../../lib/crud/plan/variant.js';
+import { choosesDeleted, deletedIn } from '../../lib/crud/operations/list.js';
+import { beginTask, relatedVisible, type Plan } from '../../lib/crud/plan/plan.js';
+import type { CallerView } from '../../lib/crud/plan/caller-views.js';
 import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
@@ -324,9 +323,9 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
     expect(await readable(plan, ROOT, 'writer')).toEqual(['id', 'name']);
   });
 
-  it('share one variant among callers with the same named roles', () => {
+  it('share the views among callers with the same named roles', () => {
     const of = (plan: Plan<Article>, ...roles: string[]) =>
-      plan.variantFor(requestOf({ id: 1, email: '', roles }) as never);
+      plan.viewsFor(requestOf({ id: 1, email: '', roles }) as never);
     const others = new Map([[Writer, { fieldPermissions: { name: { read: ['E'] } } }]]);
     const plan = planOf(
       dataSource,
@@ -339,10 +338,10 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
       undefined,
       others,
     );
-    const variants = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
-    expect(new Set(variants).size).toBe(7);
+    const views = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
+    expect(new Set(views).size).toBe(7);
     expect(of(plan, 'Z', 'A')).toBe(of(plan, 'A'));
-    expect(plan.variantFor(undefined)).toBe(of(plan));
+    expect(plan.viewsFor(undefined)).toBe(of(plan));
   });
 
   it('[8.5] the version of a record is known to callers who may read it', async () => {
@@ -524,7 +523,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) => {
       const plan = compile({ deletedRoles });
       const call = callFor(requestOf(user));
-      return [plan.variantFor(call.request).choosesDeleted, deletedIn(plan, call, { deleted })];
+      return [choosesDeleted(plan, call), deletedIn(plan, call, { deleted })];
     };
     expect(choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
     expect(choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);

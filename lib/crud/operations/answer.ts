@@ -1,5 +1,5 @@
 import { envelope, type Envelope } from '../declare/envelope.js';
-import type { Task } from '../plan/caller-view.js';
+import type { Task } from '../plan/plan.js';
 import { etagOf } from '../rows/record-version.js';
 
 export function answerRecord({ call, view }: Task, message: string, record: object): Envelope<unknown> {

@@ -1,7 +1,7 @@
 import { envelope } from '../declare/envelope.js';
 import { aggregateParameters, conditionParameters } from '../document/parameters.js';
 import { aggregateRows, counted } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { parseCountQuery } from '../query/list-query.js';
 import { refuseParameter } from '../query/query-errors.js';

@@ -1,6 +1,6 @@
 import { envelope, type BatchResult } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
 import { createRecords } from '../write/create-records.js';
 import { checkItems, inBatch, unnamed, writeSeparately } from '../write/items.js';

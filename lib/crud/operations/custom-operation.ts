@@ -6,7 +6,7 @@ import { userOf } from '../../http/principal.js';
 import type { CustomOperation, OperationContext } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import type { GeneratedController } from '../declare/generated-controller.js';
-import { beginTask, type Task } from '../plan/caller-view.js';
+import { beginTask, type Task } from '../plan/plan.js';
 import { parseSort } from '../query/list-query.js';
 import { QueryParameters } from '../query/parameters.js';
 import { QueryErrors } from '../query/query-errors.js';

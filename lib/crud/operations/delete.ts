@@ -1,13 +1,14 @@
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
 import { nothing } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
 import { sentKey } from '../query/raw-query.js';
 import { readId, targetOf } from '../read/records.js';
 import { deleteRecords } from '../write/delete-records.js';
 import { writeSeparately } from '../write/items.js';
+import { choosesDeleted } from './list.js';
 import type { Operation } from './operation.js';
 
 export const deleteOne: Operation = {
@@ -17,7 +18,7 @@ export const deleteOne: Operation = {
   description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: nothing },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
   async run({ plan, call, hooks }, { id, query }) {
-    const purges = parseDeleteQuery(query, plan.variantFor(call.request).choosesDeleted);
+    const purges = parseDeleteQuery(query, choosesDeleted(plan, call));
     const key = readId(plan, id, deleteOne);
     const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
     const target = targetOf(task, { key, id }, deleteOne);
@@ -42,7 +43,7 @@ export const deleteMany: Operation = {
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
   async run({ plan, call, hooks }, { query }) {
     const { schema, options } = plan;
-    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: plan.variantFor(call.request).choosesDeleted };
+    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(plan, call) };
     const ids = schema.key.fields.length > 1 && query['ids'];
     const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
     const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);

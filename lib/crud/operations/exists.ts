@@ -1,6 +1,6 @@
 import { envelope } from '../declare/envelope.js';
 import * as responses from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import * as records from '../read/records.js';
 import type { Operation } from './operation.js';
 

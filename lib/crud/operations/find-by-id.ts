@@ -1,7 +1,7 @@
 import { envelope } from '../declare/envelope.js';
 import { recordParameters } from '../document/parameters.js';
 import { recordMetadata } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
 import { findColumns, missing, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';

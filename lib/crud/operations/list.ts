@@ -1,8 +1,7 @@
 import { envelope, type ListQuery } from '../declare/envelope.js';
 import { listParameters, searchParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import { beginTask, type Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
@@ -70,6 +69,9 @@ async function readList(
   return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
 }
 
+export const choosesDeleted = (plan: Plan, { request }: Call): boolean =>
+  plan.viewsFor(request).without.list.choosesDeleted;
+
 /** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
-export const deletedIn = (plan: Plan, { request }: Call, { deleted }: ListQuery): Deleted =>
-  isDeletedChoice(deleted) && plan.variantFor(request).choosesDeleted ? deleted : 'without';
+export const deletedIn = (plan: Plan, call: Call, { deleted }: ListQuery): Deleted =>
+  isDeletedChoice(deleted) && choosesDeleted(plan, call) ? deleted : 'without';

@@ -1,6 +1,6 @@
 import { HttpStatus } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
-import { beginTask, type Task } from '../plan/caller-view.js';
+import { beginTask, type Task } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';

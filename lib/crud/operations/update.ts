@@ -1,7 +1,7 @@
 import type { OperationInput } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
 import { readId, targetOf } from '../read/records.js';
 import { readBody } from '../write/bodies.js';

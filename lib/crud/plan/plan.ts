@@ -1,21 +1,31 @@
-/** The compiled plan of a resource: everything a request needs that does not depend on the request. */
+/** The compiled plan of a resource, everything that does not depend on the request, and the task that a call adds to it. */
+import { NotFoundException } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { loadClassValidation } from '../../entities/class-validation.js';
+import { guardOf } from '../../entities/entity-guard.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
 import type { ObserveError } from '../../http/failure.js';
+import { callerOf, userOf } from '../../http/principal.js';
+import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Application } from '../../routes/application.js';
 import { observerOf } from '../../routes/failure-filter.js';
-import type { Relation } from '../sql/condition.js';
+import type { Deleted } from '../query/parameters.js';
+import { isOwn } from '../rows/owner.js';
+import { conditionOfWhere } from '../rows/where-condition.js';
+import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
+import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
+import type { Call } from '../store/call.js';
 import { createStore, type RecordStore } from '../store/record-store.js';
-import { declaredParts, type PartName, type Resource } from './resource.js';
-import { compileVariants, type Variant } from './variant.js';
+import { compileViews, type CallerView, type CallerViews } from './caller-views.js';
+import type { Resource } from './resource.js';
 
 export interface Plan<T extends object = object> extends Resource<T> {
   readonly store: RecordStore<T>;
   /** The parts of a view that vary with the caller, apart from roles. Without them, only statements are awaited. */
-  readonly parts: readonly PartName[];
-  variantFor(request: HttpRequest | undefined): Variant;
+  readonly parts: readonly Part[];
+  viewsFor(request: HttpRequest | undefined): CallerViews;
   /** The resources of the relations that requests follow, by path such as `comments.author`. */
   readonly relations: ReadonlyMap<string, Plan>;
   /** The resources of the records that a column refers to: one that is visible through any of them exists. */
@@ -24,6 +34,155 @@ export interface Plan<T extends object = object> extends Resource<T> {
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
   readonly observeError: ObserveError;
+}
+
+export interface Task<T extends object = object> {
+  readonly plan: Plan<T>;
+  readonly call: Call;
+  readonly operation: string;
+  readonly view: CallerView;
+}
+
+interface Addition {
+  readonly conditions?: readonly Condition[];
+  readonly isScoped?: boolean;
+  readonly preconditions?: readonly WritePrecondition[];
+  readonly fixed?: CallerView['fixed'];
+}
+
+interface Part {
+  isDeclared(resource: Resource<object>): boolean;
+  /** Whether it belongs to the endpoint: records in relations of other resources have no path. */
+  readonly isOfEndpoint: boolean;
+  add(task: Task): Addition | Promise<Addition>;
+}
+
+const path: Part = {
+  isDeclared: ({ pathParameters }) => pathParameters.size > 0,
+  isOfEndpoint: true,
+  add({ plan: { schema, pathParameters }, call: { request } }) {
+    const fixed = pathValues(schema.name, pathParameters, request);
+    return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
+  },
+};
+
+const scope: Part = {
+  isDeclared: (resource) => resource.scope !== undefined,
+  isOfEndpoint: false,
+  async add({ plan: { scope: evaluate, metadata, database }, call, operation }) {
+    const where = await evaluate?.({ user: userOf(call.request), operation });
+    const condition = conditionOfWhere(where, metadata, database);
+    return { conditions: [condition], isScoped: !isEverything(condition) };
+  },
+};
+
+const owner: Part = {
+  isDeclared: (resource) => resource.owner !== undefined,
+  isOfEndpoint: false,
+  add({ plan: { owner: ownership }, call: { request }, view }) {
+    if (!ownership || !view.isOwnerBound) return {};
+    const condition = isOwn(ownership, request);
+    const preconditions = [{ condition, refuse: () => new AccessRefused(['OWNER']) }];
+    return { preconditions, conditions: ownership.reads ? [condition] : [] };
+  },
+};
+
+/** A caller who is dismissed while the request is handled must not undo it. */
+const caller: Part = {
+  isDeclared: ({ options }) => guardOf(options.entity) !== undefined,
+  isOfEndpoint: true,
+  add({ plan: { schema, options }, call: { request } }) {
+    const user = callerOf(request);
+    const id = user && schema.key.readText(String(user.id));
+    if (!id || !('value' in id)) return {};
+    const values = guardOf(options.entity)?.standing(user.roles[0]) ?? {};
+    const standing = schema.fields
+      .filter(({ name }) => Object.hasOwn(values, name))
+      .map((field) => compare(field, 'eq', values[field.name]));
+    const condition = or({ kind: 'unless', part: keyIs(schema.key, id.value) }, and(...standing));
+    return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
+  },
+};
+
+/** A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7. */
+const parents: Part = {
+  isDeclared: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
+  isOfEndpoint: true,
+  async add({ plan, call }) {
+    const conditions: Condition[] = [];
+    for (const { reference: relation } of plan.pathParameters.values()) {
+      if (!relation) continue;
+      const part = await visibleThrough(plan, call, relation);
+      if (!isEverything(part)) conditions.push({ kind: 'related', relation, part });
+    }
+    return { conditions };
+  },
+};
+
+/** The first one that refuses a request decides the answer. */
+const PARTS = [path, scope, owner, caller, parents];
+
+/**
+ * Synchronous if the resource declares no parts.
+ * @throws 404 where the path has a parameter that is none; what the scope throws
+ */
+export function beginTask<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  operation: string,
+  deleted: Deleted = 'without',
+): Task<T> | Promise<Task<T>> {
+  const task = { plan, call, operation, view: plan.viewsFor(call.request)[deleted] };
+  return plan.parts.length === 0 ? task : withParts(plan.parts, task);
+}
+
+async function withParts<T extends object>(parts: readonly Part[], task: Task<T>): Promise<Task<T>> {
+  const additions: Addition[] = [];
+  for (const part of parts) additions.push(await part.add(task));
+  const view = {
+    ...task.view,
+    visible: and(...additions.flatMap(({ conditions = [] }) => conditions), task.view.visible),
+    isScoped: additions.some(({ isScoped }) => isScoped),
+    preconditions: additions.flatMap(({ preconditions = [] }) => preconditions),
+    fixed: additions.find(({ fixed }) => fixed)?.fixed ?? task.view.fixed,
+  };
+  return { ...task, view };
+}
+
+/** The condition for the records that the caller sees through relations of other resources. Evaluated once for a call. */
+export async function relatedVisible(plan: Plan, call: Call): Promise<Condition> {
+  const known = call.visible.get(plan);
+  if (known) return known;
+  const parts = plan.parts.filter(({ isOfEndpoint }) => !isOfEndpoint);
+  const task = { plan, call, operation: 'findAll', view: plan.viewsFor(call.request).without };
+  const { visible } = (await withParts(parts, task)).view;
+  call.visible.set(plan, visible);
+  return visible;
+}
+
+/** The condition for the records of a relation that the caller sees through any of their resources. */
+export async function visibleThrough(plan: Plan, call: Call, relation: Relation): Promise<Condition> {
+  const conditions = await Promise.all(plan.referenced(relation).map((each) => relatedVisible(each, call)));
+  return or(...conditions);
+}
+
+/**
+ * The value of each field that an endpoint such as `/api/shops/:shopId/products` names.
+ * @throws 404 for a value that is none for its column
+ */
+function pathValues(name: string, parameters: ReadonlyMap<string, Field>, request: HttpRequest | undefined) {
+  const values = new Map<Field, unknown>();
+  for (const [parameter, field] of parameters) {
+    const given = request?.params?.[parameter];
+    if (given === undefined) {
+      const advice = `run them by runAs(user, work, { path: { ${parameter}: … } })`;
+      throw new TypeError(`${name} is served below :${parameter}: its operations need a value for it; ${advice}`);
+    }
+    const reading = typeof given === 'string' ? field.type.readText(given) : field.type.read(given);
+    if (!('value' in reading)) throw new NotFoundException(`No ${name} exists at this path`);
+    values.set(field, reading.value);
+  }
+  return values;
 }
 
 export interface RelatedPlans {
@@ -40,11 +199,10 @@ export function compilePlan<T extends object>(
   application: Application,
 ): Plan<T> {
   let store: RecordStore<T> | undefined;
-  let variants: ReturnType<typeof compileVariants> | undefined;
+  let views: ReturnType<typeof compileViews> | undefined;
   let relations: ReadonlyMap<string, Plan> | undefined;
-  const referenced = new Map<Relation, readonly Plan[]>();
   let validator: ReturnType<typeof loadClassValidation> | undefined;
-  const linkNames = resource.list.linkable.map(({ name }) => name);
+  const referenced = new Map<Relation, readonly Plan[]>();
   const plan: Plan<T> = {
     ...resource,
     get store() {
@@ -53,8 +211,8 @@ export function compilePlan<T extends object>(
       if (isStarted()) store = created;
       return created;
     },
-    parts: declaredParts(resource),
-    variantFor: (request) => (variants ??= compileVariants(resource, plan.relations))(request),
+    parts: PARTS.filter(({ isDeclared }) => isDeclared(resource)),
+    viewsFor: (request) => (views ??= compileViews(resource, plan.relations))(request),
     get relations() {
       return (relations ??= related.relations());
     },
@@ -63,7 +221,10 @@ export function compilePlan<T extends object>(
       referenced.set(relation, known);
       return known;
     },
-    readBody: compileInput(resource.schema, linkNames),
+    readBody: compileInput(
+      resource.schema,
+      resource.list.linkable.map(({ name }) => name),
+    ),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
   };

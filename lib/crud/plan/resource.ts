@@ -37,21 +37,6 @@ export interface Resource<T extends object> {
   readonly searchIndex: SearchIndex | undefined;
 }
 
-type Declares = (resource: Resource<object>) => boolean;
-/** The parts of an operation that vary with the caller. The first one that refuses a request decides the answer. */
-const PARTS = {
-  path: ({ pathParameters }) => pathParameters.size > 0,
-  scope: ({ scope }) => scope !== undefined,
-  owner: ({ owner }) => owner !== undefined,
-  caller: ({ options }) => guardOf(options.entity) !== undefined,
-  parents: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
-} satisfies Record<string, Declares>;
-
-export type PartName = keyof typeof PARTS;
-
-export const declaredParts = (resource: Resource<object>): readonly PartName[] =>
-  (Object.keys(PARTS) as PartName[]).filter((name) => PARTS[name](resource));
-
 export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   database: Database,

@@ -1,8 +1,7 @@
 /** Reads the related records that a request wants, one statement for each relation. */
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { relatedVisible } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import { relatedVisible, type Plan } from '../plan/plan.js';
 import { refuseParameter } from '../query/query-errors.js';
 import { selectedFields, type IncludeRequest, type RecordRequest } from '../query/record-request.js';
 import { and, type Condition, type Relation } from '../sql/condition.js';

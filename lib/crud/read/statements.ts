@@ -5,8 +5,7 @@ import { describeConflict, invalidField, type FailedWrite } from '../../entities
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { inTransaction, managerOf, runStatement, type Call, type TransactionSteps } from '../store/call.js';
 
 /** The values of a write, for the message about a conflict with another record. */

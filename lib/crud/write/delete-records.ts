@@ -1,6 +1,6 @@
 /** Deletes records: one for DELETE, several for a batch. */
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Task } from '../plan/caller-view.js';
+import type { Task } from '../plan/plan.js';
 import { changeable, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';

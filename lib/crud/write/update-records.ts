@@ -2,7 +2,7 @@
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Task } from '../plan/caller-view.js';
+import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeable, columnsOnly, findAll, missing, readTargets } from '../read/records.js';
 import { refusalOf } from '../read/records.js';
 import type { Target } from '../read/records.js';
