@@ -2,7 +2,7 @@ import { envelope } from '../declare/envelope.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
 import { nothing } from '../document/responses.js';
 import { beginTask } from '../plan/plan.js';
-import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
+import { parseBatchDeletion, refuseDuplicates, type RecordId } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
 import { sentKey } from '../query/raw-query.js';
 import { readId, targetOf } from '../read/records.js';
@@ -47,7 +47,7 @@ export const deleteMany: Operation = {
     const ids = schema.key.fields.length > 1 && query['ids'];
     const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
     const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);
-    const removeAll = async (each: readonly BatchTarget[]): Promise<null> => {
+    const removeAll = async (each: readonly RecordId[]): Promise<null> => {
       refuseDuplicates(each, schema.key, () => 'ids');
       const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
       const removed = each.map((target) => targetOf(task, target, deleteMany));

@@ -10,7 +10,7 @@ import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import type { PositionedRecord } from '../store/record-access.js';
+import type { PositionedRecord } from '../store/reader.js';
 import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
 import type { Operation } from './operation.js';

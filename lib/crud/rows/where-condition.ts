@@ -59,11 +59,6 @@ function conditionOfRelation(
   return { kind: 'related', relation, part };
 }
 
-function conditionOfValue(field: Field, value: unknown, database: Database): Condition {
-  if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
-  return conditionOfOperator(field, value as FindOperator<unknown>, database);
-}
-
 /** TypeORM's operators that take one value, or a list of values. */
 const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorName>>> = {
   equal: 'eq',
@@ -77,7 +72,9 @@ const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorN
   like: 'like',
 };
 
-function conditionOfOperator(field: Field, operator: FindOperator<unknown>, database: Database): Condition {
+function conditionOfValue(field: Field, value: unknown, database: Database): Condition {
+  if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
+  const operator = value as FindOperator<unknown>;
   // `value` of an operator inside another one is the innermost value.
   const { type, child } = operator;
   const inner: unknown = child ?? operator.value;

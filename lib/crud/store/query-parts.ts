@@ -4,7 +4,6 @@ import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Selec
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
-import type { RowLock } from './record-access.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 
@@ -30,8 +29,8 @@ export function inCurrentTransaction<T extends ObjectLiteral>(
   return manager && repository instanceof Repository ? manager.withRepository(repository) : repository;
 }
 
-export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, lock: RowLock | undefined) =>
-  lock ? query.setLock('pessimistic_write') : query;
+export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, isLocked = false) =>
+  isLocked ? query.setLock('pessimistic_write') : query;
 
 export function addSort<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,

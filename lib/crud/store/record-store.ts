@@ -5,7 +5,8 @@ import type { StoreOperation } from './compilability.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import type { RecordReader, RecordWriter, StoredResource } from './record-access.js';
+import type { Reader } from './reader.js';
+import type { RecordWriter, StoredResource } from './record-access.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 import { parentFieldOf, TreeWriter } from './tree-writer.js';
@@ -13,7 +14,7 @@ import { parentFieldOf, TreeWriter } from './tree-writer.js';
 export type WriteOperation = Exclude<StoreOperation, 'read'>;
 
 export interface RecordStore<T extends object = object> {
-  readonly reader: RecordReader<T>;
+  readonly reader: Reader<T>;
   readonly writers: Readonly<Record<WriteOperation, RecordWriter<T>>>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
   readonly hooked: ReadonlySet<StoreOperation>;

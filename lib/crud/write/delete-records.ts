@@ -24,7 +24,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, { targets, 
     const { plan, call } = within;
     refused = undefined;
     const request = columnsOnly(plan, schema.key.fields);
-    if (isBatch) await readTargets(within, targets, { request, lock: 'for update' });
+    if (isBatch) await readTargets(within, targets, { request, isLocked: true });
     for (const target of targets) {
       await beforeDelete(within, hooks, target);
       const condition = changeable(within, target);

@@ -42,7 +42,7 @@ export async function beforeUpdate<T extends object>(
 ): Promise<Change<T>> {
   if (!hooks.beforeUpdate) return change;
   const { plan, view } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
   const values = hookValues(plan, change) as HookValues<T>;
   const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
@@ -56,7 +56,7 @@ export async function beforeUpdate<T extends object>(
 export async function beforeDelete<T extends object>(task: Task<T>, hooks: GeneratedHooks<T>, target: Target) {
   if (!hooks.beforeDelete) return;
   const { plan } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
   await hooks.beforeDelete(idOf(plan, target.key), contextOf(task));
 }
 

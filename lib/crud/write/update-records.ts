@@ -8,7 +8,6 @@ import { refusalOf } from '../read/records.js';
 import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
-import type { RowLock } from '../store/record-access.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
@@ -38,47 +37,41 @@ export async function updateRecords<T extends object>(
   { targets, sent, nameOf, hooks, isBatch }: Update<T>,
 ): Promise<T[]> {
   const { plan, call, view } = task;
+  const { options, schema, database } = plan;
   const merged = new Set(sent.flatMap(mergedFields));
-  const isMerging =
-    merged.size > 0 || (plan.options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
+  const isMerging = merged.size > 0 || (options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
+  const { fields } = schema.key;
+  const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
-  const isSingleStatement = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
-  const read = (within: Task<T>, lock?: RowLock): Promise<readonly T[]> => {
-    const { fields } = plan.schema.key;
-    const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
-    return readTargets(within, targets, { request, lock });
-  };
-  /** @returns the records as they are now, where another request has changed one since `current` was read */
-  const attempt = async (current: readonly T[]): Promise<{ updated: T[] } | { changed: readonly T[] }> => {
-    const changes = await checkItems(targets, nameOf, (target, index) =>
-      checkChanged(task, sent[index] as Sent, current[index], target.key),
-    );
-    await evaluateScopes(task, changes, 'update');
-    const apply = async (within: Task<T>) => {
-      const locked = isBatch || isMerging ? await read(within, 'for update') : [];
-      if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return { changed: locked };
-      let updated: T | undefined;
-      for (const [index, change] of changes.entries())
-        updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
-      return { updated: await readUpdated(within, targets, isSingleStatement ? updated : undefined, hooks) };
-    };
-    return isSingleStatement
-      ? apply(task)
-      : transacted(task, writeOf(task, 'update', changes, hooks.beforeUpdate), apply);
-  };
+  const isSingle = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
   try {
-    let current = isCompared ? await read(task) : [];
+    let current = isCompared ? await readTargets(task, targets, { request }) : [];
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const result = await attempt(current);
-      if ('updated' in result) return result.updated;
-      current = result.changed;
+      const known = current;
+      const changes = await checkItems(targets, nameOf, (target, index) =>
+        checkChanged(task, sent[index] as Sent, known[index], target.key),
+      );
+      await evaluateScopes(task, changes, 'update');
+      /** @returns `undefined` where another request has changed a record since it was read */
+      const apply = async (within: Task<T>): Promise<T[] | undefined> => {
+        if (isBatch || isMerging) current = await readTargets(within, targets, { request, isLocked: true });
+        if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
+        let updated: T | undefined;
+        for (const [index, change] of changes.entries())
+          updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
+        return readUpdated(within, targets, isSingle ? updated : undefined, hooks);
+      };
+      const updated = await (isSingle
+        ? apply(task)
+        : transacted(task, writeOf(task, 'update', changes, hooks.beforeUpdate), apply));
+      if (updated) return updated;
     }
-    throw new ConflictException(`${plan.schema.name} was changed by other requests: repeat the change`);
+    throw new ConflictException(`${schema.name} was changed by other requests: repeat the change`);
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. A statement that failed may have ended the transaction.
     const hasFailed = !(error instanceof BadRequestException) || error.cause !== undefined;
-    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, plan.database) !== undefined);
+    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, database) !== undefined);
     if (!isFinal) for (const target of targets) await assertChangeable(task, target);
     throw error;
   }
@@ -105,7 +98,7 @@ async function updateRecord<T extends object>(
   const updated =
     hasNewVersion || values.size > 0
       ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
-      : { record: (await readTargets(task, [target], { lock: 'for update' }))[0] };
+      : { record: (await readTargets(task, [target], { isLocked: true }))[0] };
   if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
   return updated.record;
