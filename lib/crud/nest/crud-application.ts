@@ -13,6 +13,7 @@ import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../decla
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import { memoized } from '../sql/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
 import { assertReadable } from '../store/compilability.js';
 import { Database } from '../store/database.js';
@@ -35,9 +36,6 @@ interface Registered {
 export class CrudApplication {
   /** Whether all providers have had the time to add subscribers to the data source. */
   isStarted = false;
-  private readonly databases = new Map<DataSource, Database>();
-  private readonly resources = new Map<ResolvedCrudOptions, Resource<object>>();
-  private readonly plansOfEntities = new Map<EntityMetadata, Plan>();
   /** By repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
@@ -137,35 +135,27 @@ export class CrudApplication {
     return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
   }
 
-  private resourceOf(options: ResolvedCrudOptions, dataSource: DataSource): Resource<object> {
-    const known = this.resources.get(options);
-    const resource = known ?? compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider));
-    this.resources.set(options, resource);
-    return resource;
-  }
+  private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
+    compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider)),
+  );
 
-  private databaseFor(dataSource: DataSource): Database {
+  private readonly databaseFor = memoized((dataSource: DataSource) => {
     const connections = this.application.stateOf(DataSources).connectionsOf(dataSource);
-    const roles = this.application.stateOf(CallerRoles);
-    const database = this.databases.get(dataSource) ?? new Database(dataSource, connections, roles);
-    this.databases.set(dataSource, database);
-    return database;
-  }
+    return new Database(dataSource, connections, this.application.stateOf(CallerRoles));
+  });
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {
+    const { database } = resource;
+    const planThrough = ([path, [relation, option]]: [string, [Relation, RelationOption]]): [string, Plan] => {
+      const registered = this.relatedResource(resource, path, relation, option);
+      return [path, registered ? this.planOf(registered) : this.planOfEntity(relation.inverseEntityMetadata, database)];
+    };
     const related: RelatedPlans = {
-      relations: () => {
-        const plans = new Map<string, Plan>();
-        for (const [path, [relation, option]] of followedRelations(resource.list)) {
-          const registered = this.relatedResource(resource, path, relation, option);
-          plans.set(path, registered ? this.planOf(registered) : this.planOfEntity(relation, resource.database));
-        }
-        return plans;
-      },
+      relations: () => new Map([...followedRelations(resource.list)].map(planThrough)),
       // Other than through an include, several resources may apply.
       referenced: (relation) => {
         const { candidates } = this.candidatesFor(resource, relation.propertyPath, relation);
-        if (candidates.length === 0) return [this.planOfEntity(relation, resource.database)];
+        if (candidates.length === 0) return [this.planOfEntity(relation.inverseEntityMetadata, database)];
         return candidates.map((each) => this.planOf(each));
       },
     };
@@ -178,15 +168,11 @@ export class CrudApplication {
   }
 
   /** Of an entity without a resource: every readable column, and no scope. */
-  private planOfEntity({ inverseEntityMetadata: metadata }: Relation, database: Database): Plan {
-    const known = this.plansOfEntities.get(metadata);
-    if (known) return known;
+  private readonly planOfEntity = memoized((metadata: EntityMetadata, database: Database): Plan => {
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
     const repository = database.dataSource.getRepository(options.entity);
-    const plan = this.compile(describeResource(options, database), repository);
-    this.plansOfEntities.set(metadata, plan);
-    return plan;
-  }
+    return this.compile(describeResource(options, database), repository);
+  });
 
   /** The resources that serve the related entity, or the one that the declaration names. */
   private candidatesFor(

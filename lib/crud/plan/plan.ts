@@ -14,6 +14,7 @@ import { observerOf } from '../../routes/failure-filter.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
+import { memoized } from '../sql/bounded-map.js';
 import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
 import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -186,8 +187,8 @@ function pathValues(name: string, parameters: ReadonlyMap<string, Field>, reques
 }
 
 export interface RelatedPlans {
-  relations(): ReadonlyMap<string, Plan>;
-  referenced(relation: Relation): readonly Plan[];
+  readonly relations: () => ReadonlyMap<string, Plan>;
+  readonly referenced: (relation: Relation) => readonly Plan[];
 }
 
 /** @param isStarted whether the subscribers of the data source are known, so that the store can be kept */
@@ -202,7 +203,6 @@ export function compilePlan<T extends object>(
   let views: ReturnType<typeof compileViews> | undefined;
   let relations: ReadonlyMap<string, Plan> | undefined;
   let validator: ReturnType<typeof loadClassValidation> | undefined;
-  const referenced = new Map<Relation, readonly Plan[]>();
   const plan: Plan<T> = {
     ...resource,
     get store() {
@@ -216,11 +216,7 @@ export function compilePlan<T extends object>(
     get relations() {
       return (relations ??= related.relations());
     },
-    referenced(relation) {
-      const known = referenced.get(relation) ?? related.referenced(relation);
-      referenced.set(relation, known);
-      return known;
-    },
+    referenced: memoized(related.referenced),
     readBody: compileInput(
       resource.schema,
       resource.list.linkable.map(({ name }) => name),

@@ -43,10 +43,6 @@ function readFieldNames(
   if (text === undefined) return [];
   const fields = candidates.filter(({ type }) => type.comparison && taken.includes(type.comparison));
   const byName = new Map(fields.map((field) => [field.name, field]));
-  const named: Field[] = [];
-  for (const name of parameters.namesIn(parameter, text)) {
-    const field = parameters.newField(parameter, name, byName, named);
-    if (field) named.push(field);
-  }
-  return named;
+  const names = parameters.namesIn(parameter, text);
+  return parameters.fieldsOf(parameter, names, byName).filter((field) => field !== undefined);
 }

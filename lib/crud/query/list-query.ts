@@ -129,15 +129,11 @@ export function parseSort(text: string, sortable: ReadonlyMap<string, Field>, er
   const names = errors.namesIn('sort', text);
   if (names.length > MAX_SORT_KEYS)
     errors.add('sort', `must name at most ${MAX_SORT_KEYS} fields, got ${names.length}`);
-  const fields: Field[] = [];
-  const keys: SortKey[] = [];
-  for (const signed of names.slice(0, MAX_SORT_KEYS)) {
-    const field = errors.newField('sort', signed.replace(/^-/, ''), sortable, fields);
-    if (!field) continue;
-    fields.push(field);
-    keys.push({ field, descending: signed.startsWith('-') });
-  }
-  return keys;
+  const signed = names.slice(0, MAX_SORT_KEYS);
+  const unsigned = signed.map((name) => name.replace(/^-/, ''));
+  return errors
+    .fieldsOf('sort', unsigned, sortable)
+    .flatMap((field, index) => (field ? [{ field, descending: signed[index] !== unsigned[index] }] : []));
 }
 
 function checkTerm(name: string, text: string, errors: QueryErrors): void {
