@@ -22,7 +22,7 @@ export const deleteOne: Operation = {
     const key = readId(plan, id, deleteOne);
     const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
     const target = targetOf(task, { key, id }, deleteOne);
-    await deleteRecords(task, { targets: [target], purges, hooks, isBatch: false });
+    await deleteRecords(task, { targets: [target], purges, hooks });
     return envelope(`${plan.schema.name} deleted`, null);
   },
 };
@@ -51,7 +51,7 @@ export const deleteMany: Operation = {
       refuseDuplicates(each, schema.key, () => 'ids');
       const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
       const removed = each.map((target) => targetOf(task, target, deleteMany));
-      await deleteRecords(task, { targets: removed, purges, hooks, isBatch: true });
+      await deleteRecords(task, { targets: removed, purges, hooks });
       return null;
     };
     const deleted = isAtomic

@@ -46,7 +46,7 @@ async function change(operation: Operation, { plan, call, hooks }: OperationTool
   const task = await beginTask(plan, call, kind);
   const targets = [targetOf(task, { key, id }, operation)];
   const sent = [readBody(task, body, kind)];
-  const [updated] = await updateRecords(task, { targets, sent, nameOf: unnamed, hooks, isBatch: false });
+  const [updated] = await updateRecords(task, { targets, sent, nameOf: unnamed, hooks });
   return answerRecord(task, `${plan.schema.name} updated`, updated as object);
 }
 
@@ -75,7 +75,7 @@ export const patchMany: Operation = {
       const task = await beginTask(plan, call, 'patchMany');
       const targets = patches.map((patched) => targetOf(task, patched, patchMany));
       const sent = patches.map(({ body: fields }) => readBody(task, fields, 'patch'));
-      return updateRecords(task, { targets, sent, nameOf, hooks, isBatch: true });
+      return updateRecords(task, { targets, sent, nameOf, hooks });
     };
     const updated = isAtomic
       ? await patchAll(items, inBatch)

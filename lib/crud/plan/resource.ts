@@ -178,17 +178,15 @@ function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSourc
   refuseOption(options, 'enableIdempotency', expected, 'a data source that does not know it', advice);
 }
 
-type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
-
 function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, versionColumn }: EntityMetadata): void {
   const { enableRestore, deletedRoles, requireIfMatch } = options;
-  const needs: readonly Need[] = [
-    ['enableRestore', enableRestore, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
-    ['deletedRoles', deletedRoles.length > 0, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
-    ['requireIfMatch', requireIfMatch, versionColumn !== undefined, '@VersionColumn()'],
-  ];
-  for (const [option, isOn, isMet, column] of needs) {
-    if (!isOn || isMet) continue;
+  const needs = [
+    ['enableRestore', enableRestore && !deleteDateColumn, '@DeleteDateColumn()'],
+    ['deletedRoles', deletedRoles.length > 0 && !deleteDateColumn, '@DeleteDateColumn()'],
+    ['requireIfMatch', requireIfMatch && !versionColumn, '@VersionColumn()'],
+  ] as const;
+  for (const [option, isMissing, column] of needs) {
+    if (!isMissing) continue;
     const problem = `CRUD option \`${option}\` needs a ${column} on ${options.entity.name}`;
     throw InvalidOptionError.withMessage(`${problem}. Declare the column or remove the option.`);
   }

@@ -22,8 +22,6 @@ export interface Update<T extends object> {
   readonly sent: readonly Sent[];
   readonly nameOf: NameItem;
   readonly hooks: GeneratedHooks<T>;
-  /** Whether the records are locked first. A single record is changed by one conditional statement. */
-  readonly isBatch: boolean;
 }
 
 /**
@@ -34,7 +32,7 @@ export interface Update<T extends object> {
  */
 export async function updateRecords<T extends object>(
   task: Task<T>,
-  { targets, sent, nameOf, hooks, isBatch }: Update<T>,
+  { targets, sent, nameOf, hooks }: Update<T>,
 ): Promise<T[]> {
   const { plan, call, view } = task;
   const { options, schema, database } = plan;
@@ -43,8 +41,9 @@ export async function updateRecords<T extends object>(
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
   const { fields } = schema.key;
   const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
+  const isSeveral = targets.length > 1;
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
-  const isSingle = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
+  const isSingle = returnsUpdated(task) && !isSeveral && !isMerging && !view.isScoped && !hooks.beforeUpdate;
   try {
     let current = isCompared ? await readTargets(task, targets, { request }) : [];
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
@@ -55,7 +54,7 @@ export async function updateRecords<T extends object>(
       await evaluateScopes(task, changes, 'update');
       /** @returns `undefined` where another request has changed a record since it was read */
       const apply = async (within: Task<T>): Promise<T[] | undefined> => {
-        if (isBatch || isMerging) current = await readTargets(within, targets, { request, isLocked: true });
+        if (isSeveral || isMerging) current = await readTargets(within, targets, { request, isLocked: true });
         if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
         let updated: T | undefined;
         for (const [index, change] of changes.entries())
