@@ -1,14 +1,14 @@
 /** Reads the query string of `aggregate`. */
 import type { Field } from '../../entities/entity-schema.js';
-import type { Comparison } from '../../entities/value-types.js';
+import type { ColumnKind } from '../../entities/value-types.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { Condition } from '../sql/condition.js';
 import { conditionParameters, type ListParameters } from './list-query.js';
 import { QueryParameters } from './parameters.js';
 
-const NUMBERS: readonly Comparison[] = ['number', 'exact number'];
-const ORDERED: readonly Comparison[] = [...NUMBERS, 'text', 'label', 'moment', 'calendar', 'uuid'];
-const ANY: readonly Comparison[] = [...ORDERED, 'boolean'];
+const NUMBERS: readonly ColumnKind[] = ['number', 'exact number'];
+const ORDERED: readonly ColumnKind[] = [...NUMBERS, 'text', 'label', 'moment', 'calendar', 'uuid'];
+const ANY: readonly ColumnKind[] = [...ORDERED, 'boolean'];
 
 export const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
 
@@ -35,7 +35,7 @@ export function parseAggregateQuery(
 
 function readFieldNames(
   parameter: string,
-  taken: readonly Comparison[],
+  taken: readonly ColumnKind[],
   candidates: readonly Field[],
   parameters: QueryParameters,
 ): readonly Field[] {

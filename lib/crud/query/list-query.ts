@@ -5,7 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { Paging } from '../declare/list-options.js';
 import { and, ascending, compare, or, type Condition, type SortKey } from '../sql/condition.js';
-import type { FieldPath } from './field-path.js';
+import type { FilterableField } from './field-path.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import { QueryParameters } from './parameters.js';
 import type { QueryErrors } from './query-errors.js';
@@ -23,7 +23,7 @@ export interface ListParameters extends RecordParameters {
   readonly paged: Paging;
   /** Fields by the name under which each is searched, filtered and sorted. */
   readonly searchable: ReadonlyMap<string, Field>;
-  readonly filterable: ReadonlyMap<string, FieldPath>;
+  readonly filterable: ReadonlyMap<string, FilterableField>;
   readonly sortable: ReadonlyMap<string, Field>;
   readonly defaultSort: readonly SortKey[];
   readonly choosesDeleted: boolean;

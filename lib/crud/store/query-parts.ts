@@ -56,7 +56,7 @@ export function whereOf<T>(
   // A plain value, where it is enough, can be read by a repository that an application wrote.
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const values = parts.flatMap((each) =>
-    each.kind === 'compare' && each.operator === 'eq' && each.field.column.isPrimary
+    each.kind === 'compare' && each.operator.name === 'eq' && each.field.column.isPrimary
       ? [[each.field.property, each.values[0]] as const]
       : [],
   );
