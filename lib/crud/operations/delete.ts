@@ -17,12 +17,13 @@ export const deleteOne: Operation = {
   ifMatch: 'version',
   description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: nothing },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
-  async run({ plan, call, hooks }, { id, query }) {
-    const purges = parseDeleteQuery(query, choosesDeleted(plan, call));
+  async run(tools, { id, query }) {
+    const { plan } = tools;
+    const purges = parseDeleteQuery(query, choosesDeleted(tools));
     const key = readId(plan, id, deleteOne);
-    const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
+    const task = await beginTask(tools, 'delete', purges ? 'with' : 'without');
     const target = targetOf(task, { key, id }, deleteOne);
-    await deleteRecords(task, { targets: [target], purges, hooks });
+    await deleteRecords(task, [target], purges);
     return envelope(`${plan.schema.name} deleted`, null);
   },
 };
@@ -41,17 +42,18 @@ export const deleteMany: Operation = {
     data: nothing,
   },
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
-  async run({ plan, call, hooks }, { query }) {
+  async run(tools, { query }) {
+    const { plan, call } = tools;
     const { schema, options } = plan;
-    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(plan, call) };
+    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(tools) };
     const ids = schema.key.fields.length > 1 && query['ids'];
     const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
     const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);
     const removeAll = async (each: readonly RecordId[]): Promise<null> => {
       refuseDuplicates(each, schema.key, () => 'ids');
-      const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
+      const task = await beginTask(tools, 'deleteMany', purges ? 'with' : 'without');
       const removed = each.map((target) => targetOf(task, target, deleteMany));
-      await deleteRecords(task, { targets: removed, purges, hooks });
+      await deleteRecords(task, removed, purges);
       return null;
     };
     const deleted = isAtomic

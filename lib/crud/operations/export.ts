@@ -3,13 +3,12 @@ import { Readable } from 'node:stream';
 import { HttpException, Logger, StreamableFile } from '@nestjs/common';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
-import { beginTask, type Plan } from '../plan/plan.js';
+import { beginTask, type OperationTools } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
 import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
-import type { Call } from '../store/call.js';
 import type { PositionedRecord } from '../store/reader.js';
 import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
@@ -58,12 +57,13 @@ export const exportList: Operation = {
     ],
     headers: { 'Content-Disposition': 'The name of the file.' },
   },
-  run: ({ plan, call }, { query }) => write(plan, call, query),
+  run: (tools, { query }) => write(tools, query),
 };
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
-async function write(plan: Plan, call: Call, query: ListQuery): Promise<StreamableFile> {
-  const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
+async function write(tools: OperationTools, query: ListQuery): Promise<StreamableFile> {
+  const { plan, call } = tools;
+  const { view } = await beginTask(tools, 'export', deletedIn(tools, query));
   const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
   const fields = selectedFields(request, plan.schema.key);
   const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };

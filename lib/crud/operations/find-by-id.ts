@@ -20,9 +20,10 @@ export const findById: Operation = {
     metadata: recordMetadata,
   },
   /** @throws 400 for a malformed id or parameter, 404 for an unknown id */
-  async run({ plan, call }, { id, query }) {
+  async run(tools, { id, query }) {
+    const { plan, call } = tools;
     const key = readId(plan, id, findById);
-    const task = await beginTask(plan, call, 'findById');
+    const task = await beginTask(tools, 'findById');
     const request = parseRecordQuery(query, task.view.list);
     const record = await findColumns(task, key, request);
     if (!record) throw notEnabled(plan, id, findById) ?? missing(plan, id);

@@ -17,10 +17,11 @@ export const restore: Operation = {
   undoes: 'delete',
   description: { id: 'restore{one}', summary: 'Restore a deleted {one}', data: 'record' },
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
-  async run({ plan, call }, { id }) {
+  async run(tools, { id }) {
+    const { plan } = tools;
     const { deletion, store } = plan;
     const key = readId(plan, id, restore);
-    const task = await beginTask(plan, call, 'restore', 'with');
+    const task = await beginTask(tools, 'restore', 'with');
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');

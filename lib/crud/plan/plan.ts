@@ -11,6 +11,7 @@ import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Application } from '../../routes/application.js';
 import { observerOf } from '../../routes/failure-filter.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
@@ -37,9 +38,15 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly observeError: ObserveError;
 }
 
-export interface Task<T extends object = object> {
+/** What operations work with. */
+export interface OperationTools<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
+  /** The controller: a subclass may define hooks. */
+  readonly hooks: GeneratedHooks<T>;
+}
+
+export interface Task<T extends object = object> extends OperationTools<T> {
   readonly operation: string;
   readonly view: CallerView;
 }
@@ -128,12 +135,11 @@ const PARTS = [path, scope, owner, caller, parents];
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(
-  plan: Plan<T>,
-  call: Call,
+  { plan, call, hooks }: OperationTools<T>,
   operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
-  const task = { plan, call, operation, view: plan.viewsFor(call.request)[deleted] };
+  const task = { plan, call, hooks, operation, view: plan.viewsFor(call.request)[deleted] };
   return plan.parts.length === 0 ? task : withParts(plan.parts, task);
 }
 
@@ -155,7 +161,7 @@ export async function relatedVisible(plan: Plan, call: Call): Promise<Condition>
   const known = call.visible.get(plan);
   if (known) return known;
   const parts = plan.parts.filter(({ isOfEndpoint }) => !isOfEndpoint);
-  const task = { plan, call, operation: 'findAll', view: plan.viewsFor(call.request).without };
+  const task = { plan, call, hooks: {}, operation: 'findAll', view: plan.viewsFor(call.request).without };
   const { visible } = (await withParts(parts, task)).view;
   call.visible.set(plan, visible);
   return visible;

@@ -15,12 +15,14 @@ interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> 
 
 const MAX_REPEATS = 3;
 
+const HOOKS = { create: 'beforeCreate', update: 'beforeUpdate', delete: 'beforeDelete' } as const;
+
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
-  { plan: { options, store }, view: { permissions } }: Task,
+  { plan: { options, store }, hooks, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
-  hook?: unknown,
+  hook: unknown = hooks[HOOKS[operation]],
 ): Write => ({
   operation,
   rows: changes.map(({ values }) => values),

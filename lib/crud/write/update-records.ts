@@ -1,7 +1,6 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeable, columnsOnly, findAll, missing, readTargets } from '../read/records.js';
 import { refusalOf } from '../read/records.js';
@@ -17,13 +16,6 @@ import { assertVisible, evaluateScopes } from './references.js';
 /** Each attempt fails only where another request has succeeded, or where a listener changes what it loads each time. */
 const MAX_ATTEMPTS = 100;
 
-export interface Update<T extends object> {
-  readonly targets: readonly Target[];
-  readonly sent: readonly Sent[];
-  readonly nameOf: NameItem;
-  readonly hooks: GeneratedHooks<T>;
-}
-
 /**
  * All records are changed, or none. Where the stored record takes part in the result, the body is checked before the
  * transaction, and again where the record has changed when the transaction has locked it.
@@ -32,9 +24,11 @@ export interface Update<T extends object> {
  */
 export async function updateRecords<T extends object>(
   task: Task<T>,
-  { targets, sent, nameOf, hooks }: Update<T>,
+  targets: readonly Target[],
+  sent: readonly Sent[],
+  nameOf: NameItem,
 ): Promise<T[]> {
-  const { plan, call, view } = task;
+  const { plan, call, hooks, view } = task;
   const { options, schema, database } = plan;
   const merged = new Set(sent.flatMap(mergedFields));
   const isMerging = merged.size > 0 || (options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
@@ -58,12 +52,10 @@ export async function updateRecords<T extends object>(
         if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
         let updated: T | undefined;
         for (const [index, change] of changes.entries())
-          updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
-        return readUpdated(within, targets, isSingle ? updated : undefined, hooks);
+          updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change));
+        return readUpdated(within, targets, isSingle ? updated : undefined);
       };
-      const updated = await (isSingle
-        ? apply(task)
-        : transacted(task, writeOf(task, 'update', changes, hooks.beforeUpdate), apply));
+      const updated = await (isSingle ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply));
       if (updated) return updated;
     }
     throw new ConflictException(`${schema.name} was changed by other requests: repeat the change`);
@@ -80,7 +72,6 @@ async function updateRecord<T extends object>(
   task: Task<T>,
   target: Target,
   change: Change<T>,
-  hooks: GeneratedHooks<T>,
 ): Promise<T | undefined> {
   const { plan, call, view } = task;
   const { key, preconditions } = target;
@@ -88,7 +79,7 @@ async function updateRecord<T extends object>(
   // A listener must not be called for a record that a precondition refuses.
   if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(task, target);
   await assertVisible(task, [change], 'update', key);
-  const { values, ids } = await beforeUpdate(task, hooks, change, target);
+  const { values, ids } = await beforeUpdate(task, change, target);
   const condition = changeable(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
@@ -112,13 +103,12 @@ async function readUpdated<T extends object>(
   task: Task<T>,
   targets: readonly Target[],
   returned: T | undefined,
-  hooks: GeneratedHooks<T>,
 ): Promise<T[]> {
   const { plan, view } = task;
   const keys = targets.map(({ key }) => key);
   const records = returned ? [returned] : await findAll(task, keys);
   for (const [index, record] of records.entries())
     if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
-  await runAfter(task, hooks, 'afterUpdate', records);
+  await runAfter(task, 'afterUpdate', records);
   return records as T[];
 }
