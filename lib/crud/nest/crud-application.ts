@@ -15,7 +15,7 @@ import { followedRelations, includedRelations, type RelationOption } from '../pl
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
 import { memoized } from '../sql/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
-import { assertReadable } from '../store/compilability.js';
+import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';
 
 export type CrudControllerClass = Abstract<object>;

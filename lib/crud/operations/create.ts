@@ -4,8 +4,7 @@ import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
 import { createRecords } from '../write/create-records.js';
 import { checkItems, inBatch, unnamed, writeSeparately } from '../write/items.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const create: Operation = {
   name: 'create',

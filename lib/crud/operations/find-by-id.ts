@@ -5,8 +5,7 @@ import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
 import { findColumns, missing, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const findById: Operation = {
   name: 'findById',

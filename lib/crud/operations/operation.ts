@@ -1,8 +1,16 @@
 import type { OperationInput } from '../declare/custom-operation.js';
+import { envelope, type Envelope } from '../declare/envelope.js';
 import type { DescribedOperation } from '../document/described-operation.js';
-import type { OperationTools } from '../plan/plan.js';
+import type { OperationTools, Task } from '../plan/plan.js';
+import { etagOf } from '../rows/record-version.js';
 
 /** An operation as a value: its route, what it does, and its description. */
 export interface Operation extends DescribedOperation {
   run(tools: OperationTools, input: OperationInput): Promise<unknown>;
+}
+
+export function answerRecord({ call, view }: Task, message: string, record: object): Envelope<unknown> {
+  const { version } = view;
+  if (version) call.state?.answers.set(record, { etag: etagOf(record, version) });
+  return envelope(message, record);
 }

@@ -7,8 +7,7 @@ import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const restore: Operation = {
   name: 'restore',

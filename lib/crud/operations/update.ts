@@ -7,8 +7,7 @@ import { readId, targetOf } from '../read/records.js';
 import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const update: Operation = {
   name: 'update',
