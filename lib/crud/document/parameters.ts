@@ -110,8 +110,9 @@ function filterSchema({ field, operators }: FilterableField): JsonSchema {
   return { ...closedObject(Object.fromEntries(operands), []), examples: [{}] };
 }
 
-function operandOf({ type }: Field, { arity, bind }: Operator): JsonSchema {
+function operandOf({ type }: Field, { arity, bind, custom }: Operator): JsonSchema {
   const text = { type: 'string', pattern: NO_NUL };
+  if (custom) return { description: `Must be ${custom.expected}.`, ...(custom.schema ?? text) };
   if (arity === 'none') return { type: 'boolean' };
   if (bind) return { ...text, minLength: 1, maxLength: MAX_TEXT };
   const isText = type.comparison === 'text';

@@ -15,6 +15,7 @@ import { followedRelations, includedRelations, type RelationOption } from '../pl
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
 import { memoized } from '../sql/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
+import type { Operator } from '../sql/operators.js';
 import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';
 
@@ -24,6 +25,9 @@ type Container = Pick<ModuleRef, 'get'>;
 /** What Nest injects into generated controllers, as properties, so that a subclass's constructor is its own. */
 export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
+
+/** The provider of `CrudModule.forRoot`. */
+export const FILTER_OPERATORS = Symbol('declarest.operators');
 
 const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
@@ -43,6 +47,14 @@ export class CrudApplication {
 
   constructor(private readonly container: Container) {
     this.application = applicationOf(container);
+  }
+
+  /** Those that `CrudModule.forRoot` declares. */
+  get operators(): readonly Operator[] {
+    const declared = [...this.application.modules.values()].map(
+      ({ providers }) => providers.get(FILTER_OPERATORS)?.instance,
+    );
+    return declared.flatMap((operators) => (operators ?? []) as readonly Operator[]);
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
@@ -141,7 +153,7 @@ export class CrudApplication {
 
   private readonly databaseFor = memoized((dataSource: DataSource) => {
     const connections = this.application.stateOf(DataSources).connectionsOf(dataSource);
-    return new Database(dataSource, connections, this.application.stateOf(CallerRoles));
+    return new Database(dataSource, connections, this.application.stateOf(CallerRoles), this.operators);
   });
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {

@@ -65,7 +65,9 @@ async function documentsOf(controllers: readonly CrudControllerClass[], crud: Cr
   const databases = new Map<object, Database>();
   const databaseOf = (options: ResolvedCrudOptions): Database => {
     const { dataSource } = crud.databaseOf(options);
-    const known = databases.get(dataSource) ?? new Database(dataSource, sources.connectionsOf(dataSource));
+    const known =
+      databases.get(dataSource) ??
+      new Database(dataSource, sources.connectionsOf(dataSource), undefined, crud.operators);
     databases.set(dataSource, known);
     return known;
   };

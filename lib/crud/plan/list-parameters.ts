@@ -82,11 +82,11 @@ function describeField(name: string, field: Field | undefined, option: string): 
 function filterableFields(options: ResolvedCrudOptions, readable: readonly Field[], database: Database) {
   const { filterableFields: names, entity } = options;
   const metadata = database.dataSource.getMetadata(entity);
-  const compared = readable.filter((field) => operatorsFor(field).size > 0);
+  const compared = readable.filter((field) => operatorsFor(field, database.operators).size > 0);
   const all = names === true ? compared.map(({ name }) => name).filter((name) => !isGroupName(name)) : names;
   const paths = all.map((name): [string, FilterableField] => {
     const path = findFieldPath(name, metadata, database.describe);
-    const operators = path?.field.readable ? operatorsFor(path.field) : undefined;
+    const operators = path?.field.readable ? operatorsFor(path.field, database.operators) : undefined;
     if (path && operators && operators.size > 0 && !isGroupName(name)) return [name, { ...path, operators }];
     const advice = 'name readable columns that can be compared, of the entity or of a related one as in "author.name"';
     const got = describeField(name, path?.field, 'filterableFields');

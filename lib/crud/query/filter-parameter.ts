@@ -85,7 +85,12 @@ export class FilterReader {
     const { field, operators } = path;
     const operator = operators.get(name);
     if (!operator) return this.errors.addUnknown(parameter, 'operator', [...operators.keys()]);
-    const { arity, bind } = operator;
+    const { arity, bind, custom } = operator;
+    if (custom) {
+      const values = 'value' in readFilterText(text) ? custom.read(text) : undefined;
+      if (!values) return this.errors.add(parameter, `must be ${custom.expected}`);
+      return through(path, compare(field, operator, ...values));
+    }
     if (arity === 'none') {
       if (text !== 'true' && text !== 'false') return this.errors.add(parameter, 'must be true or false');
       return through(path, compare(field, text === 'true' ? 'isNull' : 'isNotNull'));

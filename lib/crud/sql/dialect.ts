@@ -29,6 +29,7 @@ interface TextTests {
  * clients see of it, without its end.
  */
 export interface Comparable extends ColumnSql {
+  readonly database: Dialect['name'];
   equal(start: string, end?: string): string;
   oneOf(...parameters: readonly string[]): string;
   above(start: string, end?: string): string;
@@ -52,6 +53,7 @@ interface Form {
 }
 
 interface Dialect extends TextTests {
+  readonly name: 'sqlite' | 'postgres' | 'mysql';
   readonly forms: Readonly<Partial<Record<ColumnKind, Form>>>;
   /** Selects a value without a loss, as the driver may round or cut it. */
   exactText(column: string, field: Field): string;
@@ -73,6 +75,7 @@ const PLAIN: Form = { ordered: same, bound: same };
 export const BILLION = 1_000_000_000;
 
 const sqlite: Dialect = {
+  name: 'sqlite',
   forms: {},
   // SQLite's LIKE folds the letters A to Z only.
   containsAnyCase: ({ name }, pattern) => `${name} LIKE ${pattern} ESCAPE '!'`,
@@ -102,6 +105,7 @@ const postgresText: Form = {
 /** Without the index of a nondeterministic collation, which takes different texts for equal. */
 const postgresBytes: Form = { ...postgresText, name: (column) => `(${column} COLLATE "default")`, equal: undefined };
 const postgres: Dialect = {
+  name: 'postgres',
   forms: { text: postgresText, label: postgresText },
   containsAnyCase: ({ name }, pattern) => `CAST(${name} AS text) ILIKE ${pattern} ESCAPE '!'`,
   contains: ({ ordered }, part) => `strpos(${ordered}, ${part}) > 0`,
@@ -122,6 +126,7 @@ const bytesOf = (text: string): string => `CAST(${utf8(text)} AS BINARY)`;
 const mysqlBytes: Form = { ordered: bytesOf, bound: bytesOf };
 const asDouble = (value: string): string => `(${value} + 0e0)`;
 const mysql: Dialect = {
+  name: 'mysql',
   forms: {
     text: {
       ordered: bytesOf,
@@ -175,6 +180,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
   const isRange = field.type.comparison === 'moment';
   return {
     name,
+    database: dialect.name,
     ordered,
     equal,
     oneOf(...parameters) {

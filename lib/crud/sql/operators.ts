@@ -1,19 +1,60 @@
 /** The operators of conditions: one row for each, with the columns and values that it takes and its SQL. */
 import type { Field } from '../../entities/entity-schema.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
 import type { ColumnKind } from '../../entities/value-types.js';
 import type { Comparable } from './dialect.js';
 
-export interface Operator {
+/** The column in the SQL of an operator. */
+export interface FilteredColumn {
+  /** In SQL: escaped, with its table. */
   readonly name: string;
+  readonly database: 'sqlite' | 'postgres' | 'mysql';
+}
+
+/**
+ * An operator of `filter[…]` for the option `operators` of `CrudModule.forRoot`.
+ * @example
+ * const near: FilterOperator = {
+ *   name: 'near',
+ *   takes: ['number', 'exact number'],
+ *   expected: 'a number and a distance, such as "10,0.5"',
+ *   read: (text) => (/^\d+(\.\d+)?,\d+(\.\d+)?$/.test(text) ? text.split(',').map(Number) : undefined),
+ *   sql: ({ name }, value, distance) => `ABS(${name} - ${value}) <= ${distance}`,
+ * };
+ */
+export interface FilterOperator {
+  /** As clients send it: `filter[price][near]`. */
+  readonly name: string;
+  /** Kinds of columns, or types such as `jsonb` and `text[]` of columns that no built-in operator takes. */
+  readonly takes: readonly (ColumnKind | (string & {}))[];
+  /** What clients send, for errors and the OpenAPI document; `schema` is any text by default. */
+  readonly expected: string;
+  readonly schema?: JsonSchema;
+  /** @returns the values to bind; `undefined` for a text that is not `expected` */
+  readonly read: (text: string) => readonly unknown[] | undefined;
+  /** @param parameters the placeholders of the values. The SQL may depend only on their number: it is compiled once. */
+  sql(column: FilteredColumn, ...parameters: readonly string[]): string;
+}
+
+/** A built-in operator reads its values by the column, and has two parameters for a moment. */
+export interface Operator extends Pick<FilterOperator, 'name' | 'takes'> {
   readonly arity: 'one' | 'two' | 'list' | 'none';
-  readonly takes: readonly ColumnKind[];
   /** Not for clients: `isNull` of a filter, or a scope, stands for it. */
   readonly internal?: true;
   /** The value that is bound, where that is not the column's own. */
   readonly bind?: (value: unknown) => unknown;
-  /** @param parameters placeholders: one for each bound value, two for a moment */
+  readonly custom?: FilterOperator;
   sql(column: Comparable, ...parameters: readonly string[]): string;
 }
+
+/** In parentheses: an OR in the SQL must not widen other conditions. */
+export const customOperator = (custom: FilterOperator): Operator => ({
+  ...TEXT_OPERATOR,
+  name: custom.name,
+  takes: custom.takes,
+  custom,
+  sql: (column, ...parameters) => `(${custom.sql(column, ...parameters)})`,
+});
 
 const ANY: readonly ColumnKind[] = ['text', 'label', 'number', 'exact number', 'boolean', 'moment', 'calendar', 'uuid'];
 const EQUAL: readonly ColumnKind[] = [...ANY, 'opaque'];
@@ -64,12 +105,18 @@ export const OPERATORS = Object.fromEntries(
 ) as Readonly<Record<OperatorName, Operator>>;
 
 /** The operators that clients may use on a field, by name. */
-export const operatorsFor = ({ type: { comparison } }: Field): ReadonlyMap<string, Operator> =>
-  new Map(
-    Object.values(OPERATORS)
-      .filter(({ internal, takes }) => !internal && comparison !== undefined && takes.includes(comparison))
-      .map((operator) => [operator.name, operator]),
+export function operatorsFor(field: Field, custom: readonly Operator[] = []): ReadonlyMap<string, Operator> {
+  const kind = kindOf(field);
+  const taken = [...Object.values(OPERATORS), ...custom].filter(
+    ({ internal, takes }) => !internal && takes.includes(kind),
   );
+  return new Map(taken.map((operator) => [operator.name, operator]));
+}
+
+/** Conditions write no expressions, such as those of virtual columns, and know the values before a transformer only. */
+function kindOf({ type: { comparison }, column: { type, isArray, isVirtualProperty, transformer } }: Field): string {
+  return comparison ?? (isVirtualProperty || transformer ? '' : `${String(type)}${isArray ? '[]' : ''}`);
+}
 
 /**
  * A LIKE pattern of PostgreSQL and MySQL, in which `\` escapes, as a GLOB pattern of SQLite: its LIKE folds letters, and

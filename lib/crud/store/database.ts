@@ -6,6 +6,7 @@ import type { Connections } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { memoized } from '../sql/bounded-map.js';
+import type { Operator } from '../sql/operators.js';
 import { escapePath } from '../sql/dialect.js';
 import { describeEntity } from '../../entities/entity-schema.js';
 
@@ -27,6 +28,8 @@ export class Database {
     readonly dataSource: DataSource,
     readonly connections: Connections,
     private readonly roles?: CallerRoles,
+    /** The operators that the application adds. */
+    readonly operators: readonly Operator[] = [],
   ) {}
 
   /**

@@ -4,6 +4,7 @@ import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Selec
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
+import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 
@@ -56,7 +57,7 @@ export function whereOf<T>(
   // A plain value, where it is enough, can be read by a repository that an application wrote.
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const values = parts.flatMap((each) =>
-    each.kind === 'compare' && each.operator.name === 'eq' && each.field.column.isPrimary
+    each.kind === 'compare' && each.operator === OPERATORS.eq && each.field.column.isPrimary
       ? [[each.field.property, each.values[0]] as const]
       : [],
   );
