@@ -78,14 +78,13 @@ export function checkNew(
   given: Values,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value !== undefined) return canInsert(field) ? readValue(field, value) : wrong(notInsertable(field));
+    if (value !== undefined && canInsert(field)) return readValue(field, value);
+    if (value !== undefined)
+      return wrong(field.insertable ? 'you may not write this field' : 'is set by the server; leave it out');
     if (given.has(field)) return { value: given.get(field) };
     return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
   });
 }
-
-const notInsertable = ({ insertable }: Field): string =>
-  insertable ? 'you may not write this field' : 'is set by the server; leave it out';
 
 /**
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send

@@ -59,76 +59,69 @@ interface Addition {
 }
 
 interface Part {
-  isDeclared(resource: Resource<object>): boolean;
   /** Whether it belongs to the endpoint: records in relations of other resources have no path. */
   readonly isOfEndpoint: boolean;
   add(task: Task): Addition | Promise<Addition>;
 }
 
-const path: Part = {
-  isDeclared: ({ pathParameters }) => pathParameters.size > 0,
-  isOfEndpoint: true,
-  add({ plan: { schema, pathParameters }, call: { request } }) {
-    const fixed = pathValues(schema.name, pathParameters, request);
-    return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
-  },
-};
-
-const scope: Part = {
-  isDeclared: (resource) => resource.scope !== undefined,
-  isOfEndpoint: false,
-  async add({ plan: { scope: evaluate, metadata, database }, call, operation }) {
-    const where = await evaluate?.({ user: userOf(call.request), operation });
-    const condition = conditionOfWhere(where, metadata, database);
-    return { conditions: [condition], isScoped: !isEverything(condition) };
-  },
-};
-
-const owner: Part = {
-  isDeclared: (resource) => resource.owner !== undefined,
-  isOfEndpoint: false,
-  add({ plan: { owner: ownership }, call: { request }, view }) {
-    if (!ownership || !view.isOwnerBound) return {};
-    const condition = isOwn(ownership, request);
-    const preconditions = [{ condition, refuse: () => new AccessRefused(['OWNER']) }];
-    return { preconditions, conditions: ownership.reads ? [condition] : [] };
-  },
-};
-
-/** A caller who is dismissed while the request is handled must not undo it. */
-const caller: Part = {
-  isDeclared: ({ options }) => guardOf(options.entity) !== undefined,
-  isOfEndpoint: true,
-  add({ plan: { schema, options }, call: { request } }) {
-    const user = callerOf(request);
-    const id = user && schema.key.readText(String(user.id));
-    if (!id || !('value' in id)) return {};
-    const values = guardOf(options.entity)?.standing(user.roles[0]) ?? {};
-    const standing = schema.fields
-      .filter(({ name }) => Object.hasOwn(values, name))
-      .map((field) => compare(field, 'eq', values[field.name]));
-    const condition = or({ kind: 'unless', part: keyIs(schema.key, id.value) }, and(...standing));
-    return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
-  },
-};
-
-/** A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7. */
-const parents: Part = {
-  isDeclared: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
-  isOfEndpoint: true,
-  async add({ plan, call }) {
-    const conditions: Condition[] = [];
-    for (const { reference: relation } of plan.pathParameters.values()) {
-      if (!relation) continue;
-      const part = await visibleThrough(plan, call, relation);
-      if (!isEverything(part)) conditions.push({ kind: 'related', relation, part });
-    }
-    return { conditions };
-  },
-};
-
 /** The first one that refuses a request decides the answer. */
-const PARTS = [path, scope, owner, caller, parents];
+function partsOf(resource: Resource<object>): readonly Part[] {
+  const { options, metadata, schema, database, pathParameters, scope, owner } = resource;
+  const path: Part = {
+    isOfEndpoint: true,
+    add({ call }) {
+      const fixed = pathValues(schema.name, pathParameters, call.request);
+      return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
+    },
+  };
+  const scoped: Part | undefined = scope && {
+    isOfEndpoint: false,
+    async add({ call, operation }) {
+      const where = await scope({ user: userOf(call.request), operation });
+      const condition = conditionOfWhere(where, metadata, database);
+      return { conditions: [condition], isScoped: !isEverything(condition) };
+    },
+  };
+  const owned: Part | undefined = owner && {
+    isOfEndpoint: false,
+    add({ call, view }) {
+      if (!view.isOwnerBound) return {};
+      const condition = isOwn(owner, call.request);
+      const preconditions = [{ condition, refuse: () => new AccessRefused(['OWNER']) }];
+      return { preconditions, conditions: owner.reads ? [condition] : [] };
+    },
+  };
+  const guard = guardOf(options.entity);
+  // A caller who is dismissed while the request is handled must not undo it.
+  const standing: Part | undefined = guard && {
+    isOfEndpoint: true,
+    add({ call }) {
+      const user = callerOf(call.request);
+      const id = user && schema.key.readText(String(user.id));
+      if (!id || !('value' in id)) return {};
+      const values = guard.standing(user.roles[0]);
+      const columns = schema.fields.filter(({ name }) => Object.hasOwn(values, name));
+      const stands = and(...columns.map((field) => compare(field, 'eq', values[field.name])));
+      const condition = or({ kind: 'unless', part: keyIs(schema.key, id.value) }, stands);
+      return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
+    },
+  };
+  const relations = [...pathParameters.values()].flatMap(({ reference }) => reference ?? []);
+  // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
+  const parents: Part = {
+    isOfEndpoint: true,
+    async add({ plan, call }) {
+      const conditions: Condition[] = [];
+      for (const relation of relations) {
+        const part = await visibleThrough(plan, call, relation);
+        if (!isEverything(part)) conditions.push({ kind: 'related', relation, part });
+      }
+      return { conditions };
+    },
+  };
+  const declared = [pathParameters.size > 0 && path, scoped, owned, standing, relations.length > 0 && parents];
+  return declared.filter((part) => part !== undefined && part !== false);
+}
 
 /**
  * Synchronous if the resource declares no parts.
@@ -217,7 +210,7 @@ export function compilePlan<T extends object>(
       if (isStarted()) store = created;
       return created;
     },
-    parts: PARTS.filter(({ isDeclared }) => isDeclared(resource)),
+    parts: partsOf(resource),
     viewsFor: (request) => (views ??= compileViews(resource, plan.relations))(request),
     get relations() {
       return (relations ??= related.relations());
