@@ -19,8 +19,7 @@ export const count: Operation = {
   description: { id: 'count{many}', summary: 'Count {tag}', parameters: conditionParameters, data: counted },
   /** @throws 400 naming every wrong parameter */
   async run(tools, { query }) {
-    const { plan, call } = tools;
-    const { view } = await beginTask(tools, 'count', deletedIn(tools, query));
+    const { plan, call, view } = await beginTask(tools, 'count', deletedIn(tools, query));
     const asked = await restrict(plan, call, parseCountQuery(query, view.list));
     const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, asked)));
     return envelope(`${plan.schema.name} count`, { count: found });
@@ -42,8 +41,7 @@ export const aggregate: Operation = {
   },
   /** @throws 400 naming every wrong parameter */
   async run(tools, { query }) {
-    const { plan, call } = tools;
-    const { view } = await beginTask(tools, 'aggregate', deletedIn(tools, query));
+    const { plan, call, view } = await beginTask(tools, 'aggregate', deletedIn(tools, query));
     const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
     const condition = and(view.visible, await restrict(plan, call, asked.condition));
     const { reader } = plan.store;

@@ -62,8 +62,7 @@ export const exportList: Operation = {
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
 async function write(tools: OperationTools, query: ListQuery): Promise<StreamableFile> {
-  const { plan, call } = tools;
-  const { view } = await beginTask(tools, 'export', deletedIn(tools, query));
+  const { plan, call, view } = await beginTask(tools, 'export', deletedIn(tools, query));
   const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
   const fields = selectedFields(request, plan.schema.key);
   const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };

@@ -42,9 +42,8 @@ const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
 async function list(tools: OperationTools, query: ListQuery, operation: 'findAll' | 'search') {
-  const { plan, call } = tools;
+  const { plan, call, view } = await beginTask(tools, operation, deletedIn(tools, query));
   const { key, name } = plan.schema;
-  const { view } = await beginTask(tools, operation, deletedIn(tools, query));
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, key) };

@@ -79,7 +79,11 @@ function conditionOfValue(field: Field, value: unknown, database: Database): Con
   const { type, child } = operator;
   const inner: unknown = child ?? operator.value;
   const nested = (each: unknown): Condition => conditionOfValue(field, each, database);
-  if (type === 'raw') return rawCondition(field, operator);
+  if (type === 'raw') {
+    const { getSql, value: sql, objectLiteralParameters } = operator;
+    const write = (column: string): string => getSql?.(column) ?? `${column} = ${String(sql)}`;
+    return { kind: 'raw', field, write, parameters: { ...objectLiteralParameters } };
+  }
   if (type === 'isNull') return compare(field, 'isNull');
   if (type === 'and') return and(...(inner as unknown[]).map(nested));
   if (type === 'or') return or(...(inner as unknown[]).map(nested));
@@ -102,9 +106,4 @@ function conditionOfValue(field: Field, value: unknown, database: Database): Con
   if (name === 'like' && isSqlite(database.dataSource))
     return compare(field, name, ...values.map((each) => globOf(String(each))));
   return values.length === 0 ? NOTHING : compare(field, name, ...values);
-}
-
-function rawCondition(field: Field, { getSql, value, objectLiteralParameters }: FindOperator<unknown>): Condition {
-  const write = (column: string): string => getSql?.(column) ?? `${column} = ${String(value)}`;
-  return { kind: 'raw', field, write, parameters: { ...objectLiteralParameters } };
 }
