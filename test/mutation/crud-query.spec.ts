@@ -35,7 +35,7 @@ import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { show, wrong } from './shown.js';
 
 const fieldOf = (name: string, type: types.ValueType = types.text()): Field =>
-  ({ name, path: name.split('.'), type }) as unknown as Field;
+  ({ name, path: name.split('.'), type, column: {} }) as unknown as Field;
 const text = (most?: number): types.ValueType => ({ ...types.text(most), comparison: 'text' });
 
 const id = fieldOf('id', types.signed(32n));
