@@ -48,6 +48,8 @@ export type { RoleHierarchy } from './access/role-hierarchy.js';
 
 // Generated operations
 export { CrudModule, type CrudResource } from './crud/crud.module.js';
+export type { CrudModuleOptions } from './crud/declare/filter-operators.js';
+export type { FilteredColumn, FilterOperator } from './crud/sql/operators.js';
 export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';

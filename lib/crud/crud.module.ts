@@ -11,7 +11,8 @@ import type { CrudOptions } from './declare/crud-options.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.js';
 import type { ResolvedCrudOptions } from './declare/resolve-options.js';
 import { optionsOf } from './declare/declared-options.js';
-import { crudApplicationOf } from './nest/crud-application.js';
+import { resolveOperators, type CrudModuleOptions } from './declare/filter-operators.js';
+import { crudApplicationOf, FILTER_OPERATORS } from './nest/crud-application.js';
 import { describeOnce } from './nest/describe-controllers.js';
 import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
@@ -34,6 +35,14 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   constructor(private readonly moduleRef: ModuleRef) {
     crudApplicationOf(moduleRef).controllers.forEach(prepareController);
     prepareAdapter(moduleRef);
+  }
+
+  /**
+   * Adds operators to the filters of all resources. Once for an application; without operators it is not needed.
+   * @throws InvalidOptionError
+   */
+  static forRoot(options: CrudModuleOptions): DynamicModule {
+    return { module: CrudModule, providers: [{ provide: FILTER_OPERATORS, useValue: resolveOperators(options) }] };
   }
 
   /** @throws InvalidOptionError */

@@ -36,12 +36,6 @@ export function conflictOf({ schema, operation }: Write, reason: string, names: 
 export const ignoredStatement = ({ name }: EntityDescription): string =>
   `${name} was not changed: the database ignored the statement`;
 
-/** @param error a `conflict` of `databaseFailureOf` */
-export async function describeConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
-  const violation = violationOf(error);
-  return violation ? describeViolation(violation, write) : conflictOf(write, 'it conflicts with another record');
-}
-
 /** The fields whose unique value, or combination of values, is taken; none for another violation. */
 export function takenFields(error: unknown, schema: EntityDescription): string[] {
   const violation = violationOf(error);
@@ -85,9 +79,14 @@ function tooLongColumn(
   return texts.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0].column;
 }
 
-/** Names no field or relation if the database does not say which, or if clients do not know it. */
-async function describeViolation(violation: Violation, write: FailedWrite): Promise<Conflict> {
+/**
+ * Names no field or relation if the database does not say which, or if clients do not know it.
+ * @param error a `conflict` of `databaseFailureOf`
+ */
+export async function describeConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
   const { schema, operation, permissions } = write;
+  const violation = violationOf(error);
+  if (!violation) return conflictOf(write, 'it conflicts with another record');
   const columns = columnsOf(violation, schema.metadata);
   const names = namesOf(columns, schema, permissions);
   if (violation.kind === 'unique') {

@@ -1,7 +1,7 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
 import { fieldError, type FieldError } from '../http/failure.js';
 import type { EntityDescription, Field } from './entity-schema.js';
-import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
+import { isKnownTo, type Permissions } from './permissions.js';
 import type { ValueType } from './value-types.js';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
       const name = field.path.slice(0, depth).join('.');
       embedded.set(name, [...(embedded.get(name) ?? []), field]);
     }
-  return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions = UNRESTRICTED): CheckResult => {
+  return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions: Permissions): CheckResult => {
     const values = new Map<Field, unknown>();
     const unknownNames: string[] = [];
     const errors: FieldError[] = [];
@@ -68,47 +68,42 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
   };
 }
 
-export interface ReplacementContext {
-  current(field: Field): unknown;
-  /** The default of a field that has one; may be `DATABASE_DEFAULT`. */
-  default(field: Field): unknown;
-}
-
-const NONE: Values = new Map();
+type ValueOf = (field: Field) => unknown;
 
 /** For a new record: generated fields must be absent, fields without a default must be present. */
 export function checkNew(
   schema: EntityDescription,
   sent: Values,
-  { canInsert }: Permissions = UNRESTRICTED,
-  given: Values = NONE,
+  { canInsert }: Permissions,
+  given: Values,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value !== undefined) return canInsert(field) ? readValue(field, value) : wrong(notInsertable(field));
+    if (value !== undefined && canInsert(field)) return readValue(field, value);
+    if (value !== undefined)
+      return wrong(field.insertable ? 'you may not write this field' : 'is set by the server; leave it out');
     if (given.has(field)) return { value: given.get(field) };
     return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
   });
 }
 
-const notInsertable = ({ insertable }: Field): string =>
-  insertable ? 'you may not write this field' : 'is set by the server; leave it out';
-
 /**
  * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
  * back what GET returned. An absent field gets its default or `null`; one that clients cannot read keeps its value.
+ * @param defaultOf the default of a field that has one; may be `DATABASE_DEFAULT`
  */
 export function checkReplacement(
   schema: EntityDescription,
   sent: Values,
-  known: ReplacementContext,
-  permissions: Permissions = UNRESTRICTED,
-  given: Values = NONE,
+  currentOf: ValueOf,
+  defaultOf: ValueOf,
+  permissions: Permissions,
+  given: Values,
 ): CheckResult {
   return check(schema, sent, (field, value) => {
-    if (value !== undefined) return checkChange(field, value, known, permissions);
+    if (value !== undefined) return checkChange(field, value, currentOf, permissions);
     if (given.has(field)) return { value: given.get(field) };
     if (!permissions.canUpdate(field) || !permissions.canRead(field)) return ABSENT;
-    if (field.hasDefault) return { value: known.default(field) };
+    if (field.hasDefault) return { value: defaultOf(field) };
     return field.nullable ? { value: null } : wrong('is required');
   });
 }
@@ -117,33 +112,31 @@ export function checkReplacement(
 export function checkPatch(
   schema: EntityDescription,
   sent: Values,
-  known: Pick<ReplacementContext, 'current'>,
-  permissions: Permissions = UNRESTRICTED,
+  currentOf: ValueOf,
+  permissions: Permissions,
 ): CheckResult {
   return check(schema, sent, (field, value) =>
-    value === undefined ? ABSENT : checkChange(field, value, known, permissions),
+    value === undefined ? ABSENT : checkChange(field, value, currentOf, permissions),
   );
 }
 
-function checkChange(
-  field: Field,
-  value: unknown,
-  known: Pick<ReplacementContext, 'current'>,
-  { canRead, canUpdate }: Permissions,
-): Outcome {
+function checkChange(field: Field, value: unknown, currentOf: ValueOf, { canRead, canUpdate }: Permissions): Outcome {
   if (canUpdate(field)) return readValue(field, value);
   if (!canRead(field)) return wrong('cannot be changed; leave it out');
-  const current = known.current(field);
+  const current = currentOf(field);
   if (isSame(field, value, current)) return ABSENT;
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
 type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
-type FieldCheck = (field: Field, value: unknown) => Outcome;
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check({ fields }: EntityDescription, sent: Values, outcomeOf: FieldCheck): CheckResult {
+function check(
+  { fields }: EntityDescription,
+  sent: Values,
+  outcomeOf: (field: Field, value: unknown) => Outcome,
+): CheckResult {
   const errors: FieldError[] = [];
   const values = new Map<Field, unknown>();
   for (const field of fields) {

@@ -16,9 +16,9 @@ export interface ValueType {
   bound?(value: unknown): unknown;
   readonly searchable: boolean;
   /** How statements compare the column with a value; `undefined` where filters and sorts cannot use it. */
-  readonly comparison: Comparison | undefined;
+  readonly comparison: ColumnKind | undefined;
   /** The type of the column in the database, if a transformer changes the values. */
-  readonly stored?: Comparison | undefined;
+  readonly stored?: ColumnKind | undefined;
   readonly schemas: ValueSchemas;
 }
 
@@ -26,7 +26,7 @@ export interface ValueType {
  * `label`: a text that the database may hold in another form, such as the value of an enum. `opaque`: a value of which
  * only the database knows when it equals another one.
  */
-export type Comparison =
+export type ColumnKind =
   'text' | 'label' | 'number' | 'exact number' | 'boolean' | 'moment' | 'calendar' | 'uuid' | 'opaque';
 export const isOrdered = ({ comparison }: ValueType): boolean => comparison !== undefined && comparison !== 'opaque';
 

@@ -32,7 +32,7 @@ import {
   featureNotCompiled,
   hasPlainNames,
   hookNotCompiled,
-} from '../../lib/crud/store/compilability.js';
+} from '../../lib/crud/store/record-store.js';
 import { startCrud } from './service.js';
 
 @Entity()

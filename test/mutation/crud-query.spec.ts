@@ -25,7 +25,8 @@ import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../lib/crud/declare/list-options.js';
 import { QueryErrors } from '../../lib/crud/query/query-errors.js';
-import type { FieldPath } from '../../lib/crud/query/field-path.js';
+import type { FilterableField } from '../../lib/crud/query/field-path.js';
+import { operatorsFor } from '../../lib/crud/sql/operators.js';
 import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as calendar from '../../lib/entities/calendar-types.js';
@@ -34,7 +35,7 @@ import type { HttpRequest } from '../../lib/http/request-facts.js';
 import { show, wrong } from './shown.js';
 
 const fieldOf = (name: string, type: types.ValueType = types.text()): Field =>
-  ({ name, path: name.split('.'), type }) as unknown as Field;
+  ({ name, path: name.split('.'), type, column: {} }) as unknown as Field;
 const text = (most?: number): types.ValueType => ({ ...types.text(most), comparison: 'text' });
 
 const id = fieldOf('id', types.signed(32n));
@@ -56,9 +57,9 @@ const FIELDS = [
 ];
 const byName = (...fields: readonly Field[]) => new Map(fields.map((each) => [each.name, each]));
 const relationOf = (propertyPath: string) => ({ propertyPath }) as Relation;
-const pathOf = (field: Field): FieldPath => ({ name: field.name, relations: [], field });
-const FILTERABLE = new Map<string, FieldPath>([
-  ...FIELDS.map((field): [string, FieldPath] => [field.name, pathOf(field)]),
+const pathOf = (field: Field): FilterableField => ({ relations: [], field, operators: operatorsFor(field) });
+const FILTERABLE = new Map<string, FilterableField>([
+  ...FIELDS.map((field): [string, FilterableField] => [field.name, pathOf(field)]),
   ['author.name', { ...pathOf(title), relations: [relationOf('author')] }],
   ['author.team.size', { ...pathOf(pages), relations: ['author', 'team'].map(relationOf) }],
 ]);

@@ -21,10 +21,11 @@ import {
   type DataSource,
 } from 'typeorm';
 import type { CrudOptions, FieldPermission } from '../../lib/crud/declare/crud-options.js';
-import { deletedIn } from '../../lib/crud/operations/list.js';
-import { relatedVisible, beginTask } from '../../lib/crud/plan/caller-view.js';
-import type { Plan } from '../../lib/crud/plan/plan.js';
-import type { CallerView } from '../../lib/crud/plan/variant.js';
+import { choosesDeleted, deletedIn } from '../../lib/crud/operations/list.js';
+import { beginTask, relatedVisible, type Plan } from '../../lib/crud/plan/plan.js';
+import type { Deleted } from '../../lib/crud/query/parameters.js';
+import type { Call } from '../../lib/crud/store/call.js';
+import type { CallerView } from '../../lib/crud/plan/caller-views.js';
 import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
 import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
@@ -44,6 +45,8 @@ beforeAll(async () => {
 afterAll(() => dataSource.destroy());
 
 const compile = (options: Partial<CrudOptions<Article>> = {}) => planOf(dataSource, options);
+const begin = (plan: Plan<Article>, call: Call, operation: string, deleted?: Deleted) =>
+  beginTask({ plan, call, hooks: {} }, operation, deleted);
 const requestOf = (user?: unknown, more: object = {}): object => ({ method: 'GET', headers: {}, user, ...more });
 const ANN = { id: 7, email: '', roles: ['EDITOR'] };
 const ROOT = { id: 1, email: '', roles: ['ADMIN'] };
@@ -247,7 +250,7 @@ describe('[9.3] the fields', () => {
       fieldPermissions: { note: { read: ['EDITOR'] } },
     });
     const names = async (user: unknown) => {
-      const { list } = (await beginTask(plan, callFor(requestOf(user)), 'search')).view;
+      const { list } = (await begin(plan, callFor(requestOf(user)), 'search')).view;
       return {
         searchable: [...list.searchable.keys()].join(),
         filterable: [...list.filterable.keys()].join(),
@@ -283,11 +286,11 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
   };
   const restricted = { note: { read: ['EDITOR'] }, writerId: { read: ['EDITOR'] } } as const;
   const view = async (plan: Plan<Article>, user: unknown) => {
-    const { list } = (await beginTask(plan, callFor(requestOf(user)), 'findAll')).view;
+    const { list } = (await begin(plan, callFor(requestOf(user)), 'findAll')).view;
     return { filterable: [...list.filterable.keys()].join(), includable: [...list.includable.keys()].join() };
   };
   const readable = async (plan: Plan<Article>, user: unknown, path: string) => {
-    const { list } = (await beginTask(plan, callFor(requestOf(user)), 'findAll')).view;
+    const { list } = (await begin(plan, callFor(requestOf(user)), 'findAll')).view;
     return list.includable.get(path)?.readable.map(({ name }) => name);
   };
   const ALL = {
@@ -328,9 +331,9 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
     expect(await readable(plan, ROOT, 'writer')).toEqual(['id', 'name']);
   });
 
-  it('share one variant among callers with the same named roles', () => {
+  it('share the views among callers with the same named roles', () => {
     const of = (plan: Plan<Article>, ...roles: string[]) =>
-      plan.variantFor(requestOf({ id: 1, email: '', roles }) as never);
+      plan.viewsFor(requestOf({ id: 1, email: '', roles }) as never);
     const others = new Map([[Writer, { fieldPermissions: { name: { read: ['E'] } } }]]);
     const plan = planOf(
       dataSource,
@@ -343,15 +346,15 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
       undefined,
       others,
     );
-    const variants = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
-    expect(new Set(variants).size).toBe(7);
+    const views = [of(plan), ...['A', 'B', 'AB', 'D', 'E'].map((role) => of(plan, role)), of(plan, 'A', 'B')];
+    expect(new Set(views).size).toBe(7);
     expect(of(plan, 'Z', 'A')).toBe(of(plan, 'A'));
-    expect(plan.variantFor(undefined)).toBe(of(plan));
+    expect(plan.viewsFor(undefined)).toBe(of(plan));
   });
 
   it('[8.5] the version of a record is known to callers who may read it', async () => {
     const versionOf = async (fields: object, user: unknown) =>
-      (await beginTask(compile({ fieldPermissions: fields }), callFor(requestOf(user)), 'patch')).view.version?.name;
+      (await begin(compile({ fieldPermissions: fields }), callFor(requestOf(user)), 'patch')).view.version?.name;
     expect(await versionOf({}, undefined)).toBe('version');
     expect(await versionOf({ version: { read: ['EDITOR'] } }, ANN)).toBe('version');
     expect(await versionOf({ version: { read: ['EDITOR'] } }, ROOT)).toBeUndefined();
@@ -440,15 +443,15 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
   ])('%s', async (_, options, user, view, related) => {
     const plan = compile(options);
     const call = callFor(requestOf(user, { params: { writerId: '5', ownerId: '-2' } }));
-    expect(shown((await beginTask(plan, call, 'findAll')).view)).toEqual(view);
+    expect(shown((await begin(plan, call, 'findAll')).view)).toEqual(view);
     expect(show(await relatedVisible(plan, call))).toBe(related);
   });
 
   it('[9.1] a scope knows the user and the operation, and is anonymous outside of a request', async () => {
     const contexts: ScopeContext[] = [];
     const scope = (context: ScopeContext) => contexts.push(context) > 0;
-    await beginTask(compile({ scope }), callFor(requestOf(ANN)), 'patch');
-    await beginTask(compile({ scope }), callFor(), 'count');
+    await begin(compile({ scope }), callFor(requestOf(ANN)), 'patch');
+    await begin(compile({ scope }), callFor(), 'count');
     expect(contexts).toEqual([
       { user: ANN, operation: 'patch' },
       { user: undefined, operation: 'count' },
@@ -471,14 +474,14 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
       }
     }
     const plan = planOf(dataSource, { scope: useScope(ArticleScope) }, (provider) => new provider());
-    expect(show((await beginTask(plan, callFor(), 'findAll')).view.visible)).toBe('(pages eq 4 & deletedAt isNull)');
+    expect(show((await begin(plan, callFor(), 'findAll')).view.visible)).toBe('(pages eq 4 & deletedAt isNull)');
   });
 
   it('[9.1] a scope that throws refuses', async () => {
     const scope = () => {
       throw new TypeError('no team');
     };
-    expect(await refusal(() => beginTask(compile({ scope }), callFor(), 'findAll'))).toBe('no team');
+    expect(await refusal(() => begin(compile({ scope }), callFor(), 'findAll'))).toBe('no team');
   });
 
   it.each<[string, params: object | undefined, answer: unknown]>([
@@ -496,7 +499,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     ],
   ])('[8.7] the path refuses %s', async (_, params, answer) => {
     const plan = compile({ endpoint: '/writers/:writerId/articles' });
-    const view = (request?: object) => beginTask(plan, callFor(request), 'findAll');
+    const view = (request?: object) => begin(plan, callFor(request), 'findAll');
     expect(await refusal(() => view(requestOf(ANN, { params })))).toEqual(answer);
     expect(await refusal(() => view())).toMatch('its operations need a value for it');
   });
@@ -506,16 +509,16 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     ['with', 'all'],
     ['only', 'deletedAt isNotNull'],
   ])('[8.4] sees records %s deleted', async (deleted, visible) => {
-    expect(show((await beginTask(compile(), callFor(), 'findAll', deleted)).view.visible)).toBe(visible);
+    expect(show((await begin(compile(), callFor(), 'findAll', deleted)).view.visible)).toBe(visible);
     const scoped = compile({ scope: () => ({ pages: 3 }) });
     const parts = visible === 'all' ? 'pages eq 3' : `(pages eq 3 & ${visible})`;
-    expect(show((await beginTask(scoped, callFor(), 'findAll', deleted)).view.visible)).toBe(parts);
+    expect(show((await begin(scoped, callFor(), 'findAll', deleted)).view.visible)).toBe(parts);
   });
 
   it('[8.4] the delete date is named by who may choose deleted records, and read where they are chosen', async () => {
     const plan = compile({ deletedRoles: ['ADMIN'], sortableFields: ['title', 'deletedAt'] as never });
     const list = async (user: unknown, deleted?: 'with') => {
-      const { list } = (await beginTask(plan, callFor(requestOf(user)), 'findAll', deleted)).view;
+      const { list } = (await begin(plan, callFor(requestOf(user)), 'findAll', deleted)).view;
       const reads = list.readable.some(({ name }) => name === 'deletedAt');
       return [list.choosesDeleted, list.sortable.has('deletedAt'), reads, list.readable.length > 5];
     };
@@ -528,7 +531,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) => {
       const plan = compile({ deletedRoles });
       const call = callFor(requestOf(user));
-      return [plan.variantFor(call.request).choosesDeleted, deletedIn(plan, call, { deleted })];
+      return [choosesDeleted({ plan, call, hooks: {} }), deletedIn({ plan, call, hooks: {} }, { deleted })];
     };
     expect(choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
     expect(choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);
@@ -553,7 +556,7 @@ describe('[9.2] the owner', () => {
       owner: { field: 'ownerId', except: ['ADMIN'] },
       fieldPermissions: { note: { write: 'never' } },
     });
-    const { permissions } = (await beginTask(plan, as(user), 'create')).view;
+    const { permissions } = (await begin(plan, as(user), 'create')).view;
     expect(rights(permissions, plan.schema.fields, 'ownerId', 'title', 'note')).toBe(`${expected} note:r`);
   });
 
@@ -576,13 +579,13 @@ describe('[9.2] the owner', () => {
   });
 
   it('answers others with 403', async () => {
-    const { preconditions } = (await beginTask(owned(), as(ANN), 'update')).view;
+    const { preconditions } = (await begin(owned(), as(ANN), 'update')).view;
     expect(await refusal(() => Promise.reject(preconditions[0]!.refuse()))).toEqual([403, 'Owner access required']);
   });
 
   it('of a new record is the caller, beside the values of the path', async () => {
     const valuesOf = async (plan: Plan<Article>, user: unknown) => {
-      const task = await beginTask(plan, as(user), 'create');
+      const task = await begin(plan, as(user), 'create');
       const { values } = await checkCreated(task, readBody(task, { title: 'a' }, 'create'));
       const given = [...values].filter(([{ name }, value]) => ['ownerId', 'writerId'].includes(name) && value != null);
       return given.map(([{ name }, value]) => `${name}=${String(value)}`).join();

@@ -7,9 +7,11 @@ import type { FieldError } from '../../lib/http/failure.js';
 export function show(condition: Condition): string {
   switch (condition.kind) {
     case 'compare':
-      return [condition.field.name, condition.operator, ...condition.values.map((each) => JSON.stringify(each))].join(
-        ' ',
-      );
+      return [
+        condition.field.name,
+        condition.operator.name,
+        ...condition.values.map((each) => JSON.stringify(each)),
+      ].join(' ');
     case 'unless':
       return `!${show(condition.part)}`;
     case 'related':

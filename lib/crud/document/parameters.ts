@@ -4,12 +4,12 @@ import { NO_NUL, type JsonSchema } from '../../entities/json-schema.js';
 import { closedObject, TEXT, type ParameterDocument } from '../../documents/operation-document.js';
 import type { Paging } from '../declare/list-options.js';
 import { TAKES } from '../query/aggregate-query.js';
-import type { FieldPath } from '../query/field-path.js';
+import type { FilterableField } from '../query/field-path.js';
 import { ANY_FIELD, FORMATS, MAX_SORT_KEYS, MAX_TERM } from '../query/list-query.js';
 import { COUNTS, DEFAULT_SIZE, MAX_SIZE } from '../query/page-parameters.js';
 import { MAX_RELATIONS } from '../query/record-request.js';
-import { MAX_TEXT, MAX_VALUES, operatorsFor } from '../query/filter-parameter.js';
-import { OPERATORS } from '../sql/operators.js';
+import { MAX_TEXT, MAX_VALUES } from '../query/filter-parameter.js';
+import type { Operator } from '../sql/operators.js';
 import type { DescribedResource } from './described-resource.js';
 
 const query = (name: string, schema: JsonSchema, description?: string, required = false): ParameterDocument => ({
@@ -90,15 +90,15 @@ const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource
     };
   });
 
-function filterSchema({ field }: FieldPath): JsonSchema {
-  const operators = operatorsFor(field).map((name) => [name, operandOf(field, name)] as const);
+function filterSchema({ field, operators }: FilterableField): JsonSchema {
+  const operands = [...operators].map(([name, operator]) => [name, operandOf(field, operator)] as const);
   // Without an example, Swagger UI fills in every operator.
-  return { ...closedObject(Object.fromEntries(operators), []), examples: [{}] };
+  return { ...closedObject(Object.fromEntries(operands), []), examples: [{}] };
 }
 
-function operandOf({ type }: Field, operator: keyof typeof OPERATORS): JsonSchema {
-  const { arity, bind } = OPERATORS[operator];
+function operandOf({ type }: Field, { arity, bind, custom }: Operator): JsonSchema {
   const text = { type: 'string', pattern: NO_NUL };
+  if (custom) return { description: `Must be ${custom.expected}.`, ...(custom.schema ?? text) };
   if (arity === 'none') return { type: 'boolean' };
   if (bind) return { ...text, minLength: 1, maxLength: MAX_TEXT };
   const isText = type.comparison === 'text';

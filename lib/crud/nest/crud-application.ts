@@ -13,8 +13,10 @@ import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../decla
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import { memoized } from '../sql/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
-import { assertReadable } from '../store/compilability.js';
+import type { Operator } from '../sql/operators.js';
+import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';
 
 export type CrudControllerClass = Abstract<object>;
@@ -23,6 +25,9 @@ type Container = Pick<ModuleRef, 'get'>;
 /** What Nest injects into generated controllers, as properties, so that a subclass's constructor is its own. */
 export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
+
+/** The provider of `CrudModule.forRoot`. */
+export const FILTER_OPERATORS = Symbol('declarest.operators');
 
 const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
@@ -37,9 +42,6 @@ export class CrudApplication {
   isStarted = false;
   /** Whether its controllers have been described for an OpenAPI document. */
   isDescribed = false;
-  private readonly databases = new Map<DataSource, Database>();
-  private readonly resources = new Map<ResolvedCrudOptions, Resource<object>>();
-  private readonly plansOfEntities = new Map<EntityMetadata, Plan>();
   /** By repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
@@ -47,6 +49,14 @@ export class CrudApplication {
 
   constructor(private readonly container: Container) {
     this.application = applicationOf(container);
+  }
+
+  /** Those that `CrudModule.forRoot` declares. */
+  get operators(): readonly Operator[] {
+    const declared = [...this.application.modules.values()].map(
+      ({ providers }) => providers.get(FILTER_OPERATORS)?.instance,
+    );
+    return declared.flatMap((operators) => (operators ?? []) as readonly Operator[]);
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
@@ -139,35 +149,27 @@ export class CrudApplication {
     return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
   }
 
-  private resourceOf(options: ResolvedCrudOptions, dataSource: DataSource): Resource<object> {
-    const known = this.resources.get(options);
-    const resource = known ?? compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider));
-    this.resources.set(options, resource);
-    return resource;
-  }
+  private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
+    compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider)),
+  );
 
-  private databaseFor(dataSource: DataSource): Database {
+  private readonly databaseFor = memoized((dataSource: DataSource) => {
     const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
-    const roles = this.application.stateOf(CallerRoles);
-    const database = this.databases.get(dataSource) ?? new Database(dataSource, connections, roles);
-    this.databases.set(dataSource, database);
-    return database;
-  }
+    return new Database(dataSource, connections, this.application.stateOf(CallerRoles), this.operators);
+  });
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {
+    const { database } = resource;
+    const planThrough = ([path, [relation, option]]: [string, [Relation, RelationOption]]): [string, Plan] => {
+      const registered = this.relatedResource(resource, path, relation, option);
+      return [path, registered ? this.planOf(registered) : this.planOfEntity(relation.inverseEntityMetadata, database)];
+    };
     const related: RelatedPlans = {
-      relations: () => {
-        const plans = new Map<string, Plan>();
-        for (const [path, [relation, option]] of followedRelations(resource.list)) {
-          const registered = this.relatedResource(resource, path, relation, option);
-          plans.set(path, registered ? this.planOf(registered) : this.planOfEntity(relation, resource.database));
-        }
-        return plans;
-      },
+      relations: () => new Map([...followedRelations(resource.list)].map(planThrough)),
       // Other than through an include, several resources may apply.
       referenced: (relation) => {
         const { candidates } = this.candidatesFor(resource, relation.propertyPath, relation);
-        if (candidates.length === 0) return [this.planOfEntity(relation, resource.database)];
+        if (candidates.length === 0) return [this.planOfEntity(relation.inverseEntityMetadata, database)];
         return candidates.map((each) => this.planOf(each));
       },
     };
@@ -180,15 +182,11 @@ export class CrudApplication {
   }
 
   /** Of an entity without a resource: every readable column, and no scope. */
-  private planOfEntity({ inverseEntityMetadata: metadata }: Relation, database: Database): Plan {
-    const known = this.plansOfEntities.get(metadata);
-    if (known) return known;
+  private readonly planOfEntity = memoized((metadata: EntityMetadata, database: Database): Plan => {
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
     const repository = database.dataSource.getRepository(options.entity);
-    const plan = this.compile(describeResource(options, database), repository);
-    this.plansOfEntities.set(metadata, plan);
-    return plan;
-  }
+    return this.compile(describeResource(options, database), repository);
+  });
 
   /** The resources that serve the related entity, or the one that the declaration names. */
   private candidatesFor(

@@ -79,8 +79,8 @@ function parameterWarnings(controller: CrudControllerClass): string[] {
   return overridesOf(controller).flatMap(({ path, operation, method }) => {
     if (!isRouted(method)) return [];
     const decorated = decoratedParameters(controller, operation.name);
-    const open = Array.from({ length: method.length }, (_, index) => index).find((index) => !decorated.has(index));
-    if (open === undefined) return [];
+    const open = Array.from({ length: method.length }).findIndex((_, index) => !decorated.has(index));
+    if (open < 0) return [];
     const problem = `${path} has a parameter without a decorator, number ${open + 1}, which no request sets`;
     return [`${problem}. Decorate it, for example with @CurrentUser().`];
   });
@@ -121,15 +121,18 @@ function hookWarnings(controller: CrudControllerClass): string[] {
   });
 }
 
+/** One line for the application, if there are any names. */
+function listNames(problem: string, names: readonly string[], advice: string): string[] {
+  return names.length === 0 ? [] : [`${problem}: ${[...new Set(names)].join(', ')}. ${advice}.`];
+}
+
 function unpaginatedWarnings(controllers: readonly CrudControllerClass[]): string[] {
   const unbounded = controllers.filter((controller) => {
     const options = optionsOf(controller);
     if (!options || options.enablePagination || options.maxListSize !== undefined) return false;
     return options.generated.has('findAll') || options.generated.has('search');
   });
-  const endpoints = [...new Set(unbounded.flatMap((controller) => pathsOf(controller)))];
-  if (endpoints.length === 0) return [];
-  return [`Unpaginated list endpoints: ${endpoints.join(', ')}. Set enablePagination or maxListSize.`];
+  return listNames('Unpaginated list endpoints', unbounded.flatMap(pathsOf), 'Set enablePagination or maxListSize');
 }
 
 const HOOKS = { POST: 'beforeCreate', PUT: 'beforeUpdate', PATCH: 'beforeUpdate', DELETE: 'beforeDelete' };
@@ -185,7 +188,7 @@ function schemaWarnings(controller: CrudControllerClass): string[] {
 const nameOf = ({ entityMetadata, relationMetadata, propertyPath }: ColumnMetadata): string =>
   `${entityMetadata.name}.${relationMetadata?.propertyPath ?? propertyPath}`;
 
-/** The columns that statements look records up by, without an index: one line for the application. */
+/** The columns that statements look records up by, without an index. */
 function indexWarnings(resources: readonly Resource<object>[]): string[] {
   const unindexed = resources.flatMap(({ list, owner, pathParameters, database }) => {
     const inverse = [...followedRelations(list).values()].flatMap(([relation]) => inverseKey(relation) ?? []);
@@ -193,9 +196,7 @@ function indexWarnings(resources: readonly Resource<object>[]): string[] {
     const columns = [...inverse, ...fields.filter(({ column }) => !column.isPrimary).map(({ column }) => column)];
     return columns.filter((column) => !isIndexed(column, database.dataSource));
   });
-  const names = new Set(unindexed.map(nameOf));
-  if (names.size === 0) return [];
-  return [`Lookups by columns without an index: ${[...names].join(', ')}. Decorate them with @Index().`];
+  return listNames('Lookups by columns without an index', unindexed.map(nameOf), 'Decorate them with @Index()');
 }
 
 /** Not `passwordSetAt`, and of numbers not `tokenCount` and `tokens`. */
@@ -215,10 +216,9 @@ function secretWarnings(resources: readonly Resource<object>[]): string[] {
     ),
   ]);
   const secrets = shown.filter((field) => field.readable && !field.reference && isSecret(field));
-  if (secrets.length === 0) return [];
-  const names = new Set(secrets.map(({ column }) => nameOf(column)));
+  const names = secrets.map(({ column }) => nameOf(column));
   const advice = 'Give them `select: false` or @Exclude(), or `read` in fieldPermissions';
-  return [`Columns that are called like secrets, and that clients read: ${[...names].join(', ')}. ${advice}.`];
+  return listNames('Columns that are called like secrets, and that clients read', names, advice);
 }
 
 const LOGIN_NAMES = ['email', 'username', 'login'];
@@ -232,8 +232,7 @@ function hashWarnings(resources: readonly Resource<object>[], unhidden: Applicat
     const related = [...followedRelations(list).values()].map(([relation]) => relation.inverseEntityMetadata);
     return [metadata, ...related].filter((each) => holdsUsers(each) && hiddenColumns(each, dataSource).size === 0);
   });
-  if (open.length === 0) return [];
-  const names = [...new Set(open.map(({ name }) => name))].join(', ');
+  const names = open.map(({ name }) => name);
   const advice = `Name the columns of ${unhidden.repositoryClass} with hashes in \`static hiddenColumns\``;
-  return [`Entities with users of which no column is hidden, and that clients read: ${names}. ${advice}.`];
+  return listNames('Entities with users of which no column is hidden, and that clients read', names, advice);
 }

@@ -138,11 +138,11 @@ function needsContext(
   const { scope, owner, fieldPermissions, endpoint, filterableFields, enablePagination } = options;
   if (needsRequest === 'with a total' && (enablePagination === true || enablePagination === 'both')) return true;
   const { deletedRoles, includableRelations, linkableRelations } = options;
+  const names = [...Object.keys(fieldPermissions), ...deletedRoles, ...includableRelations, ...linkableRelations];
   return (
-    [scope, owner].some((option) => option !== undefined) ||
-    [Object.keys(fieldPermissions), deletedRoles, includableRelations, linkableRelations].some(
-      ({ length }) => length > 0,
-    ) ||
+    scope !== undefined ||
+    owner !== undefined ||
+    names.length > 0 ||
     (filterableFields !== true && filterableFields.some((field) => field.includes('.'))) ||
     endpoint.includes(':') ||
     (path.includes(':id') && primaryColumns(options.entity).length > 1)

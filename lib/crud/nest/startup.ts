@@ -13,7 +13,7 @@ import { optionsOf, overrideDescription } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Resource } from '../plan/resource.js';
-import { describePaths } from '../store/compilability.js';
+import { describePaths } from '../store/record-store.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';

@@ -1,7 +1,7 @@
 import { envelope } from '../declare/envelope.js';
 import { aggregateParameters, conditionParameters } from '../document/parameters.js';
 import { aggregateRows, COUNT_RESULT } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { parseCountQuery } from '../query/list-query.js';
 import { refuseParameter } from '../query/query-errors.js';
@@ -18,8 +18,8 @@ export const count: Operation = {
   copyOf: 'findAll',
   description: { id: 'count{many}', summary: 'Count {tag}', parameters: conditionParameters, data: COUNT_RESULT },
   /** @throws 400 naming every wrong parameter */
-  async run({ plan, call }, { query }) {
-    const { view } = await beginTask(plan, call, 'count', deletedIn(plan, call, query));
+  async run(tools, { query }) {
+    const { plan, call, view } = await beginTask(tools, 'count', deletedIn(tools, query));
     const asked = await restrict(plan, call, parseCountQuery(query, view.list));
     const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, asked)));
     return envelope(`${plan.schema.name} count`, { count: found });
@@ -40,8 +40,8 @@ export const aggregate: Operation = {
     data: aggregateRows,
   },
   /** @throws 400 naming every wrong parameter */
-  async run({ plan, call }, { query }) {
-    const { view } = await beginTask(plan, call, 'aggregate', deletedIn(plan, call, query));
+  async run(tools, { query }) {
+    const { plan, call, view } = await beginTask(tools, 'aggregate', deletedIn(tools, query));
     const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
     const condition = and(view.visible, await restrict(plan, call, asked.condition));
     const { reader } = plan.store;

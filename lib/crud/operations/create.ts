@@ -1,12 +1,11 @@
 import { textHeader } from '../../documents/operation-document.js';
 import { envelope, type BatchResult } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
 import { createRecords } from '../write/create-records.js';
 import { checkItems, inBatch, unnamed, writeSeparately } from '../write/items.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const create: Operation = {
   name: 'create',
@@ -20,11 +19,11 @@ export const create: Operation = {
     headers: textHeader('Location', 'The path of the record.'),
   },
   /** @throws 400 naming every wrong field, 401, 403, 409 */
-  async run({ plan, call, hooks }, { body }) {
-    const task = await beginTask(plan, call, 'create');
+  async run(tools, { body }) {
+    const task = await beginTask(tools, 'create');
     const answer = ([created]: readonly object[]) =>
-      answerRecord(task, `${plan.schema.name} created`, created as object);
-    return createRecords(task, { bodies: [body], nameOf: unnamed, hooks, answer });
+      answerRecord(task, `${task.plan.schema.name} created`, created as object);
+    return createRecords(task, [body], unnamed, answer);
   },
 };
 
@@ -43,19 +42,20 @@ export const createMany: Operation = {
     data: 'records',
   },
   /** @throws 400 naming every wrong field, 401, 403, 409 */
-  async run({ plan, call, hooks }, { body, query }) {
+  async run(tools, { body, query }) {
+    const { plan, call } = tools;
     const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
     const answer = (created: readonly object[] | BatchResult[]) =>
       envelope(`${plan.schema.name} batch created`, created);
     if (isAtomic) {
       const bodies = await checkItems(items, inBatch, readItem);
-      const task = await beginTask(plan, call, 'createMany');
-      return createRecords(task, { bodies, nameOf: inBatch, hooks, answer });
+      const task = await beginTask(tools, 'createMany');
+      return createRecords(task, bodies, inBatch, answer);
     }
     const results = await writeSeparately(plan, call, items, 201, async (item) => {
-      const bodies = [readItem(item)];
-      const task = await beginTask(plan, call, 'createMany');
-      return createRecords(task, { bodies, nameOf: unnamed, hooks, answer: ([created]) => created });
+      const body = readItem(item);
+      const task = await beginTask(tools, 'createMany');
+      return createRecords(task, [body], unnamed, ([created]) => created);
     });
     return answer(results);
   },

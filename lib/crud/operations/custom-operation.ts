@@ -6,7 +6,7 @@ import { userOf } from '../../http/principal.js';
 import type { CustomOperation, OperationContext } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import type { GeneratedController } from '../declare/generated-controller.js';
-import { beginTask, type Task } from '../plan/caller-view.js';
+import { beginTask, type Task } from '../plan/plan.js';
 import { parseSort } from '../query/list-query.js';
 import { QueryParameters } from '../query/parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
@@ -74,23 +74,22 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
       id: `${name}{${takesId ? 'one' : 'many'}}`,
       parameters: () => Object.entries(parameters).map(([each, schema]) => ({ in: 'query', name: each, schema })),
     },
-    async run({ plan, call, hooks }, { id, query, body }) {
-      const task = await beginTask(plan, call, name);
+    async run(tools, { id, query, body }) {
+      const task = await beginTask(tools, name);
       new QueryParameters(query, Object.keys(parameters)).throwIfAny();
       const sent = texts.body ? expectJsonObject(body) : {};
-      const context = contextOf(task, hooks as GeneratedController<object>);
-      return envelope(`${plan.schema.name} ${name}`, await given.run(context, { id, query, body: sent }));
+      return envelope(`${task.plan.schema.name} ${name}`, await given.run(contextOf(task), { id, query, body: sent }));
     },
   };
 }
 
 /** A custom operation reaches records only through the condition of its task. */
-function contextOf({ plan, call, view }: Task, resource: GeneratedController<object>): OperationContext<object> {
+function contextOf({ plan, call, hooks, view }: Task): OperationContext<object> {
   const { schema, metadata, database, store } = plan;
   const visible = (where: unknown): Condition => and(view.visible, conditionOfWhere(where, metadata, database));
   return {
     user: userOf(call.request),
-    resource,
+    resource: hooks as GeneratedController<object>,
     count: (where = true) => run(plan, call, (within) => store.reader.count(within, visible(where))),
     async find({ where = true, sort, limit = 100 } = {}) {
       const request = everything(view.list);

@@ -1,12 +1,13 @@
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
-import { beginTask } from '../plan/caller-view.js';
-import { parseBatchDeletion, refuseDuplicates, type BatchTarget } from '../query/batch-request.js';
+import { beginTask } from '../plan/plan.js';
+import { parseBatchDeletion, refuseDuplicates, type RecordId } from '../query/batch-request.js';
 import { parseDeleteQuery } from '../query/list-query.js';
 import { sentKey } from '../query/raw-query.js';
 import { readId, targetOf } from '../read/records.js';
 import { deleteRecords } from '../write/delete-records.js';
 import { writeSeparately } from '../write/items.js';
+import { choosesDeleted } from './list.js';
 import type { Operation } from './operation.js';
 
 export const deleteOne: Operation = {
@@ -15,12 +16,13 @@ export const deleteOne: Operation = {
   ifMatch: 'version',
   description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: { type: 'null' } },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
-  async run({ plan, call, hooks }, { id, query }) {
-    const purges = parseDeleteQuery(query, plan.variantFor(call.request).choosesDeleted);
+  async run(tools, { id, query }) {
+    const { plan } = tools;
+    const purges = parseDeleteQuery(query, choosesDeleted(tools));
     const key = readId(plan, id, deleteOne);
-    const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
+    const task = await beginTask(tools, 'delete', purges ? 'with' : 'without');
     const target = targetOf(task, { key, id }, deleteOne);
-    await deleteRecords(task, { targets: [target], purges, hooks, isBatch: false });
+    await deleteRecords(task, [target], purges);
     return envelope(`${plan.schema.name} deleted`, null);
   },
 };
@@ -39,17 +41,18 @@ export const deleteMany: Operation = {
     data: { type: 'null' },
   },
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
-  async run({ plan, call, hooks }, { query }) {
+  async run(tools, { query }) {
+    const { plan, call } = tools;
     const { schema, options } = plan;
-    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: plan.variantFor(call.request).choosesDeleted };
+    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(tools) };
     const ids = schema.key.fields.length > 1 && query['ids'];
     const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
     const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);
-    const removeAll = async (each: readonly BatchTarget[]): Promise<null> => {
+    const removeAll = async (each: readonly RecordId[]): Promise<null> => {
       refuseDuplicates(each, schema.key, () => 'ids');
-      const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
+      const task = await beginTask(tools, 'deleteMany', purges ? 'with' : 'without');
       const removed = each.map((target) => targetOf(task, target, deleteMany));
-      await deleteRecords(task, { targets: removed, purges, hooks, isBatch: true });
+      await deleteRecords(task, removed, purges);
       return null;
     };
     const deleted = isAtomic

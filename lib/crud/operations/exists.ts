@@ -1,6 +1,6 @@
 import { envelope } from '../declare/envelope.js';
 import { openObject } from '../../documents/operation-document.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import * as records from '../read/records.js';
 import type { Operation } from './operation.js';
 
@@ -15,9 +15,10 @@ export const exists: Operation = {
     acceptsUnknownId: true,
   },
   /** @throws 400 for a malformed id */
-  async run({ plan, call }, { id }) {
+  async run(tools, { id }) {
+    const { plan } = tools;
     const key = records.readId(plan, id, exists);
-    const task = await beginTask(plan, call, 'exists');
+    const task = await beginTask(tools, 'exists');
     const isFound = await records.exists(task, records.withId(task, key));
     return envelope(`${plan.schema.name} ${isFound ? 'exists' : 'does not exist'}`, { exists: isFound });
   },

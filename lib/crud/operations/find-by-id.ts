@@ -1,12 +1,11 @@
 import { envelope } from '../declare/envelope.js';
 import { recordParameters } from '../document/parameters.js';
 import { recordMetadata } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
 import { findColumns, missing, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const findById: Operation = {
   name: 'findById',
@@ -20,9 +19,10 @@ export const findById: Operation = {
     metadata: recordMetadata,
   },
   /** @throws 400 for a malformed id or parameter, 404 for an unknown id */
-  async run({ plan, call }, { id, query }) {
+  async run(tools, { id, query }) {
+    const { plan, call } = tools;
     const key = readId(plan, id, findById);
-    const task = await beginTask(plan, call, 'findById');
+    const task = await beginTask(tools, 'findById');
     const request = parseRecordQuery(query, task.view.list);
     const record = await findColumns(task, key, request);
     if (!record) throw notEnabled(plan, id, findById) ?? missing(plan, id);

@@ -1,8 +1,7 @@
 import { envelope, type ListQuery } from '../declare/envelope.js';
 import { listParameters, searchParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
-import { beginTask } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import { beginTask, type OperationTools, type Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
@@ -21,7 +20,7 @@ export const findAll: Operation = {
   route: { verb: 'GET', path: '/', takes: ['query'] },
   needsRequest: 'with a total',
   description: { ...DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
-  run: ({ plan, call }, { query }) => list(plan, call, query, 'findAll'),
+  run: (tools, { query }) => list(tools, query, 'findAll'),
 };
 
 export const search: Operation = {
@@ -36,15 +35,15 @@ export const search: Operation = {
     summary: 'Search {tag}',
     parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
   },
-  run: ({ plan, call }, { query }) => list(plan, call, query, 'search'),
+  run: (tools, { query }) => list(tools, query, 'search'),
 };
 
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
+async function list(tools: OperationTools, query: ListQuery, operation: 'findAll' | 'search') {
+  const { plan, call, view } = await beginTask(tools, operation, deletedIn(tools, query));
   const { key, name } = plan.schema;
-  const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, key) };
@@ -70,6 +69,9 @@ async function readList(
   return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
 }
 
+export const choosesDeleted = ({ plan, call }: OperationTools): boolean =>
+  plan.viewsFor(call.request).without.list.choosesDeleted;
+
 /** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
-export const deletedIn = (plan: Plan, { request }: Call, { deleted }: ListQuery): Deleted =>
-  isDeletedChoice(deleted) && plan.variantFor(request).choosesDeleted ? deleted : 'without';
+export const deletedIn = (tools: OperationTools, { deleted }: ListQuery): Deleted =>
+  isDeletedChoice(deleted) && choosesDeleted(tools) ? deleted : 'without';

@@ -1,14 +1,13 @@
 import { HttpStatus } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
-import { beginTask, type Task } from '../plan/caller-view.js';
+import { beginTask, type Task } from '../plan/plan.js';
 import { everything } from '../query/record-request.js';
 import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { answerRecord } from './answer.js';
-import type { Operation } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const restore: Operation = {
   name: 'restore',
@@ -17,10 +16,11 @@ export const restore: Operation = {
   undoes: 'delete',
   description: { id: 'restore{one}', summary: 'Restore a deleted {one}', data: 'record' },
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
-  async run({ plan, call }, { id }) {
+  async run(tools, { id }) {
+    const { plan } = tools;
     const { deletion, store } = plan;
     const key = readId(plan, id, restore);
-    const task = await beginTask(plan, call, 'restore', 'with');
+    const task = await beginTask(tools, 'restore', 'with');
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');

@@ -1,14 +1,13 @@
 import type { OperationInput } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
-import { beginTask } from '../plan/caller-view.js';
+import { beginTask, type OperationTools } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
 import { readId, targetOf } from '../read/records.js';
 import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
-import { answerRecord } from './answer.js';
-import type { Operation, OperationTools } from './operation.js';
+import { answerRecord, type Operation } from './operation.js';
 
 export const update: Operation = {
   name: 'update',
@@ -40,13 +39,14 @@ export const patch: Operation = {
 };
 
 /** @throws 400 naming every wrong field, 403, 404, 409, 412, 428 */
-async function change(operation: Operation, { plan, call, hooks }: OperationTools, { id, body }: OperationInput) {
+async function change(operation: Operation, tools: OperationTools, { id, body }: OperationInput) {
+  const { plan } = tools;
   const kind = operation === update ? 'update' : 'patch';
   const key = readId(plan, id, operation);
-  const task = await beginTask(plan, call, kind);
+  const task = await beginTask(tools, kind);
   const targets = [targetOf(task, { key, id }, operation)];
   const sent = [readBody(task, body, kind)];
-  const [updated] = await updateRecords(task, { targets, sent, nameOf: unnamed, hooks, isBatch: false });
+  const [updated] = await updateRecords(task, targets, sent, unnamed);
   return answerRecord(task, `${plan.schema.name} updated`, updated as object);
 }
 
@@ -65,17 +65,18 @@ export const patchMany: Operation = {
     data: 'records',
   },
   /** @throws 400 naming every wrong field, 403, 404, 409 */
-  async run({ plan, call, hooks }, { body, query }) {
+  async run(tools, { body, query }) {
+    const { plan, call } = tools;
     const { key, name } = plan.schema;
     const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
     const patchAll = async (each: readonly unknown[], nameOf: NameItem): Promise<object[]> => {
       const patches = await checkItems(each, nameOf, (item) => readPatch(item, key));
       const [{ name: keyName = '' } = {}] = key.fields;
       refuseDuplicates(patches, key, (index) => `${nameOf(index)}.${keyName}`);
-      const task = await beginTask(plan, call, 'patchMany');
+      const task = await beginTask(tools, 'patchMany');
       const targets = patches.map((patched) => targetOf(task, patched, patchMany));
       const sent = patches.map(({ body: fields }) => readBody(task, fields, 'patch'));
-      return updateRecords(task, { targets, sent, nameOf, hooks, isBatch: true });
+      return updateRecords(task, targets, sent, nameOf);
     };
     const updated = isAtomic
       ? await patchAll(items, inBatch)

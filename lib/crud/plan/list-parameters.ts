@@ -7,7 +7,8 @@ import { isGroupName } from '../query/filter-parameter.js';
 import { parameterNames, parseSort, type ListParameters } from '../query/list-query.js';
 import { QueryErrors } from '../query/query-errors.js';
 import type { SortKey } from '../sql/condition.js';
-import { deletionOf, findFieldPath, type FieldPath } from '../query/field-path.js';
+import { deletionOf, findFieldPath, type FilterableField } from '../query/field-path.js';
+import { operatorsFor } from '../sql/operators.js';
 import type { Database } from '../store/database.js';
 import { readableParameters } from '../rows/field-permissions.js';
 import { compileIncludable, compileLinkable } from './relation-parameters.js';
@@ -21,7 +22,7 @@ export function compileListParameters(options: ResolvedCrudOptions, schema: Enti
   const list = {
     paged: options.enablePagination,
     choosesDeleted,
-    filterable: filterableFields(options, readable.filter(isCompared), database),
+    filterable: filterableFields(options, readable, database),
     sortable: namedFields(options, 'sortableFields', fields, ordered, 'readable columns that can be compared'),
     includable: compileIncludable(options, database),
     linkable: compileLinkable(options, schema, database),
@@ -41,8 +42,6 @@ export function withoutDeletion(list: ListParameters, schema: EntityDescription)
   const deletion = deletionOf(schema);
   return deletion ? { ...readableParameters(list, (field) => field !== deletion), choosesDeleted: false } : list;
 }
-
-const isCompared = ({ type }: Field): boolean => type.comparison !== undefined;
 
 export function aggregatableFields(options: ResolvedCrudOptions, { fields }: EntityDescription): readonly Field[] {
   const candidates = fields.filter((field) => field.readable && isOrdered(field.type) && !field.column.transformer);
@@ -80,16 +79,15 @@ function describeField(name: string, field: Field | undefined, option: string): 
   return `${describe(name)}, ${kind}, which is not ${option.replace('Fields', '')}`;
 }
 
-function filterableFields(options: ResolvedCrudOptions, compared: readonly Field[], database: Database) {
+function filterableFields(options: ResolvedCrudOptions, readable: readonly Field[], database: Database) {
   const { filterableFields: names, entity } = options;
-  if (names === true) {
-    const own = compared.filter(({ name }) => !isGroupName(name));
-    return new Map(own.map((field) => [field.name, { name: field.name, relations: [], field }]));
-  }
   const metadata = database.dataSource.getMetadata(entity);
-  const paths = names.map((name): [string, FieldPath] => {
+  const compared = readable.filter((field) => operatorsFor(field, database.operators).size > 0);
+  const all = names === true ? compared.map(({ name }) => name).filter((name) => !isGroupName(name)) : names;
+  const paths = all.map((name): [string, FilterableField] => {
     const path = findFieldPath(name, metadata, database.describe);
-    if (path && path.field.readable && isCompared(path.field) && !isGroupName(name)) return [name, path];
+    const operators = path?.field.readable ? operatorsFor(path.field, database.operators) : undefined;
+    if (path && operators && operators.size > 0 && !isGroupName(name)) return [name, { ...path, operators }];
     const advice = 'name readable columns that can be compared, of the entity or of a related one as in "author.name"';
     const got = describeField(name, path?.field, 'filterableFields');
     return refuseOption(options, 'filterableFields', fieldNames(compared), got, advice);

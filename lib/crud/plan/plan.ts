@@ -1,21 +1,33 @@
-/** The compiled plan of a resource: everything a request needs that does not depend on the request. */
+/** The compiled plan of a resource, everything that does not depend on the request, and the task that a call adds to it. */
+import { NotFoundException } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { loadClassValidation } from '../../entities/class-validation.js';
+import { guardOf } from '../../entities/entity-guard.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
 import type { ObserveError } from '../../http/failure.js';
+import { callerOf, userOf } from '../../http/principal.js';
+import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Application } from '../../routes/application.js';
 import { observerOf } from '../../routes/failure-filter.js';
-import type { Relation } from '../sql/condition.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import type { Deleted } from '../query/parameters.js';
+import { isOwn } from '../rows/owner.js';
+import { conditionOfWhere } from '../rows/where-condition.js';
+import { memoized } from '../sql/bounded-map.js';
+import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
+import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
+import type { Call } from '../store/call.js';
 import { createStore, type RecordStore } from '../store/record-store.js';
-import { declaredParts, type PartName, type Resource } from './resource.js';
-import { compileVariants, type Variant } from './variant.js';
+import { compileViews, type CallerView, type CallerViews } from './caller-views.js';
+import type { Resource } from './resource.js';
 
 export interface Plan<T extends object = object> extends Resource<T> {
   readonly store: RecordStore<T>;
   /** The parts of a view that vary with the caller, apart from roles. Without them, only statements are awaited. */
-  readonly parts: readonly PartName[];
-  variantFor(request: HttpRequest | undefined): Variant;
+  readonly parts: readonly Part[];
+  viewsFor(request: HttpRequest | undefined): CallerViews;
   /** The resources of the relations that requests follow, by path such as `comments.author`. */
   readonly relations: ReadonlyMap<string, Plan>;
   /** The resources of the records that a column refers to: one that is visible through any of them exists. */
@@ -26,9 +38,156 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly observeError: ObserveError;
 }
 
+/** What operations work with. */
+export interface OperationTools<T extends object = object> {
+  readonly plan: Plan<T>;
+  readonly call: Call;
+  /** The controller: a subclass may define hooks. */
+  readonly hooks: GeneratedHooks<T>;
+}
+
+export interface Task<T extends object = object> extends OperationTools<T> {
+  readonly operation: string;
+  readonly view: CallerView;
+}
+
+interface Addition {
+  readonly conditions?: readonly Condition[];
+  readonly isScoped?: boolean;
+  readonly preconditions?: readonly WritePrecondition[];
+  readonly fixed?: CallerView['fixed'];
+}
+
+interface Part {
+  /** Whether it belongs to the endpoint: records in relations of other resources have no path. */
+  readonly isOfEndpoint: boolean;
+  add(task: Task): Addition | Promise<Addition>;
+}
+
+/** The first one that refuses a request decides the answer. */
+function partsOf(resource: Resource<object>): readonly Part[] {
+  const { options, metadata, schema, database, pathParameters, scope, owner } = resource;
+  const path: Part = {
+    isOfEndpoint: true,
+    add({ call }) {
+      const fixed = pathValues(schema.name, pathParameters, call.request);
+      return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
+    },
+  };
+  const scoped: Part | undefined = scope && {
+    isOfEndpoint: false,
+    async add({ call, operation }) {
+      const where = await scope({ user: userOf(call.request), operation });
+      const condition = conditionOfWhere(where, metadata, database);
+      return { conditions: [condition], isScoped: !isEverything(condition) };
+    },
+  };
+  const owned: Part | undefined = owner && {
+    isOfEndpoint: false,
+    add({ call, view }) {
+      if (!view.isOwnerBound) return {};
+      const condition = isOwn(owner, call.request);
+      const preconditions = [{ condition, refuse: () => new AccessRefused(['OWNER']) }];
+      return { preconditions, conditions: owner.reads ? [condition] : [] };
+    },
+  };
+  const guard = guardOf(options.entity);
+  // A caller who is dismissed while the request is handled must not undo it.
+  const standing: Part | undefined = guard && {
+    isOfEndpoint: true,
+    add({ call }) {
+      const user = callerOf(call.request);
+      const id = user && schema.key.readText(String(user.id));
+      if (!id || !('value' in id)) return {};
+      const values = guard.standing(user.roles[0]);
+      const columns = schema.fields.filter(({ name }) => Object.hasOwn(values, name));
+      const stands = and(...columns.map((field) => compare(field, 'eq', values[field.name])));
+      const condition = or({ kind: 'unless', part: keyIs(schema.key, id.value) }, stands);
+      return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
+    },
+  };
+  const relations = [...pathParameters.values()].flatMap(({ reference }) => reference ?? []);
+  // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
+  const parents: Part = {
+    isOfEndpoint: true,
+    async add({ plan, call }) {
+      const conditions: Condition[] = [];
+      for (const relation of relations) {
+        const part = await visibleThrough(plan, call, relation);
+        if (!isEverything(part)) conditions.push({ kind: 'related', relation, part });
+      }
+      return { conditions };
+    },
+  };
+  const declared = [pathParameters.size > 0 && path, scoped, owned, standing, relations.length > 0 && parents];
+  return declared.filter((part) => part !== undefined && part !== false);
+}
+
+/**
+ * Synchronous if the resource declares no parts.
+ * @throws 404 where the path has a parameter that is none; what the scope throws
+ */
+export function beginTask<T extends object>(
+  { plan, call, hooks }: OperationTools<T>,
+  operation: string,
+  deleted: Deleted = 'without',
+): Task<T> | Promise<Task<T>> {
+  const task = { plan, call, hooks, operation, view: plan.viewsFor(call.request)[deleted] };
+  return plan.parts.length === 0 ? task : withParts(plan.parts, task);
+}
+
+async function withParts<T extends object>(parts: readonly Part[], task: Task<T>): Promise<Task<T>> {
+  const additions: Addition[] = [];
+  for (const part of parts) additions.push(await part.add(task));
+  const view = {
+    ...task.view,
+    visible: and(...additions.flatMap(({ conditions = [] }) => conditions), task.view.visible),
+    isScoped: additions.some(({ isScoped }) => isScoped),
+    preconditions: additions.flatMap(({ preconditions = [] }) => preconditions),
+    fixed: additions.find(({ fixed }) => fixed)?.fixed ?? task.view.fixed,
+  };
+  return { ...task, view };
+}
+
+/** The condition for the records that the caller sees through relations of other resources. Evaluated once for a call. */
+export async function relatedVisible(plan: Plan, call: Call): Promise<Condition> {
+  const known = call.visible.get(plan);
+  if (known) return known;
+  const parts = plan.parts.filter(({ isOfEndpoint }) => !isOfEndpoint);
+  const task = { plan, call, hooks: {}, operation: 'findAll', view: plan.viewsFor(call.request).without };
+  const { visible } = (await withParts(parts, task)).view;
+  call.visible.set(plan, visible);
+  return visible;
+}
+
+/** The condition for the records of a relation that the caller sees through any of their resources. */
+export async function visibleThrough(plan: Plan, call: Call, relation: Relation): Promise<Condition> {
+  const conditions = await Promise.all(plan.referenced(relation).map((each) => relatedVisible(each, call)));
+  return or(...conditions);
+}
+
+/**
+ * The value of each field that an endpoint such as `/api/shops/:shopId/products` names.
+ * @throws 404 for a value that is none for its column
+ */
+function pathValues(name: string, parameters: ReadonlyMap<string, Field>, request: HttpRequest | undefined) {
+  const values = new Map<Field, unknown>();
+  for (const [parameter, field] of parameters) {
+    const given = request?.params?.[parameter];
+    if (given === undefined) {
+      const advice = `run them by runAs(user, work, { path: { ${parameter}: … } })`;
+      throw new TypeError(`${name} is served below :${parameter}: its operations need a value for it; ${advice}`);
+    }
+    const reading = typeof given === 'string' ? field.type.readText(given) : field.type.read(given);
+    if (!('value' in reading)) throw new NotFoundException(`No ${name} exists at this path`);
+    values.set(field, reading.value);
+  }
+  return values;
+}
+
 export interface RelatedPlans {
-  relations(): ReadonlyMap<string, Plan>;
-  referenced(relation: Relation): readonly Plan[];
+  readonly relations: () => ReadonlyMap<string, Plan>;
+  readonly referenced: (relation: Relation) => readonly Plan[];
 }
 
 /** @param isStarted whether the subscribers of the data source are known, so that the store can be kept */
@@ -40,11 +199,9 @@ export function compilePlan<T extends object>(
   application: Application,
 ): Plan<T> {
   let store: RecordStore<T> | undefined;
-  let variants: ReturnType<typeof compileVariants> | undefined;
+  let views: ReturnType<typeof compileViews> | undefined;
   let relations: ReadonlyMap<string, Plan> | undefined;
-  const referenced = new Map<Relation, readonly Plan[]>();
   let validator: ReturnType<typeof loadClassValidation> | undefined;
-  const linkNames = resource.list.linkable.map(({ name }) => name);
   const plan: Plan<T> = {
     ...resource,
     get store() {
@@ -53,17 +210,16 @@ export function compilePlan<T extends object>(
       if (isStarted()) store = created;
       return created;
     },
-    parts: declaredParts(resource),
-    variantFor: (request) => (variants ??= compileVariants(resource, plan.relations))(request),
+    parts: partsOf(resource),
+    viewsFor: (request) => (views ??= compileViews(resource, plan.relations))(request),
     get relations() {
       return (relations ??= related.relations());
     },
-    referenced(relation) {
-      const known = referenced.get(relation) ?? related.referenced(relation);
-      referenced.set(relation, known);
-      return known;
-    },
-    readBody: compileInput(resource.schema, linkNames),
+    referenced: memoized(related.referenced),
+    readBody: compileInput(
+      resource.schema,
+      resource.list.linkable.map(({ name }) => name),
+    ),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
   };

@@ -37,21 +37,6 @@ export interface Resource<T extends object> {
   readonly searchIndex: SearchIndex | undefined;
 }
 
-type Declares = (resource: Resource<object>) => boolean;
-/** The parts of an operation that vary with the caller. The first one that refuses a request decides the answer. */
-const PARTS = {
-  path: ({ pathParameters }) => pathParameters.size > 0,
-  scope: ({ scope }) => scope !== undefined,
-  owner: ({ owner }) => owner !== undefined,
-  caller: ({ options }) => guardOf(options.entity) !== undefined,
-  parents: ({ pathParameters }) => [...pathParameters.values()].some(({ reference }) => reference),
-} satisfies Record<string, Declares>;
-
-export type PartName = keyof typeof PARTS;
-
-export const declaredParts = (resource: Resource<object>): readonly PartName[] =>
-  (Object.keys(PARTS) as PartName[]).filter((name) => PARTS[name](resource));
-
 export function compileResource<T extends object>(
   options: ResolvedCrudOptions<T>,
   database: Database,
@@ -193,17 +178,15 @@ function assertKeysAreStored(options: ResolvedCrudOptions, dataSource: DataSourc
   refuseOption(options, 'enableIdempotency', expected, 'a data source that does not know it', advice);
 }
 
-type Need = readonly [option: keyof ResolvedCrudOptions, isOn: boolean, isMet: boolean, column: string];
-
 function assertColumns(options: ResolvedCrudOptions, { deleteDateColumn, versionColumn }: EntityMetadata): void {
   const { enableRestore, deletedRoles, requireIfMatch } = options;
-  const needs: readonly Need[] = [
-    ['enableRestore', enableRestore, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
-    ['deletedRoles', deletedRoles.length > 0, deleteDateColumn !== undefined, '@DeleteDateColumn()'],
-    ['requireIfMatch', requireIfMatch, versionColumn !== undefined, '@VersionColumn()'],
-  ];
-  for (const [option, isOn, isMet, column] of needs) {
-    if (!isOn || isMet) continue;
+  const needs = [
+    ['enableRestore', enableRestore && !deleteDateColumn, '@DeleteDateColumn()'],
+    ['deletedRoles', deletedRoles.length > 0 && !deleteDateColumn, '@DeleteDateColumn()'],
+    ['requireIfMatch', requireIfMatch && !versionColumn, '@VersionColumn()'],
+  ] as const;
+  for (const [option, isMissing, column] of needs) {
+    if (!isMissing) continue;
     const problem = `CRUD option \`${option}\` needs a ${column} on ${options.entity.name}`;
     throw InvalidOptionError.withMessage(`${problem}. Declare the column or remove the option.`);
   }

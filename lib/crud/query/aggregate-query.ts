@@ -1,14 +1,14 @@
 /** Reads the query string of `aggregate`. */
 import type { Field } from '../../entities/entity-schema.js';
-import type { Comparison } from '../../entities/value-types.js';
+import type { ColumnKind } from '../../entities/value-types.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { Condition } from '../sql/condition.js';
 import { conditionParameters, type ListParameters } from './list-query.js';
 import { QueryParameters } from './parameters.js';
 
-const NUMBERS: readonly Comparison[] = ['number', 'exact number'];
-const ORDERED: readonly Comparison[] = [...NUMBERS, 'text', 'label', 'moment', 'calendar', 'uuid'];
-const ANY: readonly Comparison[] = [...ORDERED, 'boolean'];
+const NUMBERS: readonly ColumnKind[] = ['number', 'exact number'];
+const ORDERED: readonly ColumnKind[] = [...NUMBERS, 'text', 'label', 'moment', 'calendar', 'uuid'];
+const ANY: readonly ColumnKind[] = [...ORDERED, 'boolean'];
 
 export const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
 
@@ -35,7 +35,7 @@ export function parseAggregateQuery(
 
 function readFieldNames(
   parameter: string,
-  taken: readonly Comparison[],
+  taken: readonly ColumnKind[],
   candidates: readonly Field[],
   parameters: QueryParameters,
 ): readonly Field[] {
@@ -43,10 +43,6 @@ function readFieldNames(
   if (text === undefined) return [];
   const fields = candidates.filter(({ type }) => type.comparison && taken.includes(type.comparison));
   const byName = new Map(fields.map((field) => [field.name, field]));
-  const named: Field[] = [];
-  for (const name of parameters.namesIn(parameter, text)) {
-    const field = parameters.newField(parameter, name, byName, named);
-    if (field) named.push(field);
-  }
-  return named;
+  const names = parameters.namesIn(parameter, text);
+  return parameters.fieldsOf(parameter, names, byName).filter((field) => field !== undefined);
 }

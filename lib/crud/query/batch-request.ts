@@ -9,8 +9,9 @@ import { splitList } from './filter-parameter.js';
 import { QueryParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
-export interface BatchTarget {
+export interface RecordId {
   readonly key: unknown;
+  /** As the client sent it. */
   readonly id: string;
 }
 
@@ -39,7 +40,7 @@ export function readItem(item: unknown): JsonObject {
 }
 
 /** An item with its key. @throws 400 */
-export function readPatch(item: unknown, key: EntityKey<Field>): BatchTarget & { readonly body: JsonObject } {
+export function readPatch(item: unknown, key: EntityKey<Field>): RecordId & { readonly body: JsonObject } {
   const body = { ...readItem(item) };
   const errors: FieldError[] = [];
   const values = key.fields.map(({ name, type }) => {
@@ -57,7 +58,7 @@ export function readPatch(item: unknown, key: EntityKey<Field>): BatchTarget & {
 
 /** @throws 400 where two targets are one record */
 export function refuseDuplicates(
-  targets: readonly BatchTarget[],
+  targets: readonly RecordId[],
   { write }: EntityKey,
   fieldOf: (index: number) => string,
 ): void {
@@ -76,7 +77,7 @@ export function parseBatchDeletion(
   query: ListQuery,
   key: EntityKey,
   { maxBatchSize, mayPurge }: { readonly maxBatchSize: number; readonly mayPurge: boolean },
-): { readonly targets: readonly BatchTarget[]; readonly isAtomic: boolean; readonly purges: boolean } {
+): { readonly targets: readonly RecordId[]; readonly isAtomic: boolean; readonly purges: boolean } {
   const parameters = new QueryParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])]);
   const text = parameters.get('ids') ?? '';
   const isSingle = key.fields.length === 1;

@@ -1,6 +1,6 @@
 /** Cursors of lists: opaque to clients, and valid only for the sort and filter of the page that gave them. */
 import { createHash } from 'node:crypto';
-import type { Comparison } from '../../entities/value-types.js';
+import type { ColumnKind } from '../../entities/value-types.js';
 import type { Position } from '../sql/keyset.js';
 import type { SortKey } from '../sql/condition.js';
 
@@ -35,7 +35,7 @@ const isContinuation = (value: unknown, sort: readonly SortKey[]): value is Cont
     value.every((each, place) => isPlace(each, sort[place]?.field.type.comparison)));
 
 /** The database writes values as texts; SQLite's floating point numbers stay numbers. */
-const isPlace = (value: unknown, comparison: Comparison | undefined): boolean =>
+const isPlace = (value: unknown, comparison: ColumnKind | undefined): boolean =>
   value === null ||
   typeof value === 'string' ||
   (Number.isFinite(value) && (comparison === 'number' || comparison === 'exact number'));

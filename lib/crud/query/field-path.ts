@@ -2,25 +2,29 @@
 import type { EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
+import type { Operator } from '../sql/operators.js';
 
 export interface FieldPath {
-  readonly name: string;
   readonly relations: readonly Relation[];
   readonly field: Field;
+}
+
+/** A field that filters may name, with the operators that it takes. */
+export interface FilterableField extends FieldPath {
+  readonly operators: ReadonlyMap<string, Operator>;
 }
 
 export type Describe = (metadata: EntityMetadata) => EntityDescription;
 
 export function findFieldPath(name: string, metadata: EntityMetadata, describe: Describe): FieldPath | undefined {
   const own = describe(metadata).fields.find((field) => field.name === name);
-  if (own) return { name, relations: [], field: own };
+  if (own) return { relations: [], field: own };
   for (const relation of metadata.relations) {
     const prefix = `${relation.propertyPath}.`;
     if (!name.startsWith(prefix)) continue;
     const related = relation.inverseEntityMetadata;
     const rest = findFieldPath(name.slice(prefix.length), related, describe);
-    if (!rest) continue;
-    return { name, relations: [relation, ...rest.relations], field: rest.field };
+    if (rest) return { relations: [relation, ...rest.relations], field: rest.field };
   }
   return undefined;
 }

@@ -1,8 +1,6 @@
 /** Reads `filter[…]` parameters. The work is linear in the length of what is sent. */
-import type { Field } from '../../entities/entity-schema.js';
 import type { Reading } from '../../entities/value-types.js';
-import type { FieldPath } from './field-path.js';
-import { OPERATORS, type OperatorName } from '../sql/operators.js';
+import type { FilterableField } from './field-path.js';
 import { and, compare, or, type Condition } from '../sql/condition.js';
 import type { QueryErrors } from './query-errors.js';
 
@@ -35,7 +33,7 @@ export class FilterReader {
 
   /** @param filterable the fields by the names that a filter may use */
   constructor(
-    private readonly filterable: ReadonlyMap<string, FieldPath>,
+    private readonly filterable: ReadonlyMap<string, FilterableField>,
     private readonly errors: QueryErrors,
   ) {}
 
@@ -83,12 +81,16 @@ export class FilterReader {
     return { group, rest };
   }
 
-  private compared(parameter: string, path: FieldPath, name: string, text: string): Condition | undefined {
-    const { field } = path;
-    const allowed = operatorsFor(field);
-    const operator = allowed.find((each) => each === name);
-    if (!operator) return this.errors.addUnknown(parameter, 'operator', allowed);
-    const { arity, bind } = OPERATORS[operator];
+  private compared(parameter: string, path: FilterableField, name: string, text: string): Condition | undefined {
+    const { field, operators } = path;
+    const operator = operators.get(name);
+    if (!operator) return this.errors.addUnknown(parameter, 'operator', [...operators.keys()]);
+    const { arity, bind, custom } = operator;
+    if (custom) {
+      const values = 'value' in readFilterText(text) ? custom.read(text) : undefined;
+      if (!values) return this.errors.add(parameter, `must be ${custom.expected}`);
+      return through(path, compare(field, operator, ...values));
+    }
     if (arity === 'none') {
       if (text !== 'true' && text !== 'false') return this.errors.add(parameter, 'must be true or false');
       return through(path, compare(field, text === 'true' ? 'isNull' : 'isNotNull'));
@@ -116,12 +118,6 @@ export class FilterReader {
     return through(path, compare(field, operator, ...values));
   }
 }
-
-export const operatorsFor = ({ type: { comparison } }: Field): OperatorName[] =>
-  (Object.keys(OPERATORS) as OperatorName[]).filter((name) => {
-    const { internal, takes } = OPERATORS[name];
-    return !internal && comparison !== undefined && takes.includes(comparison);
-  });
 
 /** `filter[price][gte]` → `['price', 'gte']` */
 function namesIn(parameter: string): string[] | undefined {
@@ -159,5 +155,5 @@ export function splitList(text: string): string[] {
 const readFilterText = (text: string): Reading =>
   text.includes('\0') || !text.isWellFormed() ? { expected: 'text without the character NUL' } : { value: text };
 
-const through = ({ relations }: FieldPath, condition: Condition): Condition =>
+const through = ({ relations }: FilterableField, condition: Condition): Condition =>
   relations.reduceRight<Condition>((part, relation) => ({ kind: 'related', relation, part }), condition);

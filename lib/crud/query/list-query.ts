@@ -5,7 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
 import type { Paging } from '../declare/list-options.js';
 import { and, ascending, compare, or, type Condition, type SortKey } from '../sql/condition.js';
-import type { FieldPath } from './field-path.js';
+import type { FilterableField } from './field-path.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
 import { QueryParameters } from './parameters.js';
 import type { QueryErrors } from './query-errors.js';
@@ -23,7 +23,7 @@ export interface ListParameters extends RecordParameters {
   readonly paged: Paging;
   /** Fields by the name under which each is searched, filtered and sorted. */
   readonly searchable: ReadonlyMap<string, Field>;
-  readonly filterable: ReadonlyMap<string, FieldPath>;
+  readonly filterable: ReadonlyMap<string, FilterableField>;
   readonly sortable: ReadonlyMap<string, Field>;
   readonly defaultSort: readonly SortKey[];
   readonly choosesDeleted: boolean;
@@ -129,15 +129,11 @@ export function parseSort(text: string, sortable: ReadonlyMap<string, Field>, er
   const names = errors.namesIn('sort', text);
   if (names.length > MAX_SORT_KEYS)
     errors.add('sort', `must name at most ${MAX_SORT_KEYS} fields, got ${names.length}`);
-  const fields: Field[] = [];
-  const keys: SortKey[] = [];
-  for (const signed of names.slice(0, MAX_SORT_KEYS)) {
-    const field = errors.newField('sort', signed.replace(/^-/, ''), sortable, fields);
-    if (!field) continue;
-    fields.push(field);
-    keys.push({ field, descending: signed.startsWith('-') });
-  }
-  return keys;
+  const signed = names.slice(0, MAX_SORT_KEYS);
+  const unsigned = signed.map((name) => name.replace(/^-/, ''));
+  return errors
+    .fieldsOf('sort', unsigned, sortable)
+    .flatMap((field, index) => (field ? [{ field, descending: signed[index] !== unsigned[index] }] : []));
 }
 
 function checkTerm(name: string, text: string, errors: QueryErrors): void {

@@ -1,7 +1,7 @@
 /** Sorts the parameters of a query string into known and unknown ones. */
 import type { ListQuery } from '../declare/envelope.js';
 import { EVERYTHING, type Condition } from '../sql/condition.js';
-import type { FieldPath } from './field-path.js';
+import type { FilterableField } from './field-path.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
 import { QueryErrors } from './query-errors.js';
 
@@ -21,7 +21,7 @@ export class QueryParameters extends QueryErrors {
   private readonly filter: FilterReader | undefined;
 
   /** @param filterable what `filter` may name, where it is known */
-  constructor(query: ListQuery, known: readonly string[], filterable?: ReadonlyMap<string, FieldPath>) {
+  constructor(query: ListQuery, known: readonly string[], filterable?: ReadonlyMap<string, FilterableField>) {
     super();
     this.filter = filterable && new FilterReader(filterable, this);
     for (const [name, value] of Object.entries(query ?? {})) {

@@ -28,16 +28,14 @@ export class QueryErrors {
     return [];
   }
 
-  /** The field of a name; `undefined` where it is unknown, or among the earlier ones. */
-  newField(
-    parameter: string,
-    name: string,
-    known: ReadonlyMap<string, Field>,
-    earlier: readonly Field[],
-  ): Field | undefined {
-    const field = known.get(name);
-    if (!field) return this.addUnknown(parameter, 'field', [...known.keys()], name);
-    return earlier.includes(field) ? this.add(parameter, `must name ${name} once`) : field;
+  /** The field of each name; `undefined` where it is unknown, or not the first of its name. */
+  fieldsOf(parameter: string, names: readonly string[], known: ReadonlyMap<string, Field>): (Field | undefined)[] {
+    const earlier = new Set<Field>();
+    return names.map((name) => {
+      const field = known.get(name);
+      if (!field) return this.addUnknown(parameter, 'field', [...known.keys()], name);
+      return earlier.has(field) ? this.add(parameter, `must name ${name} once`) : (earlier.add(field), field);
+    });
   }
 
   /** @throws 400 */

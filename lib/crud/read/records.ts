@@ -4,21 +4,20 @@ import { ignoredStatement } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { missingOption, type OperationDeclaration } from '../declare/operations.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
+import type { RecordId } from '../query/batch-request.js';
 import { everything, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
 import { versionPreconditions } from '../rows/record-version.js';
 import { type WritePrecondition, and, ascending, type Condition, keyIs, keyIsAmong } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
-import type { RowLock } from '../store/record-access.js';
 import { addRelations, removeUnasked } from './related-records.js';
 import { run } from './statements.js';
 
 export interface Reading {
   /** Everything that the caller may read, where it is absent. */
   readonly request?: RecordRequest;
-  readonly lock?: RowLock | undefined;
+  readonly isLocked?: boolean;
 }
 
 /** @throws 400, or 404 for the path of an operation that is not generated */
@@ -49,18 +48,18 @@ export const withId = ({ plan, view }: Task, key: unknown): Condition => and(key
 export async function find<T extends object>(
   task: Task<T>,
   key: unknown,
-  { request = everything(task.view.list), lock }: Reading = {},
+  { request = everything(task.view.list), isLocked }: Reading = {},
 ): Promise<T | undefined> {
-  const record = await findColumns(task, key, request, lock);
+  const record = await findColumns(task, key, request, isLocked);
   if (record && hasRelations(request)) await addRelations(task.plan, task.call, [record], request);
   return record;
 }
 
-export function findColumns<T extends object>(task: Task<T>, key: unknown, request: RecordRequest, lock?: RowLock) {
+export function findColumns<T extends object>(task: Task<T>, key: unknown, request: RecordRequest, isLocked?: boolean) {
   const { plan, call } = task;
   const { reader } = plan.store;
   const fields = selectedFields(request, plan.schema.key);
-  return run(plan, call, (within) => reader.findOne(within, withId(task, key), fields, lock));
+  return run(plan, call, (within) => reader.findOne(within, withId(task, key), fields, isLocked));
 }
 
 /** @returns the records in the order of the keys; `undefined` for one that the caller does not see */
@@ -68,14 +67,14 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   if (keys.length === 1) return [await find(task, keys[0], reading)];
   const { plan, call, view } = task;
   const { key } = plan.schema;
-  const { request = everything(view.list), lock } = reading;
+  const { request = everything(view.list), isLocked } = reading;
   const fields = withKey(request.fields, key);
   const { reader } = plan.store;
   const records: T[] = [];
   for (const chunk of chunksOf(new Set(keys.map((each) => key.write(each))), key)) {
     const condition = and(keyIsAmong(key, chunk), view.visible);
     // Locks in the order of the key, so that two batches do not wait for each other.
-    const selection = { condition, fields, sort: ascending(key.fields), lock };
+    const selection = { condition, fields, sort: ascending(key.fields), isLocked };
     records.push(...(await run(plan, call, (within) => reader.find(within, selection))));
   }
   const byKey = new Map(records.map((record) => [identityOf(key.of(record)), record]));
@@ -84,22 +83,17 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   return keys.map((each) => byKey.get(identityOf(key.write(each))));
 }
 
-export interface Named {
-  readonly key: unknown;
-  readonly id: string;
-}
-
 export const missing = ({ schema }: Plan, id: string): NotFoundException =>
   new NotFoundException(`${schema.name} with id ${id} not found`);
 
 export const exists = ({ plan, call }: Task, condition: Condition): Promise<boolean> =>
   run(plan, call, (within) => plan.store.reader.exists(within, condition));
 
-export interface Target extends Named {
+export interface Target extends RecordId {
   readonly preconditions: readonly WritePrecondition[];
 }
 
-export function targetOf({ plan, call, view }: Task, { key, id }: Named, { ifMatch }: OperationDeclaration): Target {
+export function targetOf({ plan, call, view }: Task, { key, id }: RecordId, { ifMatch }: OperationDeclaration): Target {
   const { schema, options } = plan;
   const versioned = { name: schema.name, requireIfMatch: options.requireIfMatch, version: view.version };
   const preconditions = [...view.preconditions, ...versionPreconditions(call.request, versioned, id, ifMatch)];

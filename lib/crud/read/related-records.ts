@@ -1,11 +1,11 @@
 /** Reads the related records that a request wants, one statement for each relation. */
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { relatedVisible } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import { relatedVisible, type Plan } from '../plan/plan.js';
 import { refuseParameter } from '../query/query-errors.js';
 import { selectedFields, type IncludeRequest, type RecordRequest } from '../query/record-request.js';
-import { and, type Condition, type Relation } from '../sql/condition.js';
+import { and, type Condition } from '../sql/condition.js';
+import type { LinkSelection } from '../sql/link-sql.js';
 import type { Call } from '../store/call.js';
 import { setAtPath, setOwn } from '../store/entity-values.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
@@ -115,14 +115,11 @@ async function addIncluded(records: readonly object[], include: IncludeRequest, 
   await addTo(included, include, { ...adding, of: related });
 }
 
-interface Followed {
+interface Followed extends Pick<LinkSelection, 'relation' | 'limit' | 'most'> {
   readonly records: readonly object[];
   readonly key: EntityKey<Field>;
   readonly path: string;
-  readonly relation: Relation;
   readonly fields: readonly Field[];
-  readonly limit?: number | undefined;
-  readonly most?: number | undefined;
 }
 
 /** The related records, by the identity of the record that they belong to. */

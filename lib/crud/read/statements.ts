@@ -5,8 +5,7 @@ import { describeConflict, invalidField, type FailedWrite } from '../../entities
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { inTransaction, managerOf, runStatement, type Call, type TransactionSteps } from '../store/call.js';
 
 /** The values of a write, for the message about a conflict with another record. */
@@ -16,12 +15,14 @@ interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> 
 
 const MAX_REPEATS = 3;
 
+const HOOKS = { create: 'beforeCreate', update: 'beforeUpdate', delete: 'beforeDelete' } as const;
+
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
-  { plan: { options, store }, view: { permissions } }: Task,
+  { plan: { options, store }, hooks, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
-  hook?: unknown,
+  hook: unknown = hooks[HOOKS[operation]],
 ): Write => ({
   operation,
   rows: changes.map(({ values }) => values),

@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../http/request-facts.js';
 import type { FieldPermission } from '../declare/crud-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
-import type { FieldPath } from '../query/field-path.js';
+import type { FilterableField } from '../query/field-path.js';
 
 export type FieldPermissions = ReadonlyMap<Field, FieldPermission>;
 const NONE = { clientId: false };
@@ -36,9 +36,9 @@ export function permissionsOf(fields: FieldPermissions, request: HttpRequest | u
 
 /** The list parameters without the fields that the caller may not read. */
 export function readableParameters(list: ListParameters, canRead: (field: Field) => boolean): ListParameters {
-  const isReadable = (each: Field | FieldPath): boolean =>
+  const isReadable = (each: Field | FilterableField): boolean =>
     'field' in each ? each.relations.length > 0 || canRead(each.field) : canRead(each);
-  const kept = <V extends Field | FieldPath>(fields: ReadonlyMap<string, V>): ReadonlyMap<string, V> =>
+  const kept = <V extends Field | FilterableField>(fields: ReadonlyMap<string, V>): ReadonlyMap<string, V> =>
     new Map([...fields].filter(([, each]) => isReadable(each)));
   return {
     ...list,

@@ -3,7 +3,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
-import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
+import { compare, NOTHING, type Condition } from '../sql/condition.js';
 
 export interface Ownership {
   readonly field: Field;
@@ -44,8 +44,3 @@ export function newOwnerOf(ownership: Ownership, request: HttpRequest | undefine
   if (named !== undefined && named !== id && isBound(ownership, request)) throw new AccessRefused(['OWNER']);
   return id;
 }
-
-export const ownerPrecondition = (ownership: Ownership, request: HttpRequest | undefined): WritePrecondition => ({
-  condition: isOwn(ownership, request),
-  refuse: () => new AccessRefused(['OWNER']),
-});

@@ -59,11 +59,6 @@ function conditionOfRelation(
   return { kind: 'related', relation, part };
 }
 
-function conditionOfValue(field: Field, value: unknown, database: Database): Condition {
-  if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
-  return conditionOfOperator(field, value as FindOperator<unknown>, database);
-}
-
 /** TypeORM's operators that take one value, or a list of values. */
 const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorName>>> = {
   equal: 'eq',
@@ -77,12 +72,18 @@ const COMPARED: Readonly<Partial<Record<FindOperator<unknown>['type'], OperatorN
   like: 'like',
 };
 
-function conditionOfOperator(field: Field, operator: FindOperator<unknown>, database: Database): Condition {
+function conditionOfValue(field: Field, value: unknown, database: Database): Condition {
+  if (!(value instanceof FindOperator)) return compare(field, 'eq', value);
+  const operator = value as FindOperator<unknown>;
   // `value` of an operator inside another one is the innermost value.
   const { type, child } = operator;
   const inner: unknown = child ?? operator.value;
   const nested = (each: unknown): Condition => conditionOfValue(field, each, database);
-  if (type === 'raw') return rawCondition(field, operator);
+  if (type === 'raw') {
+    const { getSql, value: sql, objectLiteralParameters } = operator;
+    const write = (column: string): string => getSql?.(column) ?? `${column} = ${String(sql)}`;
+    return { kind: 'raw', field, write, parameters: { ...objectLiteralParameters } };
+  }
   if (type === 'isNull') return compare(field, 'isNull');
   if (type === 'and') return and(...(inner as unknown[]).map(nested));
   if (type === 'or') return or(...(inner as unknown[]).map(nested));
@@ -105,9 +106,4 @@ function conditionOfOperator(field: Field, operator: FindOperator<unknown>, data
   if (name === 'like' && isSqlite(database.dataSource))
     return compare(field, name, ...values.map((each) => globOf(String(each))));
   return values.length === 0 ? NOTHING : compare(field, name, ...values);
-}
-
-function rawCondition(field: Field, { getSql, value, objectLiteralParameters }: FindOperator<unknown>): Condition {
-  const write = (column: string): string => getSql?.(column) ?? `${column} = ${String(value)}`;
-  return { kind: 'raw', field, write, parameters: { ...objectLiteralParameters } };
 }

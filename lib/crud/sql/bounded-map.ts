@@ -14,3 +14,15 @@ export class BoundedMap<V> {
     return value;
   }
 }
+
+/** Computes the value of each key once. */
+export function memoized<K, A extends unknown[], V>(make: (key: K, ...args: A) => V): (key: K, ...args: A) => V {
+  const values = new Map<K, V>();
+  return (key, ...args) => {
+    const known = values.get(key);
+    if (known !== undefined) return known;
+    const value = make(key, ...args);
+    values.set(key, value);
+    return value;
+  };
+}

@@ -7,9 +7,8 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
-import { comparable, dialectOf, type Bound, escapePath } from './dialect.js';
+import { comparable, dialectOf, escapePath } from './dialect.js';
 import { inverseKey, isIndexed } from './foreign-keys.js';
-import { OPERATORS } from './operators.js';
 
 export const RECORD = 'record';
 
@@ -20,7 +19,7 @@ export const PARAMETER = `declarest_${randomBytes(8).toString('hex')}_`;
 export function shapeOf(condition: Condition): string {
   switch (condition.kind) {
     case 'compare':
-      return `${condition.operator} ${condition.field.name} ${condition.values.length};`;
+      return `${condition.operator.name} ${condition.field.name} ${condition.values.length};`;
     case 'unless':
       return `unless(${shapeOf(condition.part)})`;
     case 'raw':
@@ -61,8 +60,7 @@ const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
   );
 
 function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {
-  const own = OPERATORS[operator].bind;
-  if (own) return [own(value)];
+  if (operator.bind) return [operator.bind(value)];
   const persist = (held: unknown): unknown =>
     // A transformer may have no value for it.
     dataSource.driver.preparePersistentValue(field.type.bound?.(held) ?? held, field.column) ?? null;
@@ -122,13 +120,10 @@ class ConditionWriter {
   }
 
   private comparison({ field, operator, values }: Comparison, owner: string): string {
-    const { bind: own, sql } = OPERATORS[operator];
-    const isRange = own === undefined && isMoment(field);
-    const bound = values.map((): Bound => {
-      const from = this.parameter();
-      return { from, to: isRange ? this.parameter() : from };
-    });
-    return sql(comparable(dialectOf(this.dataSource), field, this.column(owner, field.column.databaseName)), ...bound);
+    const count = operator.bind === undefined && isMoment(field) ? 2 * values.length : values.length;
+    const parameters = Array.from({ length: count }, () => this.parameter());
+    const column = comparable(dialectOf(this.dataSource), field, this.column(owner, field.column.databaseName));
+    return operator.sql(column, ...parameters);
   }
 
   private raw({ field, write, parameters }: RawCondition, owner: string): string {

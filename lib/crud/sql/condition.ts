@@ -5,7 +5,7 @@
 import type { EntityMetadata } from 'typeorm';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import type { OperatorName } from './operators.js';
+import { OPERATORS, type Operator, type OperatorName } from './operators.js';
 
 export type Relation = EntityMetadata['relations'][number];
 
@@ -28,7 +28,7 @@ export interface Conjunction {
 export interface Comparison {
   readonly kind: 'compare';
   readonly field: Field;
-  readonly operator: OperatorName;
+  readonly operator: Operator;
   readonly values: readonly unknown[];
 }
 
@@ -51,10 +51,14 @@ export const ascending = (fields: readonly Field[]): SortKey[] => fields.map((fi
 export const EVERYTHING: Conjunction = { kind: 'and', parts: [] };
 export const NOTHING: Conjunction = { kind: 'or', parts: [] };
 
-export const compare = (field: Field, operator: OperatorName, ...values: readonly unknown[]): Comparison => ({
+export const compare = (
+  field: Field,
+  operator: Operator | OperatorName,
+  ...values: readonly unknown[]
+): Comparison => ({
   kind: 'compare',
   field,
-  operator,
+  operator: typeof operator === 'string' ? OPERATORS[operator] : operator,
   values,
 });
 

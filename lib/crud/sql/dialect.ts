@@ -6,15 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
-import { decimalNumber, float, type Comparison } from '../../entities/value-types.js';
-
-/** The parameters of one value. A moment is the range of one millisecond, which is what clients see of it. */
-export interface Bound {
-  /** Inclusive. */
-  readonly from: string;
-  /** Exclusive where it differs from `from`. */
-  readonly to: string;
-}
+import { decimalNumber, float, type ColumnKind } from '../../entities/value-types.js';
 
 interface ColumnSql {
   readonly name: string;
@@ -32,17 +24,21 @@ interface TextTests {
   like(column: ColumnSql, pattern: string): string;
 }
 
-/** A column in conditions. Parameters are SQL too. */
+/**
+ * A column in conditions. Parameters are SQL too. A moment has two: it is the range of one millisecond, which is what
+ * clients see of it, without its end.
+ */
 export interface Comparable extends ColumnSql {
-  equal(value: Bound): string;
-  oneOf(values: readonly Bound[]): string;
-  above(value: Bound): string;
-  from(value: Bound): string;
-  below(value: Bound): string;
-  upTo(value: Bound): string;
-  matches(test: keyof TextTests, text: Bound): string;
+  readonly database: Dialect['name'];
+  equal(start: string, end?: string): string;
+  oneOf(...parameters: readonly string[]): string;
+  above(start: string, end?: string): string;
+  from(start: string): string;
+  below(start: string): string;
+  upTo(start: string, end?: string): string;
+  matches(test: keyof TextTests, text: string): string;
   /** Compares with a text that `exactText` selected. */
-  exactly(operator: '=' | '>' | '<', text: Bound): string;
+  exactly(operator: '=' | '>' | '<', text: string): string;
 }
 
 interface Form {
@@ -57,7 +53,8 @@ interface Form {
 }
 
 interface Dialect extends TextTests {
-  readonly forms: Readonly<Partial<Record<Comparison, Form>>>;
+  readonly name: 'sqlite' | 'postgres' | 'mysql';
+  readonly forms: Readonly<Partial<Record<ColumnKind, Form>>>;
   /** Selects a value without a loss, as the driver may round or cut it. */
   exactText(column: string, field: Field): string;
   /** Ascending, as this package does. */
@@ -78,6 +75,7 @@ const PLAIN: Form = { ordered: same, bound: same };
 export const BILLION = 1_000_000_000;
 
 const sqlite: Dialect = {
+  name: 'sqlite',
   forms: {},
   // SQLite's LIKE folds the letters A to Z only.
   containsAnyCase: ({ name }, pattern) => `${name} LIKE ${pattern} ESCAPE '!'`,
@@ -107,6 +105,7 @@ const postgresText: Form = {
 /** Without the index of a nondeterministic collation, which takes different texts for equal. */
 const postgresBytes: Form = { ...postgresText, name: (column) => `(${column} COLLATE "default")`, equal: undefined };
 const postgres: Dialect = {
+  name: 'postgres',
   forms: { text: postgresText, label: postgresText },
   containsAnyCase: ({ name }, pattern) => `CAST(${name} AS text) ILIKE ${pattern} ESCAPE '!'`,
   contains: ({ ordered }, part) => `strpos(${ordered}, ${part}) > 0`,
@@ -127,6 +126,7 @@ const bytesOf = (text: string): string => `CAST(${utf8(text)} AS BINARY)`;
 const mysqlBytes: Form = { ordered: bytesOf, bound: bytesOf };
 const asDouble = (value: string): string => `(${value} + 0e0)`;
 const mysql: Dialect = {
+  name: 'mysql',
   forms: {
     text: {
       ordered: bytesOf,
@@ -173,28 +173,30 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
   const form = formOf(dialect, field);
   const ordered = form.ordered(name);
   const test = (operator: string, parameter: string): string => `${ordered} ${operator} ${form.bound(parameter)}`;
-  const equal = ({ from, to }: Bound): string => {
-    if (from !== to) return `(${test('>=', from)} AND ${test('<', to)})`;
-    return form.equal?.(name, from) ?? test('=', from);
+  const equal = (start: string, end?: string): string => {
+    if (end !== undefined) return `(${test('>=', start)} AND ${test('<', end)})`;
+    return form.equal?.(name, start) ?? test('=', start);
   };
   const isRange = field.type.comparison === 'moment';
   return {
     name,
+    database: dialect.name,
     ordered,
     equal,
-    oneOf: (values) =>
-      isRange || form.equal
-        ? `(${values.map(equal).join(' OR ')})`
-        : `${ordered} IN (${values.map(({ from }) => form.bound(from)).join(', ')})`,
-    above: ({ from, to }) => (isRange ? test('>=', to) : test('>', from)),
-    from: ({ from }) => test('>=', from),
-    below: ({ from }) => test('<', from),
-    upTo: ({ from, to }) => (isRange ? test('<', to) : test('<=', from)),
-    matches: (operation, { from }) => dialect[operation]({ name: form.name?.(name) ?? name, ordered }, from),
-    exactly: (operator, { from }) =>
+    oneOf(...parameters) {
+      if (!isRange && !form.equal) return `${ordered} IN (${parameters.map(form.bound).join(', ')})`;
+      const starts = parameters.filter((_, place) => !isRange || place % 2 === 0);
+      return `(${starts.map((start, place) => equal(start, isRange ? parameters[2 * place + 1] : undefined)).join(' OR ')})`;
+    },
+    above: (start, end) => (end === undefined ? test('>', start) : test('>=', end)),
+    from: (start) => test('>=', start),
+    below: (start) => test('<', start),
+    upTo: (start, end) => (end === undefined ? test('<=', start) : test('<', end)),
+    matches: (operation, text) => dialect[operation]({ name: form.name?.(name) ?? name, ordered }, text),
+    exactly: (operator, text) =>
       operator === '=' && form.equal
-        ? form.equal(name, from)
-        : `${ordered} ${operator} ${(form.exact ?? form.bound)(from)}`,
+        ? form.equal(name, text)
+        : `${ordered} ${operator} ${(form.exact ?? form.bound)(text)}`,
   };
 }
 

@@ -27,7 +27,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
   );
   query.select('COUNT(*)', 'found');
   for (const { part, field, name, alias } of columns) {
-    query.addSelect(SQL[part](field, name, dataSource), alias);
+    query.addSelect(partSql(part, field, name, dataSource), alias);
     if (part === 'avg') query.addSelect(`COUNT(${name})`, `${alias}values`);
     if (part !== 'groupBy') continue;
     const group = groupSql(field, name, dataSource);
@@ -61,18 +61,16 @@ function groupSql(field: Field, column: string, dataSource: DataSource): string 
   return field.type.comparison === 'uuid' ? dialect.uuid(column) : comparable(dialect, field, column).ordered;
 }
 
-/** The value of a group, or the least or greatest one. */
-function extremeSql(which: 'MIN' | 'MAX', field: Field, column: string, dataSource: DataSource): string {
+/** All values of a group are the same, so that it is the least one. */
+function partSql(part: Part, field: Field, column: string, dataSource: DataSource): string {
   const { comparison } = field.type;
   const dialect = dialectOf(dataSource);
+  if (part === 'sum' || part === 'avg') return dialect.sum(column, field);
   if (comparison === 'boolean') return dialect.sameBoolean(column);
-  const value = `${which}(${groupSql(field, column, dataSource)})`;
+  const value = `${part === 'max' ? 'MAX' : 'MIN'}(${groupSql(field, column, dataSource)})`;
   if (field.textRead) return field.textRead.select(value);
   return comparison === 'text' || comparison === 'label' ? dialect.asText(value) : value;
 }
-
-const sumSql = (field: Field, column: string, dataSource: DataSource): string =>
-  dialectOf(dataSource).sum(column, field);
 
 /** Floats are rounded to the digits that do not depend on the order of the summands. */
 const rounded = (value: number): number => Number(value.toPrecision(15));
@@ -88,12 +86,3 @@ function readSum(raw: unknown, { type, column }: Field): unknown {
 
 const readAverage = (sum: unknown, count: unknown): number | null =>
   sum === null ? null : rounded(Number(sum) / Number(count));
-
-const SQL: Readonly<Record<Part, (field: Field, name: string, dataSource: DataSource) => string>> = {
-  // All values of a group are the same.
-  groupBy: (...args) => extremeSql('MIN', ...args),
-  sum: sumSql,
-  avg: sumSql,
-  min: (...args) => extremeSql('MIN', ...args),
-  max: (...args) => extremeSql('MAX', ...args),
-};

@@ -60,9 +60,9 @@ export class CompiledReader<T extends object> extends Reader<T> {
     return managerOf(call, this.database)?.queryRunner;
   }
 
-  private compileFind({ condition, fields, sort, range, lock }: Selection, keys: readonly Field[]): Find<T> {
+  private compileFind({ condition, fields, sort, range, isLocked }: Selection, keys: readonly Field[]): Find<T> {
     const row = compileRow(this.resource, fields, this.dataSource);
-    const query = addLock(addSort(row.select(this.query()), sort, this.dataSource), lock);
+    const query = addLock(addSort(row.select(this.query()), sort, this.dataSource), isLocked);
     selectPosition(query, keys, this.dataSource);
     const first = boundValues(condition, this.dataSource).length;
     const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
@@ -92,7 +92,7 @@ const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection,
   `${relation.entityMetadata.tablePath}.${relation.propertyPath} ${keys.length} ${limit} ${most} ${namesOf(fields)} ${shapeOf(condition)}`;
 
 const shapeOfSelection = (selection: Selection, keys: readonly Field[]): string => {
-  const { condition, fields, sort, range, lock } = selection;
+  const { condition, fields, sort, range, isLocked } = selection;
   const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
-  return `${namesOf(fields)} ${order} ${namesOf(keys)} ${!!range} ${lock} ${shapeOf(condition)}`;
+  return `${namesOf(fields)} ${order} ${namesOf(keys)} ${!!range} ${!!isLocked} ${shapeOf(condition)}`;
 };

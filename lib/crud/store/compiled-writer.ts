@@ -41,7 +41,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
   private readonly inserted: readonly Target[];
-  private readonly updated: readonly Target[];
+  private readonly updated: readonly Field[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
   private readonly insertions = new BoundedMap<Returning<T>>();
@@ -61,7 +61,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       field: fields.find((each) => each.column === column),
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
-    this.updated = targets.filter(({ field }) => field?.updatable);
+    this.updated = fields.filter(({ updatable }) => updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
     this.returnsUpdated = dataSource.driver.isReturningSqlSupported('update');
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
@@ -123,11 +123,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   async update(call: Call, _key: unknown, condition: Condition, sent: Values, fields?: readonly Field[]) {
     const values: unknown[] = [];
     let shape = '';
-    for (const { column, field } of this.updated) {
-      if (!field || !sent.has(field)) continue;
+    for (const field of this.updated) {
+      if (!sent.has(field)) continue;
       const given = sent.get(field);
-      shape += ` ${column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
-      if (given !== DATABASE_DEFAULT) values.push(persist(given, column, this.dataSource));
+      shape += ` ${field.column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
+      if (given !== DATABASE_DEFAULT) values.push(persist(given, field.column, this.dataSource));
     }
     const compile = (): Returning<T> => this.replacement(sent, condition, fields);
     const { statement, recordOf } = this.updates.get(
@@ -138,22 +138,19 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return affected === 0 ? undefined : { record: rows[0] && recordOf?.(rows[0]) };
   }
 
-  async remove(call: Call, _key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
+  remove(call: Call, _key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    const compile = (): Statement => {
-      const query = this.repository.createQueryBuilder();
-      return this.matching(isSoft ? query.softDelete() : query.delete(), condition, 0);
-    };
-    return this.run(call, `${isSoft ? 'hide' : 'delete'} ${shapeOf(condition)}`, compile, this.bound(condition));
+    return this.change(call, isSoft ? 'softDelete' : 'delete', condition);
   }
 
-  async restore(call: Call, _key: unknown, condition: Condition): Promise<boolean> {
-    const compile = (): Statement => this.matching(this.repository.createQueryBuilder().restore(), condition, 0);
-    return this.run(call, `restore ${shapeOf(condition)}`, compile, this.bound(condition));
+  restore(call: Call, _key: unknown, condition: Condition): Promise<boolean> {
+    return this.change(call, 'restore', condition);
   }
 
-  private async run(call: Call, shape: string, compile: () => Statement, values: readonly unknown[]): Promise<boolean> {
-    const { affected } = await this.execute(call, this.statements.get(shape, compile), values);
+  private async change(call: Call, kind: 'softDelete' | 'delete' | 'restore', condition: Condition): Promise<boolean> {
+    const compile = (): Statement => this.matching(this.repository.createQueryBuilder()[kind](), condition, 0);
+    const statement = this.statements.get(`${kind} ${shapeOf(condition)}`, compile);
+    const { affected } = await this.execute(call, statement, this.bound(condition));
     return affected > 0;
   }
 
@@ -168,10 +165,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   /** @param rows the columns of each row; its other ones get their defaults */
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
-    const values = rows.map((columns) => {
-      parameters += columns.length;
-      return placeholders(columns, parameters - columns.length);
-    });
+    const values = rows.map((columns) =>
+      Object.fromEntries(columns.map((column) => [propertyOf(column), placeholder(parameters++)])),
+    );
     const query = this.repository
       .createQueryBuilder()
       .insert()
@@ -190,17 +186,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   private replacement(sent: Values, condition: Condition, fields: readonly Field[] | undefined): Returning<T> {
-    const set = this.updated.filter(({ field }) => field && sent.has(field));
-    const isDefault = ({ field }: Target): boolean => field !== undefined && sent.get(field) === DATABASE_DEFAULT;
-    const columns = set.filter((target) => !isDefault(target)).map(({ column }) => column);
-    const defaults = set
-      .filter(isDefault)
-      .map(({ column }) => [propertyOf(column), () => databaseDefault(column, this.dataSource)]);
-    const values = { ...placeholders(columns), ...Object.fromEntries(defaults) } as never;
+    let parameters = 0;
+    const sqlOf = (field: Field): (() => string) =>
+      sent.get(field) === DATABASE_DEFAULT
+        ? () => databaseDefault(field.column, this.dataSource)
+        : placeholder(parameters++);
+    const set = this.updated.filter((field) => sent.has(field));
+    const values = Object.fromEntries(set.map((field) => [propertyOf(field.column), sqlOf(field)])) as never;
     const query = this.repository.createQueryBuilder().update().set(values);
     const row = fields && compileRow(this.resource, fields, this.dataSource);
     const end = row && (() => ` RETURNING ${row.returned.join(', ')}`);
-    return { statement: this.matching(query, condition, columns.length, end), recordOf: row?.recordOf };
+    return { statement: this.matching(query, condition, parameters, end), recordOf: row?.recordOf };
   }
 
   /** @param first the number of the condition's first parameter */
@@ -218,12 +214,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
 type SoftDeleteQueryBuilder<T extends object> = ReturnType<QueryBuilder<T>['softDelete']>;
 type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBuilder<T> | DeleteQueryBuilder<T>;
 
-/**
- * SQL instead of values: the query builder writes it in the place of each value.
- * @param first the number of the first parameter
- */
-const placeholders = (columns: readonly ColumnMetadata[], first = 0): Record<string, () => string> =>
-  Object.fromEntries(columns.map((column, place) => [propertyOf(column), () => `:${parameterName(first + place)}`]));
+/** SQL instead of a value: the query builder writes it in the place of the value. */
+const placeholder = (place: number) => (): string => `:${parameterName(place)}`;
 
 const shapeOfFields = (fields: readonly Field[] = []): string => fields.map(({ name }) => name).join();
 

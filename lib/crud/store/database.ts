@@ -5,8 +5,10 @@ import type { CallerRoles } from '../../http/principal.js';
 import type { ConnectionQueue } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import { memoized } from '../sql/bounded-map.js';
+import type { Operator } from '../sql/operators.js';
 import { escapePath } from '../sql/dialect.js';
-import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
+import { describeEntity } from '../../entities/entity-schema.js';
 
 const NONDETERMINISTIC =
   `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
@@ -19,7 +21,6 @@ const MYSQL_TYPES =
   'WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?';
 
 export class Database {
-  private readonly descriptions = new Map<EntityMetadata, EntityDescription>();
   private narrow: ReadonlySet<string> | undefined;
   private readonly viewTypes = new Map<ColumnMetadata, string | undefined>();
 
@@ -27,6 +28,8 @@ export class Database {
     readonly dataSource: DataSource,
     readonly connections: ConnectionQueue,
     private readonly roles?: CallerRoles,
+    /** The operators that the application adds. */
+    readonly operators: readonly Operator[] = [],
   ) {}
 
   /**
@@ -66,11 +69,7 @@ export class Database {
   }
 
   /** Described once: several resources may be related to one entity. */
-  readonly describe = (metadata: EntityMetadata): EntityDescription => {
-    const known =
-      this.descriptions.get(metadata) ??
-      describeEntity(metadata, this.dataSource, this.narrow, this.roles, this.viewTypes);
-    this.descriptions.set(metadata, known);
-    return known;
-  };
+  readonly describe = memoized((metadata: EntityMetadata) =>
+    describeEntity(metadata, this.dataSource, this.narrow, this.roles, this.viewTypes),
+  );
 }

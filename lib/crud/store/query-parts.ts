@@ -4,7 +4,7 @@ import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Selec
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
-import type { RowLock } from './record-access.js';
+import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 
@@ -30,8 +30,8 @@ export function inCurrentTransaction<T extends ObjectLiteral>(
   return manager && repository instanceof Repository ? manager.withRepository(repository) : repository;
 }
 
-export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, lock: RowLock | undefined) =>
-  lock ? query.setLock('pessimistic_write') : query;
+export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, isLocked = false) =>
+  isLocked ? query.setLock('pessimistic_write') : query;
 
 export function addSort<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
@@ -57,7 +57,7 @@ export function whereOf<T>(
   // A plain value, where it is enough, can be read by a repository that an application wrote.
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const values = parts.flatMap((each) =>
-    each.kind === 'compare' && each.operator === 'eq' && each.field.column.isPrimary
+    each.kind === 'compare' && each.operator === OPERATORS.eq && each.field.column.isPrimary
       ? [[each.field.property, each.values[0]] as const]
       : [],
   );

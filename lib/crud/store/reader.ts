@@ -1,4 +1,4 @@
-/** The part that both readers of a resource share. */
+/** Reads the table of a resource: what compiled statements and TypeORM's repository share. */
 import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -15,8 +15,18 @@ import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { linkedKeys } from './linked-rows.js';
 import { addCondition, inCurrentTransaction } from './query-parts.js';
-import type { LinkedRecord, PositionedRecord, RecordReader, RowLock, Selection } from './record-access.js';
-import type { StoredResource } from './record-access.js';
+import type { Selection, StoredResource } from './record-access.js';
+
+export interface PositionedRecord<T> {
+  readonly record: T;
+  readonly position: Position;
+}
+
+/** A related record of an owner. One that several owners have comes once for each. */
+interface LinkedRecord<T> {
+  readonly owner: unknown;
+  readonly record: T;
+}
 
 /** Records, and the row of each with the values that a statement selects beside them. */
 export interface Read<T> {
@@ -24,7 +34,8 @@ export interface Read<T> {
   readonly rows: readonly RawRow[];
 }
 
-export abstract class Reader<T extends object> implements RecordReader<T> {
+/** Records have the selected fields and nothing else; their prototype is the entity's. */
+export abstract class Reader<T extends object> {
   protected readonly dataSource: DataSource;
 
   constructor(
@@ -43,16 +54,19 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
 
   async find(call: Call, selection: Selection): Promise<T[]> {
     // SQLite has no locks: there a transaction has the connection for itself.
-    const isLocking = !isSqlite(this.dataSource) && managerOf(call, this.database) !== undefined;
-    return (await this.read(call, { ...selection, lock: isLocking ? selection.lock : undefined })).records;
+    const isLocked = selection.isLocked && !isSqlite(this.dataSource) && managerOf(call, this.database) !== undefined;
+    return (await this.read(call, { ...selection, isLocked })).records;
   }
 
-  findOne(call: Call, condition: Condition, fields: readonly Field[], lock?: RowLock): Promise<T | undefined> {
-    return this.find(call, { condition, fields, sort: [], lock }).then(([record]) => record);
+  findOne(call: Call, condition: Condition, fields: readonly Field[], isLocked?: boolean): Promise<T | undefined> {
+    return this.find(call, { condition, fields, sort: [], isLocked }).then(([record]) => record);
   }
 
-  /** One statement for each block of the sort, until there are enough records. */
-  async findAfter(...[call, list, limit, after]: Parameters<RecordReader<T>['findAfter']>) {
+  /**
+   * The records behind a position of a sorted list, or its first ones. The cost does not depend on the position: one
+   * statement for each block of the sort, until there are enough records.
+   */
+  async findAfter(call: Call, list: Omit<Selection, 'range'>, limit: number, after: Position | undefined) {
     const keys = list.sort.map(({ field }) => field);
     const found: PositionedRecord<T>[] = [];
     for (const { condition, sort } of blocksAfter(list.sort, after)) {
@@ -73,6 +87,7 @@ export abstract class Reader<T extends object> implements RecordReader<T> {
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
   }
 
+  /** The planner's figure; `undefined` where the database gives none. */
   async estimate(call: Call, condition: Condition): Promise<number | undefined> {
     const { dataSource } = this;
     const [sql, parameters] = this.matching(call, condition).select('1', 'found').getQueryAndParameters();

@@ -1,19 +1,29 @@
-/** Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results. */
-import { type Repository, TreeRepository } from 'typeorm';
-import { featureNotCompiled, hookNotCompiled, assertReadable, STORE_OPERATIONS } from './compilability.js';
-import type { StoreOperation } from './compilability.js';
+/**
+ * Reads and writes the table of a resource, through compiled SQL or the TypeORM repository. Both give the same results.
+ * The repository is used where the entity declares something that compiled statements do not support.
+ */
+import type { Type } from '@nestjs/common';
+import { Repository, TreeRepository, type DataSource, type EntityMetadata } from 'typeorm';
+import type { EntitySubscriberInterface } from 'typeorm';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/entity-instances.js';
+import { InvalidOptionError } from '../../options/invalid-option.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import type { RecordReader, RecordWriter, StoredResource } from './record-access.js';
+import type { Reader } from './reader.js';
+import type { RecordWriter, StoredResource } from './record-access.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 import { parentFieldOf, TreeWriter } from './tree-writer.js';
 
-export type WriteOperation = Exclude<StoreOperation, 'read'>;
+export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+
+type WriteOperation = Exclude<StoreOperation, 'read'>;
 
 export interface RecordStore<T extends object = object> {
-  readonly reader: RecordReader<T>;
+  readonly reader: Reader<T>;
   readonly writers: Readonly<Record<WriteOperation, RecordWriter<T>>>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
   readonly hooked: ReadonlySet<StoreOperation>;
@@ -48,4 +58,122 @@ export function createStore<T extends object>(
   const pick = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);
   const writers = { create: pick('create'), update: pick('update'), delete: pick('delete'), restore: pick('restore') };
   return Object.freeze({ reader, writers, hooked, listened });
+}
+
+/** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */
+export function describePaths(entity: Type, dataSource: DataSource): string {
+  const metadata = dataSource.getMetadata(entity);
+  const feature = featureNotCompiled(metadata, dataSource);
+  const byPath = new Map<string, StoreOperation[]>();
+  for (const access of STORE_OPERATIONS.filter((each) => each !== 'restore' || metadata.deleteDateColumn)) {
+    const reason = feature ?? hookNotCompiled(access, metadata, dataSource);
+    const path = reason === undefined ? 'compiled' : `through the repository (${reason})`;
+    byPath.set(path, [...(byPath.get(path) ?? []), access]);
+  }
+  return `${entity.name}: ${[...byPath].map(([path, accesses]) => `${accesses.join(', ')} ${path}`).join('; ')}`;
+}
+
+type Hook = keyof EntitySubscriberInterface;
+
+const HOOKS: Readonly<Record<StoreOperation, readonly Hook[]>> = {
+  read: ['afterLoad'],
+  create: ['beforeInsert', 'afterInsert'],
+  update: ['beforeUpdate', 'afterUpdate'],
+  delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
+  restore: ['beforeRecover', 'afterRecover'],
+};
+
+type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;
+
+/** Declarations of an entity that compiled statements do not support. */
+const FEATURES: readonly [reason: string, declares: Declares][] = [
+  ['a view', ({ tableType }) => tableType === 'view'],
+  [
+    // Classes that share a table; one that extends another and has a table of its own is as any other.
+    'inheritance',
+    ({ inheritancePattern, parentEntityMetadata }) =>
+      inheritancePattern !== undefined || parentEntityMetadata !== undefined,
+  ],
+  ['a tree', ({ treeType }) => treeType !== undefined],
+  ['embedded columns', ({ embeddeds }) => embeddeds.length > 0],
+  ['an eager relation', ({ eagerRelations }) => eagerRelations.length > 0],
+  ['a value transformer', ({ columns }) => columns.some(({ transformer }) => transformer !== undefined)],
+  ['a column written by a function of the database', isWrittenByFunction],
+  // SQLite binds dates only as text.
+  [
+    'a key that is a date',
+    ({ primaryColumns }, dataSource) =>
+      isSqlite(dataSource) && primaryColumns.some(({ type }) => type === Date || type === 'datetime'),
+  ],
+  ['a virtual column', ({ columns }) => columns.some(({ isVirtualProperty }) => isVirtualProperty)],
+  ['a column behind a getter or setter', ({ columns }) => columns.some(hasAccessor)],
+  [
+    'a column whose default is a function',
+    ({ columns }, _, blank) => columns.some((column) => typeof initialValue(column, blank) === 'function'),
+  ],
+  // TypeORM takes the key of what is there for the value of the relation's column, also of one that is sent.
+  [
+    'a relation that its constructor fills',
+    ({ relations }, _, blank) =>
+      relations.some(({ propertyName }) => Object.getOwnPropertyDescriptor(blank, propertyName)?.value != null),
+  ],
+  ['a table or column name with other characters than letters, digits and _', (metadata) => !hasPlainNames(metadata)],
+];
+
+const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
+
+/**
+ * Generated operations read through the query builder of a repository that a provider put in the place of TypeORM's.
+ * @throws InvalidOptionError where such a repository restricts what its other methods read
+ */
+export function assertReadable(given: object, entity: Type): void {
+  const repository = given as { readonly [K in keyof Repository<never>]?: unknown };
+  const replaced = READ_METHODS.find((name) => repository[name] !== Repository.prototype[name]);
+  if (replaced === undefined && typeof repository.createQueryBuilder === 'function') return;
+  const got = replaced === undefined ? 'one without `createQueryBuilder`' : `one with its own \`${replaced}\``;
+  const advice = 'override `createQueryBuilder`, or restrict the records by the option `scope`';
+  throw new InvalidOptionError(`The repository of ${entity.name}`, 'one that reads by its query builder', got, advice);
+}
+
+export function hookNotCompiled(
+  access: StoreOperation,
+  metadata: EntityMetadata,
+  { subscribers }: DataSource,
+): string | undefined {
+  const hooks = HOOKS[access];
+  const listener = metadata.listeners.find(({ type }) => hooks.includes(hookOf(type)));
+  if (listener) return `its @${capitalized(hookOf(listener.type))} listener`;
+  const subscriber = subscribers.find(
+    (each) => hooks.some((name) => each[name] !== undefined) && listensTo(each, metadata.target),
+  );
+  return subscriber && `the subscriber ${subscriber.constructor.name}`;
+}
+
+export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
+  const { type } = dataSource.options;
+  if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
+  const blank = newEntity(metadata);
+  return FEATURES.find(([, declares]) => declares(metadata, dataSource, blank))?.[0];
+}
+
+/**
+ * Whether the query builder can tell every name from the rest of a statement. A name that every object has, such as
+ * `constructor`, is not plain either.
+ */
+export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata): boolean {
+  const properties = [...columns, ...relations].map(({ propertyName }) => propertyName);
+  const names = [...tablePath.split('.'), ...columns.map(({ databaseName }) => databaseName), ...properties];
+  return names.every(isWord) && properties.every((name) => !(name in Object.prototype));
+}
+
+const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
+
+/** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
+const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+/** Spatial types, and `jsonb` on SQLite. */
+function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {
+  const { spatialTypes = [] } = dataSource.driver as { spatialTypes?: readonly unknown[] };
+  return columns.some(({ type }) => spatialTypes.includes(type) || (type === 'jsonb' && isSqlite(dataSource)));
 }

@@ -1,18 +1,21 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
-import type { Repository, SelectQueryBuilder } from 'typeorm';
+import { isDeepStrictEqual } from 'node:util';
+import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import type { Field } from '../../entities/entity-schema.js';
+import { columnValue } from '../../entities/entity-instances.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import { unchanged } from '../../entities/value-types.js';
 import { ascending, EVERYTHING, type Condition, keyIs } from '../sql/condition.js';
 import { parametersOf, RECORD } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import type { RawRow } from '../sql/statement.js';
 import type { Call } from './call.js';
 import type { Database } from './database.js';
-import { compileProjection } from './entity-projection.js';
+import { setAtPath } from './entity-values.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { addLock, addSort } from './query-parts.js';
 import { Reader, selectPosition, type Read } from './reader.js';
-import { nullIfMalformed } from './row-projection.js';
+import { nullIfMalformed, selectRaw } from './row-projection.js';
 import type { Selection, StoredResource } from './record-access.js';
 
 export class RepositoryReader<T extends object> extends Reader<T> {
@@ -34,8 +37,8 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   }
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
-    const { condition, fields, sort, range, lock } = selection;
-    const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), lock);
+    const { condition, fields, sort, range, isLocked } = selection;
+    const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
     selectPosition(query, keys, this.dataSource);
     if (range) query.offset(range.offset).limit(range.limit);
@@ -119,4 +122,50 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   private get columns(): ColumnMetadata[] {
     return this.resource.metadata.columns.filter((column) => column.isSelect && !column.isVirtualProperty);
   }
+}
+
+/** The value as the driver reads it, which listeners may change in the entity. */
+const plain = (alias: string): string => `${alias}plain`;
+
+/** From an entity to the record that a client sees, compiled once for a resource. */
+function compileProjection<T extends ObjectLiteral>(
+  schema: EntityDescription,
+  prototype: object,
+  { driver }: DataSource,
+) {
+  const aliases = new Map(
+    schema.fields
+      .filter((field) => field.reference || field.textRead || schema.key.fields.includes(field))
+      .map((field, index) => [field, `extra${index}`]),
+  );
+
+  const valueOf = (field: Field, entity: T, raw: RawRow): unknown => {
+    const { column, reference, textRead } = field;
+    const alias = aliases.get(field) ?? '';
+    const held: unknown = reference ? undefined : columnValue(column, entity);
+    const loaded = (): unknown => driver.prepareHydratedValue(raw[plain(alias)], column);
+    const isRead = alias in raw && (reference || (textRead && isDeepStrictEqual(held, loaded())));
+    const value = isRead ? (textRead?.read ?? unchanged)(raw[alias]) : held;
+    return value == null ? null : field.type.write(value);
+  };
+  return {
+    /** Adds what an entity does not hold: references, and values that the driver would change. */
+    select(query: SelectQueryBuilder<T>): void {
+      for (const [field, alias] of aliases) {
+        selectRaw(query, field, alias);
+        if (!field.reference) query.addSelect(`(${query.alias}.${field.property})`, plain(alias));
+      }
+    },
+    /** The exact key of a row; the entity's may be rounded. */
+    keyOf: (raw: RawRow): unknown => schema.key.hold(schema.key.fields.map((field) => raw[aliases.get(field) ?? ''])),
+    /**
+     * The prototype is the entity's, for an application's serializer.
+     * @param raw the row with the columns that the entity does not hold, where they were selected
+     */
+    recordOf(entity: T, raw: RawRow, fields: readonly Field[]): T {
+      const record = Object.create(prototype) as T;
+      for (const field of fields) setAtPath(record, field.path, valueOf(field, entity, raw));
+      return record;
+    },
+  };
 }

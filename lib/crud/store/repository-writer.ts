@@ -12,14 +12,15 @@ import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { entityOf, fill, setOwn } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
-import type { Inserted, NewRow, RecordReader, RecordWriter, StoredResource } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
+import type { Reader } from './reader.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
 
   constructor(
     protected readonly resource: StoredResource<T>,
-    protected readonly reader: RecordReader<T>,
+    protected readonly reader: Reader<T>,
     private readonly repository: Repository<T>,
     protected readonly database: Database,
   ) {}
@@ -110,7 +111,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
     const { key: primary } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, primary.fields, 'for update'))) return null;
+    if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
     const where = this.where(keyIs(primary, key));
     const entity = await this.methods(call)
       .findOne({ where, withDeleted: true, cache: false })

@@ -160,7 +160,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   }
 
   private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<T | undefined> {
-    const read = { fields: [this.id, this.parent], range: { limit: 1, offset: 0 }, lock: 'for update' } as const;
+    const read = { fields: [this.id, this.parent], range: { limit: 1, offset: 0 }, isLocked: true };
     const sort = [{ field: this.id, descending: false }];
     return (await this.reader.find(call, { condition: and(...conditions), sort, ...read }))[0];
   }

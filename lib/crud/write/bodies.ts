@@ -5,11 +5,10 @@ import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { checkNew, checkPatch, checkReplacement, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
 import { isSame, toJson } from '../../entities/record-input.js';
-import type { CheckResult, ReplacementContext, Values } from '../../entities/record-input.js';
+import type { CheckResult, Values } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
 import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
@@ -80,7 +79,7 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
   const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
   const checked =
     sent.kind === 'patch'
-      ? checkPatch(plan.schema, values, { current: (field) => valueOf(field, current) }, sent.permissions)
+      ? checkPatch(plan.schema, values, (field) => valueOf(field, current), sent.permissions)
       : checkReplaced(task, sent, values, current);
   return validated(plan, entityOf(plan.options.entity, plan.schema.key, key), sent, checked, errors);
 }
@@ -120,11 +119,10 @@ function checkReplaced(
   current: object | undefined,
 ): CheckResult {
   let blank: object | undefined;
-  const known: ReplacementContext = {
-    current: (field) => valueOf(field, current),
-    default: ({ column }) => initialValue(column, (blank ??= newEntity(metadata))) ?? DATABASE_DEFAULT,
-  };
-  return checkReplacement(schema, values, known, permissions, view.fixed);
+  const currentOf = (field: Field): unknown => valueOf(field, current);
+  const defaultOf = ({ column }: Field): unknown =>
+    initialValue(column, (blank ??= newEntity(metadata))) ?? DATABASE_DEFAULT;
+  return checkReplacement(schema, values, currentOf, defaultOf, permissions, view.fixed);
 }
 
 async function validated<T extends object>(

@@ -5,9 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { isSame, type Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { findAll } from '../read/records.js';
 import { isEverything } from '../sql/condition.js';
 import type { Inserted } from '../store/record-access.js';
@@ -18,20 +16,18 @@ import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
 
-export interface Creation<T extends object, R> {
-  readonly bodies: readonly JsonObject[];
-  readonly nameOf: NameItem;
-  readonly hooks: GeneratedHooks<T>;
-  /** Makes the body of the response, which an `Idempotency-Key` stores in the transaction of the write. */
-  readonly answer: (created: readonly T[]) => R;
-}
-
-/** All records are created, or none. @throws 400 naming every wrong field, 401, 403, 409 */
+/**
+ * All records are created, or none.
+ * @param answer makes the body of the response, which an `Idempotency-Key` stores in the transaction of the write
+ * @throws 400 naming every wrong field, 401, 403, 409
+ */
 export async function createRecords<T extends object, R>(
   task: Task<T>,
-  { bodies, nameOf, hooks, answer }: Creation<T, R>,
+  bodies: readonly JsonObject[],
+  nameOf: NameItem,
+  answer: (created: readonly T[]) => R,
 ): Promise<R> {
-  const { plan, call, view } = task;
+  const { plan, call, hooks, view } = task;
   const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
   await evaluateScopes(task, changes, 'create');
   const create = async (within: Task<T>): Promise<R> => {
@@ -39,9 +35,9 @@ export async function createRecords<T extends object, R>(
     const parts = hooks.beforeCreate ? changes.map((change) => [change]) : [changes];
     const inserted: Inserted<T>[] = [];
     for (const [index, part] of parts.entries())
-      inserted.push(...(await forItem(nameOf(index), () => insert(within, part, hooks))));
+      inserted.push(...(await forItem(nameOf(index), () => insert(within, part))));
     const created = await readCreated(within, inserted);
-    await runAfter(within, hooks, 'afterCreate', created);
+    await runAfter(within, 'afterCreate', created);
     return answer(created);
   };
   const idempotency = call.state?.idempotency?.(plan.options);
@@ -53,9 +49,7 @@ export async function createRecords<T extends object, R>(
   const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
   const isSingleStatement =
     changes.length === 1 && !isConditional && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
-  return isSingleStatement
-    ? create(task)
-    : transacted(task, writeOf(task, 'create', changes, hooks.beforeCreate), create, idempotency);
+  return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
 }
 
 const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
@@ -64,19 +58,19 @@ const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
  * Whether `RETURNING` says what the caller sees of a new record. Not where a condition decides whether the caller sees
  * it, where a listener is called with it, or where something else is written with it.
  */
-const isReturned = <T extends object>({ plan, view }: Task<T>, hooks: GeneratedHooks<T>): boolean =>
+const isReturned = ({ plan, hooks, view }: Task): boolean =>
   isEverything(view.visible) &&
   view.list.linkable.length === 0 &&
   !hooks.beforeCreate &&
   !plan.store.listened.has('read');
 
-async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[], hooks: GeneratedHooks<T>) {
+async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[]) {
   const { plan, call, view } = task;
   await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
-  for (const change of changes) rows.push(await beforeCreate(task, hooks, change));
+  for (const change of changes) rows.push(await beforeCreate(task, change));
   const write = writeOf(task, 'create', rows);
-  const fields = isReturned(task, hooks) ? view.list.readable : undefined;
+  const fields = isReturned(task) ? view.list.readable : undefined;
   const written = await run(plan, call, (by) => plan.store.writers.create.insert(by, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);
   if (inserted.length < rows.length) throw notStored(plan);

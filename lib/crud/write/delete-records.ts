@@ -1,44 +1,40 @@
 /** Deletes records: one for DELETE, several for a batch. */
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Task } from '../plan/caller-view.js';
+import type { Task } from '../plan/plan.js';
 import { changeable, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
 
-export interface Deletion<T extends object> {
-  readonly targets: readonly Target[];
-  /** Whether the row is removed also where the entity has a `@DeleteDateColumn`. */
-  readonly purges: boolean;
-  readonly hooks: GeneratedHooks<T>;
-  /** Whether the records are locked first. A single record is deleted by one conditional statement. */
-  readonly isBatch: boolean;
-}
-
-/** All records are deleted, or none. @throws 403, 404, 412, 428, 409 where other records refer to one */
-export async function deleteRecords<T extends object>(task: Task<T>, { targets, purges, hooks, isBatch }: Deletion<T>) {
+/**
+ * All records are deleted, or none.
+ * @param purges whether the rows are removed also where the entity has a `@DeleteDateColumn`
+ * @throws 403, 404, 412, 428, 409 where other records refer to one
+ */
+export async function deleteRecords<T extends object>(task: Task<T>, targets: readonly Target[], purges: boolean) {
+  const { hooks } = task;
   const { store, schema } = task.plan;
   let refused: Target | undefined;
-  const write = writeOf(task, 'delete', [], hooks.beforeDelete);
+  const isSeveral = targets.length > 1;
+  const write = writeOf(task, 'delete', []);
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;
     const request = columnsOnly(plan, schema.key.fields);
-    if (isBatch) await readTargets(within, targets, { request, lock: 'for update' });
+    if (isSeveral) await readTargets(within, targets, { request, isLocked: true });
     for (const target of targets) {
-      await beforeDelete(within, hooks, target);
+      await beforeDelete(within, target);
       const condition = changeable(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
       // The writes of a hook must be rolled back. The record was locked before.
-      if (!isRemoved && (isBatch || hooks.beforeDelete)) throw await refusalOf(within, target);
+      if (!isRemoved && (isSeveral || hooks.beforeDelete)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
-      await runAfter(within, hooks, 'afterDelete', [target.key]);
+      await runAfter(within, 'afterDelete', [target.key]);
     }
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
-  const isSingleStatement = !isBatch && !hooks.beforeDelete && !store.listened.has('delete');
-  await (isSingleStatement ? remove(task) : transacted(task, write, remove));
+  const isSingle = !isSeveral && !hooks.beforeDelete && !store.listened.has('delete');
+  await (isSingle ? remove(task) : transacted(task, write, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);
 }

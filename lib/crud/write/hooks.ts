@@ -2,10 +2,9 @@
 import { Logger } from '@nestjs/common';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
-import type { GeneratedHooks, HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
+import type { HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
 import type { CrudRecord } from '../declare/record-types.js';
-import type { Task } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { columnsOnly, find, readTargets, type Target } from '../read/records.js';
 import { afterCommit, managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
@@ -27,9 +26,9 @@ function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): 
 }
 
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
-export async function beforeCreate<T extends object>(task: Task<T>, hooks: GeneratedHooks<T>, change: Change<T>) {
+export async function beforeCreate<T extends object>(task: Task<T>, change: Change<T>) {
   const values = hookValues(task.plan, change) as HookValues<T>;
-  const returned = await hooks.beforeCreate?.(values, contextOf(task));
+  const returned = await task.hooks.beforeCreate?.(values, contextOf(task));
   if (returned === undefined) return change;
   return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'hook'));
 }
@@ -37,13 +36,12 @@ export async function beforeCreate<T extends object>(task: Task<T>, hooks: Gener
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
 export async function beforeUpdate<T extends object>(
   task: Task<T>,
-  hooks: GeneratedHooks<T>,
   change: Change<T>,
   target: Target,
 ): Promise<Change<T>> {
+  const { plan, hooks, view } = task;
   if (!hooks.beforeUpdate) return change;
-  const { plan, view } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
   const values = hookValues(plan, change) as HookValues<T>;
   const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
@@ -54,10 +52,10 @@ export async function beforeUpdate<T extends object>(
 }
 
 /** @throws 404, 403, 412, and what the hook throws */
-export async function beforeDelete<T extends object>(task: Task<T>, hooks: GeneratedHooks<T>, target: Target) {
+export async function beforeDelete<T extends object>(task: Task<T>, target: Target) {
+  const { plan, hooks } = task;
   if (!hooks.beforeDelete) return;
-  const { plan } = task;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), lock: 'for update' });
+  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
   await hooks.beforeDelete(idOf(plan, target.key), contextOf(task));
 }
 
@@ -67,12 +65,11 @@ export async function beforeDelete<T extends object>(task: Task<T>, hooks: Gener
  */
 export async function runAfter<T extends object>(
   task: Task<T>,
-  hooks: GeneratedHooks<T>,
   name: 'afterCreate' | 'afterUpdate' | 'afterDelete',
   written: readonly unknown[],
 ): Promise<void> {
+  const { plan, call, hooks } = task;
   if (!hooks[name]) return;
-  const { plan, call } = task;
   const context = contextOf({ ...task, call: { ...call, transaction: undefined } });
   for (const each of written)
     await afterCommit(call, plan.database, async () => {

@@ -7,8 +7,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { relatedVisible } from '../plan/caller-view.js';
-import type { Plan } from '../plan/plan.js';
+import { relatedVisible, type Plan } from '../plan/plan.js';
 import type { LinkedIds } from '../query/record-request.js';
 import { visibleKeys } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
@@ -41,19 +40,17 @@ export function readLinks(plan: Plan, body: JsonObject, operation: 'create' | 'u
  * @throws 409 naming the ids of records that the caller does not see
  */
 export async function writeLinks(plan: Plan, call: Call, key: unknown, ids: SentIds, operation: 'create' | 'update') {
-  for (const [linked, keys] of ids) await replaceLinks(plan, call, { key, linked, keys, operation });
+  for (const each of ids) await replaceLinks(plan, call, key, each, operation);
 }
 
-interface Replacement {
-  readonly key: unknown;
-  readonly linked: LinkedIds;
-  readonly keys: readonly unknown[];
-  readonly operation: 'create' | 'update';
-}
-
-async function replaceLinks(plan: Plan, call: Call, { key, linked, keys, operation }: Replacement): Promise<void> {
+async function replaceLinks(
+  plan: Plan,
+  call: Call,
+  key: unknown,
+  [{ name, path, relation }, keys]: readonly [LinkedIds, readonly unknown[]],
+  operation: 'create' | 'update',
+): Promise<void> {
   const { schema, options, database } = plan;
-  const { name, path, relation } = linked;
   const related = relatedPlan(plan, path);
   const { key: relatedKey, name: relatedName } = related.schema;
   const refuse = (reason: string, cause?: unknown): ConflictException =>

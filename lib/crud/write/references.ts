@@ -3,7 +3,7 @@ import { ConflictException } from '@nestjs/common';
 import { describeMissingReference } from '../../entities/conflicts.js';
 import { entityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { relatedVisible, visibleThrough, type Task } from '../plan/caller-view.js';
+import { relatedVisible, visibleThrough, type Task } from '../plan/plan.js';
 import { exists, visibleKeys, withId } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
 import { and, compare, isEverything } from '../sql/condition.js';

@@ -1,14 +1,12 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
-import type { Task } from '../plan/caller-view.js';
+import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeable, columnsOnly, findAll, missing, readTargets } from '../read/records.js';
 import { refusalOf } from '../read/records.js';
 import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
-import type { RowLock } from '../store/record-access.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
@@ -18,15 +16,6 @@ import { assertVisible, evaluateScopes } from './references.js';
 /** Each attempt fails only where another request has succeeded, or where a listener changes what it loads each time. */
 const MAX_ATTEMPTS = 100;
 
-export interface Update<T extends object> {
-  readonly targets: readonly Target[];
-  readonly sent: readonly Sent[];
-  readonly nameOf: NameItem;
-  readonly hooks: GeneratedHooks<T>;
-  /** Whether the records are locked first. A single record is changed by one conditional statement. */
-  readonly isBatch: boolean;
-}
-
 /**
  * All records are changed, or none. Where the stored record takes part in the result, the body is checked before the
  * transaction, and again where the record has changed when the transaction has locked it.
@@ -35,50 +24,45 @@ export interface Update<T extends object> {
  */
 export async function updateRecords<T extends object>(
   task: Task<T>,
-  { targets, sent, nameOf, hooks, isBatch }: Update<T>,
+  targets: readonly Target[],
+  sent: readonly Sent[],
+  nameOf: NameItem,
 ): Promise<T[]> {
-  const { plan, call, view } = task;
+  const { plan, call, hooks, view } = task;
+  const { options, schema, database } = plan;
   const merged = new Set(sent.flatMap(mergedFields));
-  const isMerging =
-    merged.size > 0 || (plan.options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
+  const isMerging = merged.size > 0 || (options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
+  const { fields } = schema.key;
+  const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
+  const isSeveral = targets.length > 1;
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
-  const isSingleStatement = returnsUpdated(task) && !isBatch && !isMerging && !view.isScoped && !hooks.beforeUpdate;
-  const read = (within: Task<T>, lock?: RowLock): Promise<readonly T[]> => {
-    const { fields } = plan.schema.key;
-    const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
-    return readTargets(within, targets, { request, lock });
-  };
-  /** @returns the records as they are now, where another request has changed one since `current` was read */
-  const attempt = async (current: readonly T[]): Promise<{ updated: T[] } | { changed: readonly T[] }> => {
-    const changes = await checkItems(targets, nameOf, (target, index) =>
-      checkChanged(task, sent[index] as Sent, current[index], target.key),
-    );
-    await evaluateScopes(task, changes, 'update');
-    const apply = async (within: Task<T>) => {
-      const locked = isBatch || isMerging ? await read(within, 'for update') : [];
-      if (isMerging && JSON.stringify(locked) !== JSON.stringify(current)) return { changed: locked };
-      let updated: T | undefined;
-      for (const [index, change] of changes.entries())
-        updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change, hooks));
-      return { updated: await readUpdated(within, targets, isSingleStatement ? updated : undefined, hooks) };
-    };
-    return isSingleStatement
-      ? apply(task)
-      : transacted(task, writeOf(task, 'update', changes, hooks.beforeUpdate), apply);
-  };
+  const isSingle = returnsUpdated(task) && !isSeveral && !isMerging && !view.isScoped && !hooks.beforeUpdate;
   try {
-    let current = isCompared ? await read(task) : [];
+    let current = isCompared ? await readTargets(task, targets, { request }) : [];
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const result = await attempt(current);
-      if ('updated' in result) return result.updated;
-      current = result.changed;
+      const known = current;
+      const changes = await checkItems(targets, nameOf, (target, index) =>
+        checkChanged(task, sent[index] as Sent, known[index], target.key),
+      );
+      await evaluateScopes(task, changes, 'update');
+      /** @returns `undefined` where another request has changed a record since it was read */
+      const apply = async (within: Task<T>): Promise<T[] | undefined> => {
+        if (isSeveral || isMerging) current = await readTargets(within, targets, { request, isLocked: true });
+        if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
+        let updated: T | undefined;
+        for (const [index, change] of changes.entries())
+          updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change));
+        return readUpdated(within, targets, isSingle ? updated : undefined);
+      };
+      const updated = await (isSingle ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply));
+      if (updated) return updated;
     }
-    throw new ConflictException(`${plan.schema.name} was changed by other requests: repeat the change`);
+    throw new ConflictException(`${schema.name} was changed by other requests: repeat the change`);
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. A statement that failed may have ended the transaction.
     const hasFailed = !(error instanceof BadRequestException) || error.cause !== undefined;
-    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, plan.database) !== undefined);
+    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, database) !== undefined);
     if (!isFinal) for (const target of targets) await assertChangeable(task, target);
     throw error;
   }
@@ -88,7 +72,6 @@ async function updateRecord<T extends object>(
   task: Task<T>,
   target: Target,
   change: Change<T>,
-  hooks: GeneratedHooks<T>,
 ): Promise<T | undefined> {
   const { plan, call, view } = task;
   const { key, preconditions } = target;
@@ -96,7 +79,7 @@ async function updateRecord<T extends object>(
   // A listener must not be called for a record that a precondition refuses.
   if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(task, target);
   await assertVisible(task, [change], 'update', key);
-  const { values, ids } = await beforeUpdate(task, hooks, change, target);
+  const { values, ids } = await beforeUpdate(task, change, target);
   const condition = changeable(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
@@ -105,7 +88,7 @@ async function updateRecord<T extends object>(
   const updated =
     hasNewVersion || values.size > 0
       ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
-      : { record: (await readTargets(task, [target], { lock: 'for update' }))[0] };
+      : { record: (await readTargets(task, [target], { isLocked: true }))[0] };
   if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
   return updated.record;
@@ -120,13 +103,12 @@ async function readUpdated<T extends object>(
   task: Task<T>,
   targets: readonly Target[],
   returned: T | undefined,
-  hooks: GeneratedHooks<T>,
 ): Promise<T[]> {
   const { plan, view } = task;
   const keys = targets.map(({ key }) => key);
   const records = returned ? [returned] : await findAll(task, keys);
   for (const [index, record] of records.entries())
     if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
-  await runAfter(task, hooks, 'afterUpdate', records);
+  await runAfter(task, 'afterUpdate', records);
   return records as T[];
 }

@@ -1,8 +1,9 @@
-/** The part of a plan that depends only on the caller's roles, computed once for each set of roles that a resource names. */
+/** What callers may see and change, as far as it depends on their roles: computed once for each set of roles that a resource names. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/request-facts.js';
+import { rolesOf } from '../declare/resolve-options.js';
 import { ofClass } from '../query/field-path.js';
 import type { Deleted } from '../query/parameters.js';
 import type { ListParameters } from '../query/list-query.js';
@@ -15,17 +16,14 @@ import { BoundedMap } from '../sql/bounded-map.js';
 import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 
-export interface Variant {
-  readonly choosesDeleted: boolean;
-  readonly isOwnerBound: boolean;
-  /** The caller's view, without the parts that vary, by the choice of deleted records. */
-  readonly views: Readonly<Record<Deleted, CallerView>>;
-}
+/** By the choice of deleted records, without the parts that vary with the request. */
+export type CallerViews = Readonly<Record<Deleted, CallerView>>;
 
 /** What the caller of one operation may see and change. */
 export interface CallerView {
   readonly list: ListParameters;
   readonly permissions: Permissions;
+  readonly isOwnerBound: boolean;
   readonly version: Field | undefined;
   /** Every statement of the call has this condition: another record does not exist for the caller. */
   readonly visible: Condition;
@@ -42,26 +40,20 @@ const NOTHING_FIXED: CallerView['fixed'] = new Map();
 type Relations = ReadonlyMap<string, Resource<object>>;
 
 /** @param relations the resources of the relations that requests follow, by path */
-export function compileVariants(
+export function compileViews(
   resource: Resource<object>,
   relations: Relations,
-): (request: HttpRequest | undefined) => Variant {
-  const roles = [...new Set([resource, ...relations.values()].flatMap(namedRoles))];
-  const variants = new BoundedMap<Variant>();
+): (request: HttpRequest | undefined) => CallerViews {
+  const roles = [...new Set([resource, ...relations.values()].flatMap(({ options }) => rolesOf(options)))];
+  const views = new BoundedMap<CallerViews>();
   return (request) => {
     const key = roles.length === 0 ? '' : roles.filter((role) => hasAnyRole(request, [role])).join('\n');
-    return variants.get(key, () => compileVariant(resource, relations, request));
+    return views.get(key, () => viewsOf(resource, relations, request));
   };
 }
 
-function namedRoles({ fieldPermissions, owner, options }: Resource<object>): readonly string[] {
-  const rules = [...fieldPermissions.values()].flatMap(({ read, write }) => [read, write]);
-  const named = rules.flatMap((rule) => (typeof rule === 'object' ? rule : []));
-  return [...named, ...(owner?.except ?? []), ...options.deletedRoles];
-}
-
-/** @param request of any caller with the roles of the variant */
-function compileVariant(resource: Resource<object>, relations: Relations, request: HttpRequest | undefined): Variant {
+/** @param request of any caller with the same roles */
+function viewsOf(resource: Resource<object>, relations: Relations, request: HttpRequest | undefined): CallerViews {
   const { owner, fieldPermissions, deletion, list, listWithDeleted, options } = resource;
   const all = permissionsOf(fieldPermissions, request, options);
   const isOwnerBound = owner !== undefined && isBound(owner, request);
@@ -73,12 +65,15 @@ function compileVariant(resource: Resource<object>, relations: Relations, reques
       fieldPermissions.size === 0 ? parameters : readableParameters(parameters, all.canRead),
       request,
     );
-  const without = readable(choosesDeleted ? { ...listWithDeleted, readable: list.readable } : list);
+  const without = readable(
+    choosesDeleted ? { ...listWithDeleted, readable: list.readable } : { ...list, choosesDeleted },
+  );
   const withDeleted = choosesDeleted ? readable(listWithDeleted) : without;
   const view = (parameters: ListParameters, visible: Condition): CallerView =>
     Object.freeze({
       list: parameters,
       permissions: isOwnerBound ? withoutWriting(owner.field, all) : all,
+      isOwnerBound,
       version: without.readable.find(({ column }) => column.isVersion),
       visible,
       isScoped: false,
@@ -87,12 +82,11 @@ function compileVariant(resource: Resource<object>, relations: Relations, reques
     });
   const where = (operator: 'isNull' | 'isNotNull') =>
     and(ofClass(resource.schema), deletion ? compare(deletion, operator) : EVERYTHING);
-  const views = {
+  return Object.freeze({
     without: view(without, where('isNull')),
     with: view(withDeleted, ofClass(resource.schema)),
     only: view(withDeleted, where('isNotNull')),
-  };
-  return Object.freeze({ choosesDeleted, isOwnerBound, views });
+  });
 }
 
 const withoutWriting = (owned: Field, permissions: Permissions): Permissions => ({
