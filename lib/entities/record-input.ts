@@ -12,14 +12,16 @@ export type Values = ReadonlyMap<Field, unknown>;
 /** Stands for the default of the column, which the database sets. */
 export const DATABASE_DEFAULT = Symbol('declarest.databaseDefault');
 
+export type WriteKind = 'create' | 'update' | 'patch';
+
 export interface CheckResult {
   readonly values: Values;
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Finds the field of each value of a body. `checkNew`, `checkReplacement` and `checkPatch` check the values. In a patch,
- * `null` instead of an embedded object clears its fields.
+ * Finds the field of each value of a body. `checkValues` checks the values. In a patch, `null` instead of an embedded
+ * object clears its fields.
  * @param others names that a body may also have, which are no columns
  */
 export function compileInput({ fields }: EntityDescription, others: readonly string[] = []) {
@@ -30,7 +32,7 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
       const name = field.path.slice(0, depth).join('.');
       embedded.set(name, [...(embedded.get(name) ?? []), field]);
     }
-  return (body: JsonRecord, operation: 'create' | 'update' | 'patch', permissions: Permissions): CheckResult => {
+  return (body: JsonRecord, operation: WriteKind, permissions: Permissions): CheckResult => {
     const values = new Map<Field, unknown>();
     const unknownNames: string[] = [];
     const errors: FieldError[] = [];
@@ -68,84 +70,65 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
   };
 }
 
-type ValueOf = (field: Field) => unknown;
-
-/** For a new record: generated fields must be absent, fields without a default must be present. */
-export function checkNew(
-  schema: EntityDescription,
-  sent: Values,
-  { canInsert }: Permissions,
-  given: Values,
-): CheckResult {
-  return check(schema, sent, (field, value) => {
-    if (value !== undefined && canInsert(field)) return readValue(field, value);
-    if (value !== undefined)
-      return wrong(field.insertable ? 'you may not write this field' : 'is set by the server; leave it out');
-    if (given.has(field)) return { value: given.get(field) };
-    return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
-  });
+export interface CheckContext {
+  readonly permissions: Permissions;
+  /** The values of fields that a body need not have. */
+  readonly given: Values;
+  /** The value of the stored record. */
+  currentOf(field: Field): unknown;
+  /** The default of a field that has one; may be `DATABASE_DEFAULT`. */
+  defaultOf(field: Field): unknown;
 }
 
 /**
- * For a full replacement. Fields that cannot be changed are accepted if they are unchanged, so that a client can send
- * back what GET returned. An absent field gets its default or `null`; one that clients cannot read keeps its value.
- * @param defaultOf the default of a field that has one; may be `DATABASE_DEFAULT`
+ * Checks the values for a record. Fields that cannot be changed are accepted if they are unchanged, so that a client can
+ * send back what GET returned.
  */
-export function checkReplacement(
-  schema: EntityDescription,
+export function checkValues(
+  { fields }: EntityDescription,
+  kind: WriteKind,
   sent: Values,
-  currentOf: ValueOf,
-  defaultOf: ValueOf,
-  permissions: Permissions,
-  given: Values,
+  context: CheckContext,
 ): CheckResult {
-  return check(schema, sent, (field, value) => {
-    if (value !== undefined) return checkChange(field, value, currentOf, permissions);
-    if (given.has(field)) return { value: given.get(field) };
-    if (!permissions.canUpdate(field) || !permissions.canRead(field)) return ABSENT;
-    if (field.hasDefault) return { value: defaultOf(field) };
-    return field.nullable ? { value: null } : wrong('is required');
-  });
-}
-
-/** For the fields that a patch has: an absent field keeps its value. */
-export function checkPatch(
-  schema: EntityDescription,
-  sent: Values,
-  currentOf: ValueOf,
-  permissions: Permissions,
-): CheckResult {
-  return check(schema, sent, (field, value) =>
-    value === undefined ? ABSENT : checkChange(field, value, currentOf, permissions),
-  );
-}
-
-function checkChange(field: Field, value: unknown, currentOf: ValueOf, { canRead, canUpdate }: Permissions): Outcome {
-  if (canUpdate(field)) return readValue(field, value);
-  if (!canRead(field)) return wrong('cannot be changed; leave it out');
-  const current = currentOf(field);
-  if (isSame(field, value, current)) return ABSENT;
-  return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
+  const errors: FieldError[] = [];
+  const values = new Map<Field, unknown>();
+  const check = kind === 'create' ? checkNew : checkChange;
+  for (const field of fields) {
+    const value = sent.get(field);
+    const outcome = value === undefined ? absentValue(field, kind, context) : check(field, value, context);
+    if (outcome === ABSENT) continue;
+    if ('value' in outcome) values.set(field, outcome.value);
+    else errors.push({ field: field.name, message: outcome.message });
+  }
+  return { values, errors };
 }
 
 type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
 const ABSENT = undefined;
 const wrong = (message: string): Outcome => ({ message });
 
-function check(
-  { fields }: EntityDescription,
-  sent: Values,
-  outcomeOf: (field: Field, value: unknown) => Outcome,
-): CheckResult {
-  const errors: FieldError[] = [];
-  const values = new Map<Field, unknown>();
-  for (const field of fields) {
-    const outcome = outcomeOf(field, sent.get(field));
-    if (outcome === ABSENT) continue;
-    if ('value' in outcome) values.set(field, outcome.value);
-    else errors.push({ field: field.name, message: outcome.message });
-  }
-  return { values, errors };
+/** A replacement gives an absent field its default or `null`, but for one that clients cannot read; a patch keeps it. */
+function absentValue(field: Field, kind: WriteKind, { permissions, given, defaultOf }: CheckContext): Outcome {
+  const { canRead, canInsert, canUpdate } = permissions;
+  if (kind === 'patch') return ABSENT;
+  if (given.has(field)) return { value: given.get(field) };
+  if (kind === 'create') return field.nullable || field.hasDefault || !canInsert(field) ? ABSENT : wrong('is required');
+  if (!canUpdate(field) || !canRead(field)) return ABSENT;
+  if (field.hasDefault) return { value: defaultOf(field) };
+  return field.nullable ? { value: null } : wrong('is required');
+}
+
+function checkNew(field: Field, value: unknown, { permissions }: CheckContext): Outcome {
+  if (permissions.canInsert(field)) return readValue(field, value);
+  return wrong(field.insertable ? 'you may not write this field' : 'is set by the server; leave it out');
+}
+
+function checkChange(field: Field, value: unknown, { permissions, currentOf }: CheckContext): Outcome {
+  if (permissions.canUpdate(field)) return readValue(field, value);
+  if (!permissions.canRead(field)) return wrong('cannot be changed; leave it out');
+  const current = currentOf(field);
+  if (isSame(field, value, current)) return ABSENT;
+  return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
 function readValue(field: Field, value: unknown): Outcome {

@@ -3,9 +3,9 @@ import type { Field } from '../../entities/entity-schema.js';
 import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
-import { checkNew, checkPatch, checkReplacement, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
+import { checkValues, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
 import { isSame, toJson } from '../../entities/record-input.js';
-import type { CheckResult, Values } from '../../entities/record-input.js';
+import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
@@ -14,14 +14,12 @@ import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate } from './validation.js';
 
-export type BodyKind = 'create' | 'update' | 'patch';
-
 /** A hook is code of the server: it may set every column, and the option `validationSchema` checks bodies only. */
 export type Source = 'client' | 'hook';
 
 export interface Sent extends CheckResult {
   readonly body: Values;
-  readonly kind: BodyKind;
+  readonly kind: WriteKind;
   readonly source: Source;
   readonly permissions: Permissions;
   readonly ids: SentIds;
@@ -29,7 +27,7 @@ export interface Sent extends CheckResult {
 }
 
 export interface Change<T> {
-  readonly kind: BodyKind;
+  readonly kind: WriteKind;
   readonly sent: Values;
   readonly entity: T;
   readonly values: Values;
@@ -37,7 +35,7 @@ export interface Change<T> {
 }
 
 /** A body may repeat the values that the path fixes. */
-export function readBody({ plan, view }: Task, body: JsonObject, kind: BodyKind, source: Source = 'client'): Sent {
+export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind, source: Source = 'client'): Sent {
   const { permissions, fixed } = view;
   const isHook = source === 'hook';
   const { values, errors } = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
@@ -63,25 +61,21 @@ export function readBody({ plan, view }: Task, body: JsonObject, kind: BodyKind,
 }
 
 /** @throws 400 naming every wrong field, 401 for an anonymous owner, 403 where the path names another owner */
-export async function checkCreated<T extends object>({ plan, call, view }: Task<T>, sent: Sent): Promise<Change<T>> {
-  const { owner, schema, metadata } = plan;
+export async function checkCreated<T extends object>(task: Task<T>, sent: Sent): Promise<Change<T>> {
+  const { plan, call, view } = task;
+  const { owner, metadata } = plan;
   const { fixed } = view;
   const ownerId = owner && newOwnerOf(owner, call.request, fixed.get(owner.field));
   const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
-  const { values, errors } = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
-  const checked = checkNew(schema, values, sent.permissions, given);
-  return validated(plan, newEntity(metadata) as T, sent, checked, errors);
+  const checked = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
+  return checkValuesOf(task, sent, checked, newEntity(metadata) as T, given);
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
 export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, current: T | undefined, key: unknown) {
-  const { plan } = task;
-  const { values, errors } = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
-  const checked =
-    sent.kind === 'patch'
-      ? checkPatch(plan.schema, values, (field) => valueOf(field, current), sent.permissions)
-      : checkReplaced(task, sent, values, current);
-  return validated(plan, entityOf(plan.options.entity, plan.schema.key, key), sent, checked, errors);
+  const { options, schema } = task.plan;
+  const checked = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
+  return checkValuesOf(task, sent, checked, entityOf(options.entity, schema.key, key), task.view.fixed, current);
 }
 
 /** Whether the stored record is needed: to compare fields that must not change, or by a listener. */
@@ -112,28 +106,24 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   return checkBySchema(plan, 'update', { ...sent, body: merge(sent.body), values }, kept);
 }
 
-function checkReplaced(
-  { plan: { schema, metadata }, view }: Task,
-  { permissions }: Sent,
-  values: Values,
-  current: object | undefined,
-): CheckResult {
-  let blank: object | undefined;
-  const currentOf = (field: Field): unknown => valueOf(field, current);
-  const defaultOf = ({ column }: Field): unknown =>
-    initialValue(column, (blank ??= newEntity(metadata))) ?? DATABASE_DEFAULT;
-  return checkReplacement(schema, values, currentOf, defaultOf, permissions, view.fixed);
-}
-
-async function validated<T extends object>(
-  plan: Plan<T>,
+/** @param given values of fields that the body need not have */
+async function checkValuesOf<T extends object>(
+  { plan }: Task<T>,
+  { kind, source, permissions, values: sent, ids, idErrors }: Sent,
+  { values, errors }: CheckResult,
   entity: T,
-  { kind, source, values: sent, ids, idErrors }: Sent,
-  checked: CheckResult,
-  errors: readonly FieldError[],
+  given: Values,
+  current?: T,
 ): Promise<Change<T>> {
-  const values = await validate(plan, entity, checked, [...errors, ...idErrors]);
-  return { kind, sent: source === 'client' ? sent : new Map(), entity, values, ids };
+  let blank: object | undefined;
+  const checked = checkValues(plan.schema, kind, values, {
+    permissions,
+    given,
+    currentOf: (field) => valueOf(field, current),
+    defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
+  });
+  const valid = await validate(plan, entity, checked, [...errors, ...idErrors]);
+  return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids };
 }
 
 /** Also of the fields that are set, as far as their columns can be written. */

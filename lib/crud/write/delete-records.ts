@@ -19,8 +19,8 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;
-    const request = columnsOnly(plan, schema.key.fields);
-    if (isSeveral) await readTargets(within, targets, { request, isLocked: true });
+    if (isSeveral)
+      await readTargets(within, targets, { request: columnsOnly(plan, schema.key.fields), isLocked: true });
     for (const target of targets) {
       await beforeDelete(within, target);
       const condition = changeable(within, target);

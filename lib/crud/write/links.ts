@@ -4,7 +4,7 @@ import { databaseFailureOf } from '../../entities/database-errors.js';
 import { conflictOf } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { describeJson } from '../../entities/record-input.js';
+import { describeJson, type WriteKind } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { relatedVisible, type Plan } from '../plan/plan.js';
@@ -21,7 +21,7 @@ const MAX_IDS = 100;
 export type SentIds = ReadonlyMap<LinkedIds, readonly unknown[]>;
 
 /** An update replaces the whole record: a relation that its body does not name becomes empty. */
-export function readLinks(plan: Plan, body: JsonObject, operation: 'create' | 'update' | 'patch') {
+export function readLinks(plan: Plan, body: JsonObject, operation: WriteKind) {
   const ids = new Map<LinkedIds, readonly unknown[]>();
   const errors: FieldError[] = [];
   for (const linked of plan.list.linkable) {
