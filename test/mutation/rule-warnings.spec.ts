@@ -75,8 +75,12 @@ const partly = (words: string): string =>
 const impossible = (name: string, ...words: string[]): string =>
   `${name} requires roles that no user has together: ${words.join(', ')}.`;
 
-const unrestricted = (words: string, paths: string): string =>
-  `${words} restricts PUT but not PATCH of ${paths}. Restrict PATCH too, or declare a rule of its own for it.`;
+const unrestricted = (words: string, ...paths: string[]): string => {
+  const [puts, patches] = ['PUT', 'PATCH'].map((method) => paths.map((path) => `${method} ${path}`));
+  const patterns = patches?.map((name) => `"${name.replace(':id', '*')}"`).join(', ');
+  const problem = `${words} restricts ${puts?.join(', ')} but not ${patches?.join(', ')}`;
+  return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
+};
 
 const A = 'Shop.roles("A", "/**")';
 const B = 'Shop.roles("B", "/a")';
@@ -136,7 +140,7 @@ describe('warnings about rules', () => {
         routes: ['PUT /a/:id', 'PATCH /a/:id', 'PUT /b', 'PATCH /b'],
         rules: [rule('/**', AUTHENTICATED), rule('PUT /**', roles('A'))],
       },
-      [unrestricted('Shop.roles("A", "PUT /**")', '/a/:id, /b')],
+      [unrestricted('Shop.roles("A", "PUT /**")', '/a/:id', '/b')],
     ],
     [
       'a rule for PUT of a part of a route',
