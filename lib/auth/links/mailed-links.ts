@@ -15,8 +15,7 @@ import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
-import type { AccountToken } from './mailed-tokens.js';
-import { MailedTokens } from './mailed-tokens.js';
+import { type AccountToken, MailedTokens } from './mailed-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');

@@ -10,8 +10,7 @@ import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
-import type { Endpoint, EndpointCall } from './plugin.js';
-import { AuthServices } from './plugin.js';
+import { AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
