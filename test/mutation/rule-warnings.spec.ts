@@ -9,7 +9,7 @@ import { declareRoute, type DeclaredRoute } from '../../lib/routes/declared-rout
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
-const READING = { caseSensitive: false };
+const IS_CASE_SENSITIVE = false;
 
 interface Declared {
   readonly routes?: readonly string[];
@@ -50,8 +50,8 @@ function generatedRoute(line: string, more: Partial<DeclaredRoute> = {}): Route 
 function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRules = false }: Declared): string[] {
   const read = (lines: readonly string[]): Route[] =>
     lines.map((line) => (line.endsWith('/batch') ? generatedRoute(line) : route(line)));
-  const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, READING);
-  const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
+  const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, IS_CASE_SENSITIVE);
+  const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
   const compiled = {
     policy: { rules },
@@ -324,8 +324,8 @@ describe('warnings about generated routes', () => {
     const declared = routes.map((line) =>
       generatedRoute(line, { controllerPath: endpoint, ...(needsUser && { needsUser }) }),
     );
-    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, READING);
-    const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, READING);
+    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
+    const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
     const compiled = {
       policy: { rules },
       table: { controllerRoutes: declared },
