@@ -55,7 +55,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     for (const config of this.configs) await config.configure();
     const { routeTable, modules } = this.application;
     await routeTable.complete();
-    refuseCollisions(routeTable.routes, routeTable.routerOptions.caseSensitive);
+    refuseCollisions(routeTable.routes, routeTable.isCaseSensitive);
     const declared = [...this.configs].flatMap(declaredRules);
     refuseContradictions(declared);
     const handlers = findHandlers(this.discovery);

@@ -25,9 +25,9 @@ export class CompiledAccess {
     handlers: readonly ControllerMethod[],
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy);
-    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.routerOptions, methods);
+    this.inside = compileRouteAccess(table.controllerRoutes, policy, table.isCaseSensitive, methods);
     const outside = { rules: policy.rules, fallback: PUBLIC };
-    this.anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], outside, table.routerOptions);
+    this.anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], outside, table.isCaseSensitive);
     this.restrictsUnrouted = compileUnrouted(policy.rules.filter((rule) => !this.inside.used.has(rule)));
     this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).rules);
   }
@@ -57,8 +57,8 @@ export class CompiledAccess {
 
   /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */
   get outsideRoutes(): RouteAccess {
-    const { platformRoutes, routerOptions } = this.table;
-    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, routerOptions);
+    const { platformRoutes, isCaseSensitive } = this.table;
+    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, isCaseSensitive);
   }
 
   get entries(): RouteAccess['entries'] {

@@ -1,5 +1,4 @@
 import { LevelTrie, type Level, type RouteShape } from '../routes/route.js';
-import type { RouterOptions } from '../routes/route-table.js';
 import { restricts, type Rule } from './access.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 
@@ -24,8 +23,8 @@ export interface OverlappingRule {
 }
 
 /** For the shapes of routes. Permissions are compared as the router compares. */
-export function compileOverlaps(rules: readonly Rule[], { caseSensitive }: RouterOptions) {
-  const permissionFold = caseSensitive ? exactly : foldAscii;
+export function compileOverlaps(rules: readonly Rule[], isCaseSensitive: boolean) {
+  const permissionFold = isCaseSensitive ? exactly : foldAscii;
   const trie = trieOf(rules, foldWidely);
   const foldLevel = (level: Level): Level => level && foldWidely(level);
   return (shapes: readonly RouteShape[]): OverlappingRule[] => {

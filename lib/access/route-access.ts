@@ -7,7 +7,6 @@ import { controllerMethodOf, controllersServing } from '../routes/controller-met
 import type { ControllerClass, ControllerMethod } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy, levelsOf, type Route } from '../routes/route.js';
-import type { RouterOptions } from '../routes/route-table.js';
 import { decoratedEffects, effectOf } from './access-decorators.js';
 import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './access.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
@@ -51,13 +50,13 @@ type CompiledTarget = Target & { readonly access: PathAccess };
 export function compileRouteAccess(
   routes: readonly Route[],
   { rules, fallback }: RulePolicy,
-  options: RouterOptions,
+  isCaseSensitive: boolean,
   methods: readonly ControllerMethod[] = [],
 ): RouteAccess {
   const used = new Set<Rule>();
   const entries: RouteEntry[] = [];
   const compiled = new Map<string, Map<string, CompiledTarget[]>>();
-  const overlapsOf = compileOverlaps(rules, options);
+  const overlapsOf = compileOverlaps(rules, isCaseSensitive);
   const controllers = groupBy(methods, ({ method }) => method);
   for (const [path, served] of groupBy(routes, (route) => route.path)) {
     const overlapping = overlapsOf(served[0]?.shapes ?? []);

@@ -42,7 +42,6 @@ export function findRuleWarnings(
       );
   return [
     ...warnings,
-    ...findUnrestrictedPatches(inside.entries),
     ...findUnrestrictedCopies(compiled),
     ...findPublicRoutesForUsers(compiled),
     ...findSimilarRoles(roleNames),
@@ -57,36 +56,29 @@ const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 const coversRoute = (pattern: Pattern, path: string): boolean =>
   relationTo(pattern, shapesOf(path), foldWidely) === 'covers';
 
-/** A rule for PUT alone leaves PATCH open, which changes the same record. */
-function findUnrestrictedPatches(entries: readonly RouteEntry[]): string[] {
-  const patches = new Map(entries.filter(({ method }) => method === 'PATCH').map((entry) => [placeOf(entry), entry]));
-  const found = entries.flatMap((put) => {
-    const patch = patches.get(placeOf(put)) ?? patches.get(placeOf({ ...put, path: put.template }));
-    const rules = patch && put.method === 'PUT' ? rulesOfOnly(put, patch) : [];
-    return rules.map((rule) => ({ rule, path: put.path }));
-  });
-  return [...groupBy(found, ({ rule }) => rule)].map(([rule, puts]) => {
-    const paths = puts.map(({ path }) => path).join(', ');
-    return `${rule} restricts PUT but not PATCH of ${paths}. Restrict PATCH too, or declare a rule of its own for it.`;
-  });
-}
-
-/** A rule for one route leaves others open that do the same: `POST /api/products` and `POST /api/products/batch`. */
+/** A rule for one route leaves others open that do the same: `PUT /api/products/:id` and PATCH, `POST` and `/batch`. */
 function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess): string[] {
   const declared = new Map(
     table.controllerRoutes.map(({ method, path, handler }) => [`${method} ${path}`, declaredRoute(handler)]),
   );
+  const names = new Set(entries.map(nameOf));
   const byRoute = groupBy(entries, ({ method, template }) => `${method} ${withoutNames(template)}`);
   const found = entries.flatMap((copy) => {
-    const keys = copy.part ? [] : originalsOf(copy, declared.get(nameOf(copy)));
-    const originals = keys.flatMap((key) => byRoute.get(key) ?? []);
-    return originals.flatMap((original) => rulesOfOnly(original, copy).map((rule) => ({ rule, original, copy })));
+    const keys = originalsOf(copy, copy.part ? undefined : declared.get(nameOf(copy)));
+    return keys
+      .flatMap((key) => byRoute.get(key) ?? [])
+      .flatMap((original) => {
+        // Methods of one route are compared for the same part of it, where both have that part.
+        const same = original.template === copy.template ? `${copy.method} ${original.path}` : nameOf(copy);
+        if (same !== nameOf(copy) && names.has(same)) return [];
+        return rulesOfOnly(original, copy).map((rule) => ({ rule, restricted: nameOf(original), open: same }));
+      });
   });
   return [...groupBy(found, ({ rule }) => rule)].map(([rule, pairs]) => {
-    const names = (of: 'original' | 'copy') => [...new Set(pairs.map((pair) => nameOf(pair[of])))];
-    const open = names('copy');
+    const namesOf = (of: 'restricted' | 'open') => [...new Set(pairs.map((pair) => pair[of]))];
+    const open = namesOf('open');
     const patterns = open.map((name) => `"${name.replaceAll(/:\w+/g, '*')}"`).join(', ');
-    const problem = `${rule} restricts ${names('original').join(', ')} but not ${open.join(', ')}`;
+    const problem = `${rule} restricts ${namesOf('restricted').join(', ')} but not ${open.join(', ')}`;
     return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
   });
 }
@@ -106,7 +98,8 @@ function originalsOf({ method, template }: RouteEntry, declared: DeclaredRoute |
     });
   // The records of a nested resource belong to the record in front of it.
   const owner = method !== 'GET' && controllerPath?.includes(':') && full.slice(0, full.indexOf('/:/') + 2);
-  return owner ? ['PUT', 'PATCH', 'DELETE'].map((verb) => `${verb} ${owner}`) : [];
+  const ofOwner = owner ? ['PUT', 'PATCH', 'DELETE'].map((verb) => `${verb} ${owner}`) : [];
+  return method === 'PATCH' ? [`PUT ${full}`, ...ofOwner] : ofOwner;
 }
 
 /** The rules that restrict a route but not the other one, unless that one has a rule of its own. */
@@ -131,8 +124,6 @@ function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
     return [`${method} ${path} is public, but ${option} requires a user. Restrict the route, or remove the option.`];
   });
 }
-
-const placeOf = ({ path, template }: RouteEntry): string => `${template} ${path}`;
 
 /** A user has one role, with all roles that it includes. */
 function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean {

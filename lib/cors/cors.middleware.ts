@@ -1,12 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type NestMiddleware,
-  type OnApplicationBootstrap,
-  type Type,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { NestMiddleware, OnApplicationBootstrap, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { pathOf, type HttpRequest } from '../http/request-facts.js';

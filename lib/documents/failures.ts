@@ -50,6 +50,12 @@ export const conflict = (message: string, fields?: Fields): ResponseDocument =>
 export const authFailure = (description: string, message: string): ResponseDocument =>
   jsonResponse(description, refTo(AUTH_FAILURE.name), { success: false, message });
 
+/** The answers to a body that cannot be read. @param describe `failure` or `authFailure` */
+export const unreadable = (describe: (description: string, message: string) => ResponseDocument) => ({
+  413: describe('The body is too large.', 'The request body is larger than this server accepts'),
+  415: describe('The body is of another type.', 'The request body must be application/json in UTF-8'),
+});
+
 export const RETRY_AFTER = textHeader('Retry-After', 'Seconds to wait before the request is repeated.');
 
 export function refused(status: 401 | 403, error: string): ResponseDocument {

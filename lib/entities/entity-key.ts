@@ -3,7 +3,7 @@
  * one text: the values in the order of the entity, each percent-encoded, separated by commas.
  */
 import { decodePath } from '../http/request-facts.js';
-import type { Reading, ValueType } from './value-types.js';
+import { allOf, type Reading, type ValueType } from './value-types.js';
 
 type KeyField = { readonly name: string; readonly type: ValueType };
 export type EntityKey<F extends KeyField = KeyField> = Readonly<ReturnType<typeof keyOfSeveral<F>>>;
@@ -45,9 +45,7 @@ function keyOfSeveral<F extends KeyField>(fields: readonly F[]) {
   };
   const readText = (text: string): Reading => {
     const parts = split(text);
-    const readings = parts ? fields.map(({ type }, index) => type.readText(parts[index] ?? '')) : [{ expected }];
-    const wrong = readings.find((reading) => 'expected' in reading);
-    return wrong ?? { value: readings.map((reading) => ('value' in reading ? reading.value : undefined)) };
+    return parts ? allOf(fields.map(({ type }, index) => type.readText(parts[index] ?? ''))) : { expected };
   };
   return {
     fields,

@@ -1,9 +1,8 @@
 /** JSON merge patch (RFC 7396). */
-
-type JsonRecord = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../http/json-body.js';
 
 /** The types of the entity, which the application's own code may give, replace a value as a whole. */
-export const isMerged = (patch: unknown): patch is JsonRecord =>
+export const isMerged = (patch: unknown): patch is JsonObject =>
   typeof patch === 'object' &&
   patch !== null &&
   !Array.isArray(patch) &&

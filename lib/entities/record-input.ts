@@ -1,10 +1,9 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
 import { fieldError, type FieldError } from '../http/failure.js';
+import type { JsonObject } from '../http/json-body.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, type Permissions } from './permissions.js';
 import type { ValueType } from './value-types.js';
-
-type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** The values that are sent or written, by field. A field that is absent keeps its value or gets its default. */
 export type Values = ReadonlyMap<Field, unknown>;
@@ -32,11 +31,11 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
       const name = field.path.slice(0, depth).join('.');
       embedded.set(name, [...(embedded.get(name) ?? []), field]);
     }
-  return (body: JsonRecord, operation: WriteKind, permissions: Permissions): CheckResult => {
+  return (body: JsonObject, operation: WriteKind, permissions: Permissions): CheckResult => {
     const values = new Map<Field, unknown>();
     const unknownNames: string[] = [];
     const errors: FieldError[] = [];
-    const collect = (sent: JsonRecord, prefix: string): void => {
+    const collect = (sent: JsonObject, prefix: string): void => {
       for (const [key, value] of Object.entries(sent)) {
         const name = prefix + key;
         // A name with a dot is the path of a field, and no name in a body.
@@ -47,7 +46,7 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
         } else if (!within) {
           if (!others.includes(name)) unknownNames.push(name);
         } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-          collect(value as JsonRecord, `${name}.`);
+          collect(value as JsonObject, `${name}.`);
         } else if (value === null && operation === 'patch') {
           for (const each of within) if (isKnownTo(each, permissions)) values.set(each, null);
         } else errors.push({ field: name, message: `must be an object, got ${describeJson(value)}` });

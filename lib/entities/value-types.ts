@@ -6,6 +6,12 @@ import type { ValueSchemas } from './json-schema.js';
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };
 
+/** The values of several readings, or what the first wrong one must be. */
+export const allOf = (readings: readonly Reading[]): Reading =>
+  readings.find((reading) => 'expected' in reading) ?? {
+    value: readings.map((reading) => ('value' in reading ? reading.value : undefined)),
+  };
+
 export interface ValueType {
   read(value: unknown): Reading;
   /** Reads a string of the URL, such as the id in a path. */
@@ -159,8 +165,7 @@ export function listOf(element: ValueType): ValueType {
   const read = (value: unknown): Reading => {
     if (!Array.isArray(value)) return { expected: 'an array' };
     const readings = value.map((each) => (each === null ? { expected: 'an array without null' } : element.read(each)));
-    const wrong = readings.find((reading) => 'expected' in reading);
-    return wrong ?? { value: readings.map((reading) => ('value' in reading ? reading.value : undefined)) };
+    return allOf(readings);
   };
   const write = (value: unknown): unknown =>
     Array.isArray(value) ? value.map((each) => (each == null ? each : element.write(each))) : value;

@@ -4,7 +4,7 @@ import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
 import { ANY_PATH, isRoute, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
-import { RouteTable, type RouterOptions } from './route-table.js';
+import { RouteTable } from './route-table.js';
 
 type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
 type Match = { readonly path: string; readonly params?: Readonly<Record<string, unknown>> };
@@ -45,9 +45,8 @@ export class ExpressRoutes extends RouteTable {
     super();
   }
 
-  override get routerOptions(): RouterOptions {
-    const { caseSensitive = false } = this.express.router;
-    return { caseSensitive };
+  override get isCaseSensitive(): boolean {
+    return this.express.router.caseSensitive === true;
   }
 
   override beginRouting(modules: ModulesContainer): void {

@@ -4,7 +4,7 @@ import { CONTROLLER_METHOD } from './controller-methods.js';
 import { refuseCollisions } from './route-collision.js';
 import { decodePath, type HttpRequest } from '../http/request-facts.js';
 import { makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
-import { RouteTable, type RouterOptions } from './route-table.js';
+import { RouteTable } from './route-table.js';
 
 /** The members of Fastify that the package uses. The types of the package `fastify` would make it a dependency. */
 export interface FastifyInstance {
@@ -48,8 +48,9 @@ export interface FastifyRoute {
   errorHandler?: (this: unknown, error: unknown, request: FastifyRequest, reply: unknown) => unknown;
 }
 
-interface InitialConfig extends Partial<RouterOptions> {
-  readonly routerOptions?: Partial<RouterOptions>;
+interface InitialConfig {
+  readonly caseSensitive?: boolean;
+  readonly routerOptions?: { readonly caseSensitive?: boolean };
   readonly onProtoPoisoning?: string;
   readonly onConstructorPoisoning?: string;
 }
@@ -68,9 +69,9 @@ export class FastifyRoutes extends RouteTable {
     return this.found;
   }
 
-  override get routerOptions(): RouterOptions {
-    const { routerOptions, caseSensitive = true } = this.instance.initialConfig;
-    return { caseSensitive: caseSensitive && routerOptions?.caseSensitive !== false };
+  override get isCaseSensitive(): boolean {
+    const { routerOptions, caseSensitive } = this.instance.initialConfig;
+    return caseSensitive !== false && routerOptions?.caseSensitive !== false;
   }
 
   override async complete(): Promise<void> {

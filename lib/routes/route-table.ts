@@ -5,12 +5,8 @@ import type { Route, ServedRoute } from './route.js';
 
 export type HttpAdapter = HttpAdapterHost['httpAdapter'];
 
-export interface RouterOptions {
-  readonly caseSensitive: boolean;
-}
-
 export abstract class RouteTable {
-  abstract readonly routerOptions: RouterOptions;
+  abstract readonly isCaseSensitive: boolean;
   abstract readonly routes: readonly Route[];
 
   get controllerRoutes(): readonly Route[] {

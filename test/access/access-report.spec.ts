@@ -321,7 +321,7 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
           role('ADMIN', 'PUT /a/**');
         },
       },
-      /ShopSecurity\.requireRole\("ADMIN", "PUT \/a\/\*\*"\) restricts PUT but not PATCH of \/a\/:id\. Restrict PATCH too/,
+      /ShopSecurity\.requireRole\("ADMIN", "PUT \/a\/\*\*"\) restricts PUT \/a\/:id but not PATCH \/a\/:id\. Restrict "PATCH \/a\/\*" too/,
     ],
     [
       'a role that differs from another only in case',

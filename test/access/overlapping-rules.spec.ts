@@ -25,7 +25,7 @@ const templates = [
 
 describe.each([true, false])('rules that overlap with a route, case-sensitive: %s', (caseSensitive) => {
   it('[3.3] are those that a comparison of every rule finds, in the order of declaration', () => {
-    const overlapsOf = compileOverlaps(rules, { caseSensitive });
+    const overlapsOf = compileOverlaps(rules, caseSensitive);
     const permissionFold = caseSensitive ? exactly : foldAscii;
     for (const template of templates) {
       const shapes = shapesOf(template);

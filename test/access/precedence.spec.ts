@@ -365,7 +365,7 @@ const ROLE_SETS = [undefined, [], ['ADMIN'], ['AGENT'], ['ADMIN', 'AGENT']];
 const routes = TEMPLATES.flatMap((path) => ['GET', 'POST'].map((method) => makeRoute(method, path, () => {})));
 
 function deciderOf(lines: readonly Line[], fallback: Access) {
-  const compiled = compileRouteAccess(routes, { rules: lines.map(ruleOf), fallback }, { caseSensitive: true });
+  const compiled = compileRouteAccess(routes, { rules: lines.map(ruleOf), fallback }, true);
   return ({ template, method, path, params, roles }: Request): boolean =>
     decide(compiled.of(template, method)!({ path, params }), roles) === undefined;
 }

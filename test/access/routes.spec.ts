@@ -503,7 +503,7 @@ it('[3.5] a decision reads as much with 200 rules as with 2', () => {
       ...Array.from({ length: others }, (_, index) => ruleOf(`/a/other${index}`, 'authenticated')),
     ];
     const route = makeRoute('GET', '/a/:id', () => {});
-    const access = compileRouteAccess([route], { rules, fallback: AUTHENTICATED }, { caseSensitive: true });
+    const access = compileRouteAccess([route], { rules, fallback: AUTHENTICATED }, true);
     const lookUps = jest.spyOn(Map.prototype, 'get');
     read = 0;
     for (const id of ['me', '7']) access.of('/a/:id', 'GET')!({ path: `/a/${id}`, params: { id } });

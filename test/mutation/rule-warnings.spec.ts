@@ -9,7 +9,7 @@ import { declareRoute, type DeclaredRoute } from '../../lib/routes/declared-rout
 import type { Route } from '../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
-const READING = { caseSensitive: false };
+const IS_CASE_SENSITIVE = false;
 
 interface Declared {
   readonly routes?: readonly string[];
@@ -50,8 +50,8 @@ function generatedRoute(line: string, more: Partial<DeclaredRoute> = {}): Route 
 function warningsOf({ routes = [], outside = [], rules, hierarchy = {}, hasNoRules = false }: Declared): string[] {
   const read = (lines: readonly string[]): Route[] =>
     lines.map((line) => (line.endsWith('/batch') ? generatedRoute(line) : route(line)));
-  const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, READING);
-  const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, READING);
+  const inside = compileRouteAccess(read(routes), { rules, fallback: ANY_TOKEN }, IS_CASE_SENSITIVE);
+  const beside = compileRouteAccess(read(outside), { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
   const names = rules.flatMap(({ effect }) => (effect.kind === 'roles' ? effect.anyOf : []));
   const compiled = {
     policy: { rules },
@@ -75,8 +75,12 @@ const partly = (words: string): string =>
 const impossible = (name: string, ...words: string[]): string =>
   `${name} requires roles that no user has together: ${words.join(', ')}.`;
 
-const unrestricted = (words: string, paths: string): string =>
-  `${words} restricts PUT but not PATCH of ${paths}. Restrict PATCH too, or declare a rule of its own for it.`;
+const unrestricted = (words: string, ...paths: string[]): string => {
+  const [puts, patches] = ['PUT', 'PATCH'].map((method) => paths.map((path) => `${method} ${path}`));
+  const patterns = patches?.map((name) => `"${name.replace(':id', '*')}"`).join(', ');
+  const problem = `${words} restricts ${puts?.join(', ')} but not ${patches?.join(', ')}`;
+  return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
+};
 
 const A = 'Shop.roles("A", "/**")';
 const B = 'Shop.roles("B", "/a")';
@@ -136,7 +140,7 @@ describe('warnings about rules', () => {
         routes: ['PUT /a/:id', 'PATCH /a/:id', 'PUT /b', 'PATCH /b'],
         rules: [rule('/**', AUTHENTICATED), rule('PUT /**', roles('A'))],
       },
-      [unrestricted('Shop.roles("A", "PUT /**")', '/a/:id, /b')],
+      [unrestricted('Shop.roles("A", "PUT /**")', '/a/:id', '/b')],
     ],
     [
       'a rule for PUT of a part of a route',
@@ -320,8 +324,8 @@ describe('warnings about generated routes', () => {
     const declared = routes.map((line) =>
       generatedRoute(line, { controllerPath: endpoint, ...(needsUser && { needsUser }) }),
     );
-    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, READING);
-    const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, READING);
+    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
+    const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
     const compiled = {
       policy: { rules },
       table: { controllerRoutes: declared },

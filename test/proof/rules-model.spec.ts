@@ -90,7 +90,7 @@ class Compiled {
     const methods = [...new Set(application.routes.map(handlerOf))];
     const fallback = ACCESS_BY_NAME[application.byDefault];
     const enforced = declared(rules).map((rule) => asEnforced(rule, application.enforced));
-    this.access = compileRouteAccess(routes, { rules: enforced, fallback }, READINGS[platform], methods);
+    this.access = compileRouteAccess(routes, { rules: enforced, fallback }, READINGS[platform].caseSensitive, methods);
     this.expand = compileRoleHierarchy(application.hierarchy).expand;
   }
 

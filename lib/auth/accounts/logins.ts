@@ -14,8 +14,8 @@ import { AccessTokens } from '../tokens/access-tokens.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { fitsBcrypt, readTexts, USER_CHECKS } from '../users/user-checks.js';
-import { UserRepository, withoutHash } from '../users/user.repository.js';
+import { fitsBcrypt, readTexts } from '../users/user-checks.js';
+import { UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
 
 /** No login name is longer. */
 const MAX_LOGGED = 254;
@@ -75,7 +75,7 @@ export class Logins {
     const context = contextOf(request);
     const { address } = context;
     let lookUp: Promise<AuthUser | null> | undefined;
-    const find = (): Promise<AuthUser | null> => (lookUp ??= this.find(name));
+    const find = (): Promise<AuthUser | null> => (lookUp ??= userByLogin(this.users, this.options.loginField, name));
     const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
     const attempt = { action: 'password', account: name, address, findUser } as const;
     const { found, challenge } = await this.attempts.run(attempt, async () => {
@@ -149,14 +149,6 @@ export class Logins {
     const { loginField } = this.options;
     const read = readTexts({ [loginField]: body[loginField], password: body['password'] }, [loginField, 'password']);
     return { name: read[loginField], password: read.password };
-  }
-
-  /** @returns the user including its password hash */
-  private async find(name: string): Promise<AuthUser | null> {
-    const { loginField } = this.options;
-    // A name that no user can have needs no query.
-    const checked = USER_CHECKS[loginField](name);
-    return 'value' in checked ? this.users.findByLogin(loginField, checked.value as string) : null;
   }
 
   private async compare(name: string, user: AuthUser | null, password: string, context: LoginContext) {

@@ -211,9 +211,9 @@ export class UserAccounts {
       this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
   }
 
-  private findByLogin(user: NewUser): Promise<AuthUser | null> {
-    const { loginField } = this.options;
-    return userByLogin(this.users, loginField, user[loginField]);
+  private async findByLogin({ [this.options.loginField]: login }: NewUser): Promise<AuthUser | null> {
+    const user = await userByLogin(this.users, this.options.loginField, login);
+    return user && withoutHash(user);
   }
 }
 

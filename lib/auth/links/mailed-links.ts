@@ -15,8 +15,7 @@ import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
 import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
-import type { AccountToken } from './mailed-tokens.js';
-import { MailedTokens } from './mailed-tokens.js';
+import { type AccountToken, MailedTokens } from './mailed-tokens.js';
 
 const invalidLink = (): UnauthorizedException =>
   new UnauthorizedException('This link is not valid, or was used before');
@@ -80,20 +79,17 @@ export class MailedLinks {
 
   /** A password that is refused does not spend the token. @throws 400, 401 */
   async reset(text: string, password: string): Promise<void> {
-    const token = await this.expectToken(text, 'reset');
-    const { userId, email } = token;
-    const user = await this.expectUser(token);
+    const { token, user } = await this.readLink(text, 'reset');
     const hash = await this.accounts.hashNew(user, password);
     await this.use(token, () => this.accounts.resetPassword(user, hash));
     // The mail has arrived.
-    await this.tokens.markVerified(userId, email);
+    await this.tokens.markVerified(token.userId, token.email);
   }
 
   /** Confirms the present address of a user, or replaces it by a new one. @throws 400 where the new one is taken, 401 */
   async verify(text: string): Promise<void> {
-    const token = await this.expectToken(text, 'verify', 'email');
+    const { token, user } = await this.readLink(text, 'verify', 'email');
     const { userId, email, purpose } = token;
-    const user = await this.expectUser(token);
     await this.use(token, async () => {
       if (purpose === 'email') return this.accounts.setEmail(user, email);
       await this.tokens.markVerified(userId, email);
@@ -119,16 +115,12 @@ export class MailedLinks {
       // A reset that comes later ends the token.
       if ((await this.users.findWithHash(String(user.id)))?.password !== user.password) return;
       const token = await this.tokens.create('email', user, email);
-      await this.sendLink('verify', email, user, token);
+      await this.mail('verify', user, email, token);
     });
   }
 
-  private async mail(kind: LinkKind, user: AuthUser, email: string, token: string): Promise<void> {
+  private async mail(kind: LinkKind, user: AuthUser, to: string, token: string): Promise<void> {
     if (kind === 'reset') this.events.emit('password.forgotten', { userId: String(user.id) });
-    await this.sendLink(kind, email, user, token);
-  }
-
-  private async sendLink(kind: LinkKind, to: string, user: AuthUser, token: string): Promise<void> {
     const link = `${this.options.accountLinks}/${kind}#token=${token}`;
     // Without a mailer, production refuses to start.
     if (!this.mailer) return this.logger.log(`No mailer is set. The link of kind ${kind} for ${to}: ${link}`);
@@ -145,22 +137,19 @@ export class MailedLinks {
     }
   }
 
-  private async expectToken(text: string, ...purposes: AccountToken['purpose'][]): Promise<AccountToken> {
-    const token = await this.tokens.find(text, ...purposes);
-    if (!token) throw invalidLink();
-    return token;
-  }
-
   /**
    * A link ends with the address that its user had, and one that changes the account with the password, however these were
    * changed.
-   * @returns the user including the hash
+   * @returns the token, and the user including the hash @throws 401
    */
-  private async expectUser({ userId, userEmail, userHash, purpose }: AccountToken): Promise<AuthUser> {
+  private async readLink(text: string, ...purposes: AccountToken['purpose'][]) {
+    const token = await this.tokens.find(text, ...purposes);
+    if (!token) throw invalidLink();
+    const { userId, userEmail, userHash, purpose } = token;
     const user = await this.users.findWithHash(userId);
     if (!user?.active || user.email !== userEmail) throw invalidLink();
     if (purpose !== 'verify' && hashOf(user.password) !== userHash) throw invalidLink();
-    return user;
+    return { token, user };
   }
 
   /** A database that fails must not cost the user the link. @param work returns whether the link still held */

@@ -91,10 +91,6 @@ export class MailedTokens {
     await this.tables.run((manager) => manager.insert(AccountToken, token));
   }
 
-  private async removeAll(userId: string): Promise<void> {
-    await this.tables.run((manager) => manager.delete(AccountToken, { userId }));
-  }
-
   async isVerified({ id, email }: Omit<Addressee, 'password'>): Promise<boolean> {
     const userId = String(id);
     const row = await this.tables.read((manager) =>
@@ -111,7 +107,8 @@ export class MailedTokens {
   async follow(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     if (name === 'user.changed' && change.fields.active !== false) return;
-    if (name !== 'user.created' && name !== 'user.loggedOut') await this.removeAll(userId);
+    if (name !== 'user.created' && name !== 'user.loggedOut')
+      await this.tables.run((manager) => manager.delete(AccountToken, { userId }));
     if (name === 'user.deleted') await this.tables.run((manager) => manager.delete(VerifiedEmail, { userId }));
     // A new address counts when its link was used.
     if ((name === 'user.created' || name === 'email.changed') && change.user.email !== null)

@@ -13,14 +13,12 @@ import type { LoginChallenge, LoginContext } from './plugin.js';
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
-  private readonly authenticating: readonly AuthPlugin[];
 
   constructor(
     @Inject(AUTH_OPTIONS) { plugins }: { readonly plugins: readonly AuthPlugin[] },
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
-    this.authenticating = plugins.filter((plugin) => plugin.authenticate);
   }
 
   hasEndpoint(name: string): boolean {
@@ -33,7 +31,7 @@ export class AuthPlugins {
 
   /** @returns what the plugins find that have something to say */
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
-    return this.authenticating.flatMap((plugin) => {
+    return this.plugins.flatMap((plugin) => {
       const what = `The credential that the plugin ${plugin.name} reads`;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);

@@ -1,7 +1,7 @@
 /** Describes the endpoints of accounts for @nestjs/swagger, where it is installed. */
 import { Logger, type Type } from '@nestjs/common';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
-import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER } from '../../documents/failures.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { signed } from '../../entities/value-types.js';
@@ -9,17 +9,12 @@ import { AccessRefused } from '../../http/refusal.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import { BOOLEAN, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
-import type { Answers, DocumentParts } from './document-parts.js';
+import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
 const DONE = { 204: { description: 'Done' } };
 const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
-const UNREADABLE = {
-  413: authFailure('The body is too large.', 'The request body is larger than this server accepts'),
-  415: authFailure('The body is of another type.', 'The request body must be application/json in UTF-8'),
-};
 const INTERNAL = {
   500: authFailure('An unexpected error.', 'Internal server error'),
   503: { ...authFailure('The server is busy.', 'The server is busy, try again'), headers: RETRY_AFTER },
@@ -62,7 +57,7 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
   const body = bodyOf(endpoint, parts);
   const responses: Answers = {
     ...(status === 204 && DONE),
-    ...(body && { ...INVALID, ...UNREADABLE }),
+    ...(body && { ...INVALID, ...unreadable(authFailure) }),
     ...(access !== 'public' && UNAUTHORIZED),
     ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
     ...(isLimited(endpoint) && LIMITED),

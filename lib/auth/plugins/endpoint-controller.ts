@@ -10,8 +10,7 @@ import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
-import type { Endpoint, EndpointCall } from './plugin.js';
-import { AuthServices } from './plugin.js';
+import { AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
@@ -46,11 +45,13 @@ export function endpointController(basePath: string, endpoints: readonly Endpoin
   return AccountController;
 }
 
+type Call = EndpointCall<Readonly<Record<string, string>>>;
+
 async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
-  const call: EndpointCall<Record<string, string>> = {
+  const call: Call = {
     request,
     address: clientInfoOf(request).address,
-    body: bodyOf(endpoint, request) as Readonly<Record<string, string>>,
+    body: bodyOf(endpoint, request) as Call['body'],
     id: String(request.params?.['id']),
     user() {
       const { principal, bearerWasSent } = authenticationOf(request) ?? {};
@@ -69,11 +70,7 @@ function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRe
   return readTexts(jsonBodyOf(request), Object.keys(texts ?? {}), Object.keys(optionalTexts ?? {}));
 }
 
-function attemptOf(
-  endpoint: Endpoint,
-  services: AuthServices,
-  call: EndpointCall<Record<string, string>>,
-): Attempt | undefined {
+function attemptOf(endpoint: Endpoint, services: AuthServices, call: Call): Attempt | undefined {
   const { limit } = endpoint;
   if (typeof limit === 'function') return limit(services, call);
   const action = limit ?? (isLimited(endpoint) && endpoint.name);

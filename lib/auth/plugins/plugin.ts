@@ -14,6 +14,7 @@ import type { ClientInfo } from '../throttle/client-info.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
+import type { Texts } from '../users/user-checks.js';
 import { UserRepository, type UserFields } from '../users/user.repository.js';
 import { Background } from './background.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
@@ -100,8 +101,6 @@ export interface Endpoint<R extends string = string, O extends string = string> 
   /** @returns the body of the answer. What it throws is answered as everywhere in accounts: an HttpException by its status. */
   run(services: AuthServices, call: EndpointCall<Texts<R, O>>): unknown;
 }
-
-type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
 
 /**
  * Declares an endpoint whose body is checked and described by the same list.

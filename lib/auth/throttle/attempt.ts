@@ -47,7 +47,7 @@ export interface Key {
   readonly key: string;
   readonly free: number;
   /** Whether nothing more runs when what is free is used up, also not with delays. */
-  readonly isFinal?: boolean;
+  readonly isFinal: boolean;
 }
 
 /** Names that look alike are those of several users: what one has done makes no address known to the other. */

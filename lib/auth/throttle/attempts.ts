@@ -64,7 +64,7 @@ export class Attempts {
     await Promise.all(held.map((each) => this.settle(each, true)));
   }
 
-  private async admit(attempt: Attempt): Promise<Admitted> {
+  private async admit(attempt: Attempt) {
     const held: Held[] = [];
     try {
       const limits = this.limits.get(attempt.action) ?? limitByAddress;
@@ -114,16 +114,15 @@ export class Attempts {
   }
 
   private async remember(key: string): Promise<void> {
-    Object.assign(this.counterOf({ key, free: 0 }) as Counter, { hasSucceeded: true });
+    Object.assign(this.counterOf({ key, free: 0, isFinal: false }) as Counter, { hasSucceeded: true });
     await this.add(key, 1, KNOWN_MS);
   }
 
   private counterOf(named: Key | undefined): Counter | undefined {
     if (!named) return undefined;
-    const { key, free, isFinal = false } = named;
-    const known = this.counters.get(key);
+    const { key } = named;
     const start = { failures: 0, until: 0, blockedUntil: 0, running: 0, hasSucceeded: false };
-    const counter = known ?? { key, free, isFinal, ...start, waiting: [] };
+    const counter = this.counters.get(key) ?? { ...named, ...start, waiting: [] };
     if (counter.until <= Date.now()) counter.failures = 0;
     this.counters.delete(key);
     this.counters.set(key, counter);
@@ -174,11 +173,6 @@ export class Attempts {
 interface Held {
   readonly counter: Counter;
   count: number | undefined;
-}
-
-interface Admitted {
-  readonly held: readonly Held[];
-  readonly known: string | undefined;
 }
 
 /** A wrong password or token, or a registration that says that a login is taken. */

@@ -1,14 +1,11 @@
 /** A count of one process, and the attempts that wait for each other, because each may use up what is free. */
 import { ServiceUnavailable, TooManyAttempts } from '../../http/failure.js';
+import type { Key } from './attempt.js';
 
 const MAX_WAITING = 1_000;
 
 /** What this process knows of a count, and the attempts that it is running. */
-export interface Counter {
-  readonly key: string;
-  readonly free: number;
-  /** Whether nothing more runs when what is free is used up. */
-  readonly isFinal: boolean;
+export interface Counter extends Key {
   hasSucceeded: boolean;
   failures: number;
   until: number;

@@ -87,14 +87,11 @@ class TypeOrmUserRepository extends UserRepository {
     return stored ?? user;
   }
 
-  async update(id: string, fields: UserFields): Promise<AuthUser | null> {
-    const key = this.keyOf(id);
-    if (key === undefined) return null;
-    await this.run(() => this.updateWhere(this.users, { id: key }, fields));
-    return this.findById(id);
+  update(id: string, fields: UserFields): Promise<AuthUser | null> {
+    return this.updateIf(id, {}, fields);
   }
 
-  override async updateIf(id: string, expected: ExpectedFields, fields: UserFields): Promise<AuthUser | null> {
+  override async updateIf(id: string, expected: Partial<ExpectedFields>, fields: UserFields): Promise<AuthUser | null> {
     const key = this.keyOf(id);
     if (key === undefined) return null;
     const where = { id: key, ...expected, ...(expected.email === null && { email: IsNull() }) };

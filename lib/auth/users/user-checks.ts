@@ -163,7 +163,7 @@ export function checkChanges(
 const checkText: Check = (value) =>
   typeof value === 'string' && value.isWellFormed() ? { value } : { expected: 'well-formed text' };
 
-type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
+export type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
 
 /** Reads a body of text only. @throws InvalidUserError (400) naming every field that is missing, no text, or unknown */
 export const readTexts = <R extends string, O extends string = never>(

@@ -138,12 +138,11 @@ export abstract class UserRepository {
 
 /**
  * Finds a user by what it logs in with.
- * @param sent as a client sends it @returns without the hash; `null` for text that no user can have, too
+ * @param sent as a client sends it: text that no user can have needs no query @returns the user including its hash
  */
 export async function userByLogin(users: UserRepository, field: LoginField, sent: unknown): Promise<AuthUser | null> {
   const read = USER_CHECKS[field](sent);
-  const user = 'value' in read ? await users.findByLogin(field, read.value as string) : null;
-  return user && withoutHash(user);
+  return 'value' in read ? users.findByLogin(field, read.value as string) : null;
 }
 
 /** A copy: the repository may keep the user that it returned. */

@@ -1,6 +1,6 @@
 /** Describes the operations of a resource. */
 import { HttpStatus } from '@nestjs/common';
-import { conflict, failure, refused, RETRY_AFTER } from '../../documents/failures.js';
+import { conflict, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, jsonResponse, refTo, textHeader } from '../../documents/operation-document.js';
 import type { HeaderDocuments, OperationDocument, ParameterDocument } from '../../documents/operation-document.js';
 import { isSqlite } from '../../entities/database-family.js';
@@ -116,11 +116,6 @@ const INTERNAL: Failures = {
   },
 };
 
-const UNREADABLE: Failures = {
-  413: failure('The body is too large.', 'The request body is larger than this server accepts'),
-  415: failure('The body is of another type.', 'The request body must be application/json in UTF-8'),
-};
-
 const OWNER_ONLY: Failures = {
   401: refused(401, 'Authentication required'),
   403: refused(403, 'Owner access required'),
@@ -153,7 +148,7 @@ function failuresOf(operation: DescribedOperation, resource: DescribedResource):
     ...INTERNAL,
     400: invalid,
     ...(takesId && !description.acceptsUnknownId && { 404: failure('The record does not exist.', notFound) }),
-    ...(description.body && UNREADABLE),
+    ...(description.body && unreadable(failure)),
     ...(ifMatch === 'any' && { 404: failure('A record does not exist.', notFound) }),
     ...(isWrite && { 409: inConflict }),
     ...(isWrite && mayRefuse && { 403: refused(403, 'Access denied') }),

@@ -94,8 +94,8 @@ export const finishStartup = (moduleRef: ModuleRef): void =>
 
 function finish(application: Application, crud: CrudApplication): void {
   const { routeTable, adapter } = application;
-  const { routes, routerOptions } = routeTable;
-  refuseCollisions(routes, routerOptions.caseSensitive);
+  const { routes, isCaseSensitive } = routeTable;
+  refuseCollisions(routes, isCaseSensitive);
   for (const route of routes) refuseParameters(route);
   crud.isStarted = true;
   const { controllers, requestScoped } = crud;
