@@ -151,6 +151,14 @@ describe('warnings about rules', () => {
       [unrestricted('Shop.roles("A", "PUT /a/me")', '/a/me')],
     ],
     [
+      'no rule for PUT and PATCH of a part of a route',
+      {
+        routes: ['PUT /a/:id', 'PATCH /a/:id'],
+        rules: [rule('/**', AUTHENTICATED), rule('PUT,PATCH /a/me', roles('A'))],
+      },
+      [],
+    ],
+    [
       'no rule for PUT where there is no PATCH, or another rule restricts it or opens it',
       {
         routes: ['PUT /a', 'PUT /b', 'PATCH /b', 'PUT /c', 'PATCH /c', 'PUT /d', 'PATCH /d'],
