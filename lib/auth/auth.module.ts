@@ -101,7 +101,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {
-    application.whenAdapterIsReady(() => this.installMiddleware());
+    application.whenAdapterIsReady(() => application.once(installAccessMiddleware, decision));
   }
 
   /** @throws InvalidOptionError */
@@ -137,14 +137,10 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   configure(): void {
     const { application } = this;
     // A testing module that is compiled twice gets its second adapter after the constructor.
-    this.installMiddleware();
+    application.once(installAccessMiddleware, this.decision);
     deferOnEveryRoute(application);
     application.beginRouting();
     if (application.probes) application.config.useGlobalGuards(application.probes.guard);
-  }
-
-  private installMiddleware(): void {
-    this.application.once(installAccessMiddleware, this.decision);
   }
 
   /** Importing AuthModule twice would create two guards with different secrets. */

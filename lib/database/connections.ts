@@ -58,6 +58,17 @@ export class ConnectionQueue {
     return this.writes.run(() => this.statement(within)).finally(() => (turn.isOpen = false));
   }
 
+  /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
+  onPrimary<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    return this.statement(async () => {
+      const runner = this.dataSource.createQueryRunner('master');
+      const result = work(runner.manager).finally(() => runner.release());
+      return result.catch((error: unknown) => {
+        throw databaseFailureOf(error) === 'unavailable' ? this.unavailable(error, { cause: error }) : error;
+      });
+    });
+  }
+
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
     this.outages.refuse(error);
     return new DatabaseUnavailable(options);
@@ -102,18 +113,4 @@ function poolOf(dataSource: DataSource) {
     ? (extra['connectionTimeoutMillis'] ?? options['connectTimeoutMS'])
     : (extra['connectTimeout'] ?? options['connectTimeout'] ?? 10_000);
   return { poolSize, pools: 1 + (replication?.slaves.length ?? 0), timeoutMs };
-}
-
-/** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
-export function onPrimary<R>(
-  { dataSource, connections }: { readonly dataSource: DataSource; readonly connections: ConnectionQueue },
-  work: (manager: EntityManager) => Promise<R>,
-): Promise<R> {
-  return connections.statement(async () => {
-    const runner = dataSource.createQueryRunner('master');
-    const result = work(runner.manager).finally(() => runner.release());
-    return result.catch((error: unknown) => {
-      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
-    });
-  });
 }

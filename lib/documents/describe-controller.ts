@@ -7,20 +7,12 @@ import type { ResponseDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 
-const REQUIRED_VERSION = 12;
-
 /** `undefined` where it is not installed, or in an older version, which is warned about. */
-export async function loadSwagger(
-  warn: (sentence: string) => void,
-  version = installedVersion(),
-): Promise<Swagger | undefined> {
+export async function loadSwagger(warn: (sentence: string) => void, version = installedVersion()) {
   if (version === undefined) return undefined;
-  if (Number.parseInt(version, 10) >= REQUIRED_VERSION) return import('@nestjs/swagger').catch(() => undefined);
-  warn(
-    `The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger ${REQUIRED_VERSION}, got ${version}. ` +
-      `Run npm install @nestjs/swagger@${REQUIRED_VERSION}.`,
-  );
-  return undefined;
+  if (Number.parseInt(version, 10) >= 12) return import('@nestjs/swagger').catch(() => undefined);
+  const problem = `The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger 12, got ${version}`;
+  return void warn(`${problem}. Run npm install @nestjs/swagger@12.`);
 }
 
 function installedVersion(): string | undefined {

@@ -6,8 +6,7 @@ export const isMerged = (patch: unknown): patch is JsonObject =>
   typeof patch === 'object' &&
   patch !== null &&
   !Array.isArray(patch) &&
-  !(patch instanceof Date) &&
-  !(patch instanceof Uint8Array);
+  !(patch instanceof Date || patch instanceof Uint8Array);
 
 export function mergePatch(current: unknown, patch: unknown): unknown {
   if (!isMerged(patch)) return patch;

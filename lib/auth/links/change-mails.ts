@@ -5,10 +5,9 @@ import type { AuthPlugin } from '../plugins/plugin.js';
 export const changeMails: AuthPlugin = {
   name: 'changeMails',
   accountChanged({ get, afterAnswer, profileOf }, change) {
-    const { name } = change;
-    if (name !== 'password.changed' && name !== 'email.changed') return;
-    const to = name === 'email.changed' ? change.from : change.user.email;
-    const changed = name === 'email.changed' ? 'email' : 'password';
+    if (change.name !== 'password.changed' && change.name !== 'email.changed') return;
+    const changed = 'from' in change ? 'email' : 'password';
+    const to = 'from' in change ? change.from : change.user.email;
     const mailer = get<Mailer | undefined>(MAILER);
     if (!mailer || to === null) return;
     const user = profileOf(change.user);

@@ -5,10 +5,17 @@ import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
-import { plainPath, positive, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
+import {
+  plainPath,
+  positive,
+  readNestedOptions,
+  readOptions,
+  refuseAuthOption,
+  row,
+} from '../../options/option-table.js';
 import type { Accepts, OptionsOf } from '../../options/option-table.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
-import { expectPasswordPolicy } from '../passwords/password-policy.js';
+import { PASSWORD_POLICY } from '../passwords/password-policy.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
 import { AuthUser } from '../users/auth-user.js';
@@ -24,8 +31,11 @@ const MAX_HOURS = 2_000_000_000;
 const MIN_SECRET_BYTES = 32;
 const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
 const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
+const EXTEND_ADVICE = 'extend it, or remove the option';
 const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
+const FIELDS_ADVICE = 'set an array such as ["phone"]';
 const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
+const LOGIN_METHODS = 'LoginMethod.EMAIL or LoginMethod.USERNAME';
 const MAILER_ADVICE = 'give useClass, useExisting, useValue or useFactory';
 const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
 const USER_ADVICE = 'set `@Entity() class User extends AuthUser {}`';
@@ -54,11 +64,7 @@ const isAddress: Accepts = (text) => {
 
 const STATIC_OPTIONS = {
   userClass: row<Type<AuthUser>>(undefined as never, 'a class that extends AuthUser', isUserClass, USER_ADVICE),
-  repositoryClass: optional<Type<UserRepository>>(
-    'a class that extends UserRepository',
-    isRepository,
-    'extend it, or remove the option',
-  ),
+  repositoryClass: optional<Type<UserRepository>>('a class that extends UserRepository', isRepository, EXTEND_ADVICE),
   authBasePath: row('/api/auth', 'a path such as "/api/auth"', isBasePath, 'use only letters, digits and "/.-_~"'),
   registration: flag(true),
   passwordReset: flag(false),
@@ -75,22 +81,12 @@ const ENTITY_CHECKS = [
 ];
 
 const SETTINGS = {
-  loginMethod: row(
-    'EMAIL',
-    'LoginMethod.EMAIL or LoginMethod.USERNAME',
-    isOneOf('EMAIL', 'USERNAME'),
-    'set one of them',
-  ),
+  loginMethod: row('EMAIL', LOGIN_METHODS, isOneOf('EMAIL', 'USERNAME'), 'set one of them'),
   jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
   bcryptRounds: integer(12, 4, 31),
   passwordHasher: optional<PasswordHasher>('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
   defaultAccess: optional<DefaultAccess>(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
-  registrationFields: row<readonly string[]>(
-    [],
-    'an array of non-empty names',
-    areNames,
-    'set an array such as ["phone"]',
-  ),
+  registrationFields: row<readonly string[]>([], 'an array of non-empty names', areNames, FIELDS_ADVICE),
   enforcedRoles: optional<readonly string[]>('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
   strict: flag(false),
   issuer: optional<string>('a string', isText, 'set for example "https://shop.example"'),
@@ -148,7 +144,7 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     if (settings.jwtExpirationHours !== undefined && accessTokens)
       logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
   expectRoleHierarchy(roleHierarchy);
-  expectPasswordPolicy(passwordPolicy);
+  if (passwordPolicy !== undefined) readNestedOptions('passwordPolicy', PASSWORD_POLICY, passwordPolicy);
   expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
   return Object.freeze({
     ...statics,

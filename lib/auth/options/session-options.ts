@@ -15,12 +15,6 @@ export interface SessionOptions {
   revocation?: 'expiry' | 'immediate';
 }
 
-export interface SessionSettings {
-  readonly accessTokenSeconds: number;
-  readonly refreshTokenMs: number;
-  readonly isImmediate: boolean;
-}
-
 /** A hundred years: later times are beyond what a JavaScript date can hold. */
 const MAX_DAYS = 36_500;
 const MINUTES_OF_DAY = 1_440;
@@ -30,10 +24,11 @@ const OPTIONS = {
   revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
 };
 
+export type SessionSettings = ReturnType<typeof resolveSessions>;
 export const SESSION_SETTINGS = Symbol('declarest.sessionSettings');
 
 /** @throws InvalidOptionError */
-export function resolveSessions(options: unknown): SessionSettings {
+export function resolveSessions(options: unknown) {
   const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions('sessions', OPTIONS, options);
   return Object.freeze({
     // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).

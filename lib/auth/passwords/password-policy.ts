@@ -1,5 +1,5 @@
 /** The option `passwordPolicy`: which passwords are accepted. */
-import { flag, integer, isFunction, optional, readNestedOptions } from '../../options/option-table.js';
+import { flag, integer, isFunction, optional } from '../../options/option-table.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
 
@@ -23,16 +23,11 @@ const MAX = 72;
 const COMMON_PASSWORDS = 10_000;
 const PACKAGE = '@zxcvbn-ts/language-common';
 
-const OPTIONS = {
+export const PASSWORD_POLICY = {
   minLength: integer(MIN, MIN, MAX),
   common: flag(true),
   check: optional('a function', isFunction, 'give a function of the password and the user'),
 };
-
-/** @throws InvalidOptionError */
-export function expectPasswordPolicy(option: unknown): void {
-  if (option !== undefined) readNestedOptions('passwordPolicy', OPTIONS, option);
-}
 
 export class PasswordPolicy {
   private constructor(
@@ -41,8 +36,7 @@ export class PasswordPolicy {
   ) {}
 
   /** @throws InvalidOptionError where the package with the list is missing */
-  static async load(options: PasswordPolicyOptions | undefined): Promise<PasswordPolicy> {
-    if (!options) return new PasswordPolicy({}, new Set());
+  static async load(options: PasswordPolicyOptions = { common: false }): Promise<PasswordPolicy> {
     return new PasswordPolicy(options, options.common === false ? new Set() : await loadCommonPasswords());
   }
 

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, Raw, type EntityManager } from 'typeorm';
-import { ConnectionQueues, onPrimary, type ConnectionQueue } from '../../database/connections.js';
+import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { databaseClock } from '../../database/database-time.js';
 import { DatabaseUnavailable } from '../../entities/database-errors.js';
 import { refuseAuthOption } from '../../options/option-table.js';
@@ -37,7 +37,7 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Reads the primary. @throws DatabaseUnavailable (503) */
   read<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
-    return onPrimary(this, work);
+    return this.connections.onPrimary(work);
   }
 
   /** @throws InvalidOptionError for the first table that the database lacks */

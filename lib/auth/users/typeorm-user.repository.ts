@@ -1,7 +1,7 @@
 import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
-import { ConnectionQueues, onPrimary, type ConnectionQueue } from '../../database/connections.js';
+import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { takenFields } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
@@ -203,8 +203,7 @@ class TypeOrmUserRepository extends UserRepository {
       if (withHash) users.addSelect('record.password');
       return users.where(`record.${field} = :value`, { value }).getOne();
     };
-    const database = { dataSource: this.users.manager.connection, connections: this.connections };
-    const user = await onPrimary(database, read).catch((error: unknown) => {
+    const user = await this.connections.onPrimary(read).catch((error: unknown) => {
       // No user has a login that the column cannot hold.
       if (databaseFailureOf(error) !== 'invalid') throw error;
       return null;

@@ -1,7 +1,6 @@
 /** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
-import { onPrimary } from '../../database/connections.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { factsOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
@@ -54,7 +53,7 @@ const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer =>
 
 /** `undefined` where there is none, or where it has expired. @throws 503 */
 export const findStoredAnswer = (database: Database, id: string): Promise<IdempotencyKey | undefined> =>
-  onPrimary(database, async (manager) => {
+  database.connections.onPrimary(async (manager) => {
     const row = await manager.findOne(IdempotencyKey, { where: { id }, cache: false });
     if (!row || row.expiresAt > Date.now()) return row ?? undefined;
     await manager.delete(IdempotencyKey, { id, expiresAt: row.expiresAt });
@@ -65,7 +64,7 @@ export const findStoredAnswer = (database: Database, id: string): Promise<Idempo
 export async function finishStoredAnswer(database: Database, request: KeyedRequest, answer: unknown): Promise<void> {
   try {
     const final = storedAnswerOf(request, answer);
-    await onPrimary(database, async (manager) => {
+    await database.connections.onPrimary(async (manager) => {
       if (JSON.stringify(final) !== JSON.stringify(request.stored))
         await manager.update(IdempotencyKey, { id: request.id }, final);
       await deleteExpired(manager);

@@ -3,7 +3,7 @@
  * application's code that calls operations itself: overrides and hooks.
  */
 import type { EntityManager } from 'typeorm';
-import { contexts, onPrimary, type Transaction } from '../../database/connections.js';
+import { contexts, type Transaction } from '../../database/connections.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { HttpRequest } from '../../http/request-facts.js';
 import type { Condition } from '../sql/condition.js';
@@ -83,7 +83,7 @@ export function runStatement<R>(call: Call, database: Database, work: (call: Cal
   const { dataSource, connections } = database;
   if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
     return connections.statement(() => work(call));
-  return onPrimary(database, (manager) =>
+  return connections.onPrimary((manager) =>
     work({ ...call, transaction: { dataSource, manager, afterCommit: [], isOpen: true } }),
   );
 }
