@@ -5,7 +5,7 @@ import type { AuthPlugin } from '../plugins/plugin.js';
 export const changeMails: AuthPlugin = {
   name: 'changeMails',
   accountChanged({ get, afterAnswer, profileOf }, change) {
-    if (change.name !== 'password.changed' && change.name !== 'email.changed') return;
+    if (!('keptSession' in change || 'from' in change)) return;
     const changed = 'from' in change ? 'email' : 'password';
     const to = 'from' in change ? change.from : change.user.email;
     const mailer = get<Mailer | undefined>(MAILER);
