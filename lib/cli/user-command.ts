@@ -5,7 +5,7 @@ import { HttpException, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { UserAccounts } from '../auth/accounts/user-accounts.js';
 import type { ResolvedAuthOptions } from '../auth/options/resolve-options.js';
-import { AuthPlugins } from '../auth/plugins/auth-plugins.js';
+import { endpointsOf } from '../auth/plugins/auth-plugins.js';
 import type { AuthUser } from '../auth/users/auth-user.js';
 import { MailedLinks } from '../auth/links/mailed-links.js';
 import { AUTH_OPTIONS } from '../auth/users/options-token.js';
@@ -39,7 +39,7 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
   },
   async reset(app, command) {
     const user = await findUser(app, command);
-    if (!app.get(AuthPlugins, ANYWHERE).hasEndpoint('resetPassword'))
+    if (!endpointsOf(optionsOf(app).plugins).some(({ name }) => name === 'resetPassword'))
       throw new CommandError('The application has no mailed links. Set the option passwordReset of AuthModule.');
     if (!optionsOf(app).mailer)
       throw new CommandError('The application has no mailer. Set the option mailer of AuthModule.');

@@ -191,7 +191,7 @@ export class UserAccounts {
 
   /** @internal @returns whether there was one @throws ConflictException (409) for the last active ADMIN, and where records refer to it */
   async remove(id: string): Promise<boolean> {
-    const removed = this.plugins.requireRole(ADMIN_ROLE)
+    const removed = this.options.plugins.some(({ role }) => role === ADMIN_ROLE)
       ? await this.users.removeUnlessLast(id, ADMIN_ROLE)
       : await this.users.remove(id);
     if (removed === 'last') throw lastAdmin();

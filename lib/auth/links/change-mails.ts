@@ -5,9 +5,10 @@ import type { AuthPlugin } from '../plugins/plugin.js';
 export const changeMails: AuthPlugin = {
   name: 'changeMails',
   accountChanged({ get, afterAnswer, profileOf }, change) {
-    if (!('keptSession' in change || 'from' in change)) return;
-    const changed = 'from' in change ? 'email' : 'password';
-    const to = 'from' in change ? change.from : change.user.email;
+    const { name } = change;
+    if (name !== 'password.changed' && name !== 'email.changed') return;
+    const changed = name === 'email.changed' ? 'email' : 'password';
+    const to = name === 'email.changed' ? change.from : change.user.email;
     const mailer = get<Mailer | undefined>(MAILER);
     if (!mailer || to === null) return;
     const user = profileOf(change.user);

@@ -13,25 +13,20 @@ import type { LoginChallenge, LoginContext } from './plugin.js';
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
+  /** Those with a hook that runs for each request. */
+  private readonly authenticating: readonly AuthPlugin[];
 
   constructor(
     @Inject(AUTH_OPTIONS) { plugins }: { readonly plugins: readonly AuthPlugin[] },
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
+    this.authenticating = plugins.filter(({ authenticate }) => authenticate);
   }
 
-  hasEndpoint(name: string): boolean {
-    return endpointsOf(this.plugins).some((endpoint) => endpoint.name === name);
-  }
-
-  requireRole(role: string): boolean {
-    return this.plugins.some((plugin) => plugin.role === role);
-  }
-
-  /** @returns what the plugins find that have something to say */
+  /** @returns the results of the plugins that have found a credential, or have checked the bearer token */
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
-    return this.plugins.flatMap((plugin) => {
+    return this.authenticating.flatMap((plugin) => {
       const what = `The credential that the plugin ${plugin.name} reads`;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);

@@ -1,6 +1,6 @@
 /** Makes Nest routes of the endpoints of accounts. */
-import { Controller, Header, HttpCode, Req, RequestMapping, RequestMethod, UseFilters } from '@nestjs/common';
-import { type Type } from '@nestjs/common';
+import { Controller, Header, HttpCode, Req, RequestMapping } from '@nestjs/common';
+import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { AuthenticationRequired } from '../../http/refusal.js';

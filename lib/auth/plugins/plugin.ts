@@ -184,7 +184,7 @@ export interface AuthPlugin {
   readonly needsMethods?: readonly (keyof UserRepository)[];
   /** Fields of `AuthUser` that clients must send to register. */
   readonly requiredFields?: readonly string[];
-  /** A role that its endpoints require. The last active user with the role cannot be deleted by the own request. */
+  /** A role that its endpoints require, so that rules know it. With `ADMIN`, the last active one cannot be deleted. */
   readonly role?: string;
   /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
   readonly accessTokens?: {

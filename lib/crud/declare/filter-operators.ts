@@ -12,11 +12,12 @@ export interface CrudModuleOptions {
 }
 
 const isName: Accepts = (name) => /^[a-z]\w*$/i.test(String(name)) && !(String(name) in OPERATORS);
+const areKinds: Accepts = (takes) => areNames(takes) && (takes as readonly string[]).length > 0;
 const isText: Accepts = (text) => typeof text === 'string' && text !== '';
 
 const MEMBERS: Readonly<Record<string, readonly [accepts: Accepts, expected: string]>> = {
   name: [isName, 'a word that is no built-in operator'],
-  takes: [(takes) => areNames(takes) && isText(String(takes)), 'an array of kinds or types of columns'],
+  takes: [areKinds, 'an array of kinds or types of columns'],
   expected: [isText, 'a text such as "a number and a distance"'],
   schema: [isUndefinedOr(isObject), 'a JSON Schema'],
   read: [isFunction, 'a function that returns the values to bind'],
