@@ -43,7 +43,7 @@ export type { DefaultAccess, PolicyFunction } from './access/access.js';
 export { Authenticated, Public, Roles } from './access/access-decorators.js';
 export { AccessReport } from './access/access-rules.js';
 export type { AccessRow } from './access/access-rows.js';
-export type { HttpRequest } from './http/request-facts.js';
+export type { HttpRequest } from './http/http-request.js';
 export type { RoleHierarchy } from './access/role-hierarchy.js';
 
 // Generated operations

@@ -1,5 +1,5 @@
 /** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, type HttpRequest } from '../http/http-request.js';
 import type { Application } from '../routes/application.js';
 import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';

@@ -1,6 +1,6 @@
 /** Rules as declared, and the access to a route: rules change it, from the broadest to the narrowest; the result decides. */
 import { BASE_ROLE, type Principal } from '../http/principal.js';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { byBreadth, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
@@ -65,7 +65,7 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
 
 export const hasPolicy = ({ requirements }: Access): boolean => requirements.some((each) => 'policy' in each);
 
-/** Calls the policies in turn. The first that does not return `true` refuses. @param onError is told of one that throws */
+/** Calls the policies in turn. The first that does not return `true` refuses. @param onError is called for one that throws */
 export async function checkPolicies(
   requirements: readonly Requirement[],
   principal: Principal,

@@ -2,7 +2,7 @@
 import { ForbiddenException, ServiceUnavailableException, UnauthorizedException } from '@nestjs/common';
 import type { ExecutionContext, HttpException } from '@nestjs/common';
 import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/http-request.js';
 import { isClass } from '../options/invalid-option.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import { decoratedEffects } from './access-decorators.js';

@@ -2,7 +2,7 @@
  * How a router or a proxy may interpret a path. A restriction applies where any interpretation matches its pattern. A
  * permission applies only to a clean path, which has one interpretation.
  */
-import { decodePath } from '../http/request-facts.js';
+import { decodePath } from '../http/http-request.js';
 import { levelsOf } from '../routes/route.js';
 import { foldWidely } from './pattern.js';
 

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ServiceUnavailable } from '../http/failure.js';
 import { setCaller, type Principal } from '../http/principal.js';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/http-request.js';
 
 export interface Authentication {
   readonly principal?: Principal;

@@ -3,7 +3,7 @@ import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@ne
 import { headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
 import { setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
-import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
 import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
 import { AccessRules } from './access-rules.js';

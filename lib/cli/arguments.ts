@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { parseArgs } from 'node:util';
-import { decodePath } from '../http/request-facts.js';
+import { decodePath } from '../http/http-request.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 const PLATFORMS = ['express', 'fastify'] as const;

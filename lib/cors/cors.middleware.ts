@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { NestMiddleware, OnApplicationBootstrap, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify-routes.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';

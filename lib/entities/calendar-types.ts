@@ -52,7 +52,7 @@ export const dateTime = readerType(
   },
 );
 
-/** Of a column that holds so many digits of a second. A longer fraction in a filter matches nothing. */
+/** The type of a column that holds so many digits of a second. A longer fraction in a filter matches nothing. */
 function withDigits(digits: number, type: ValueType, pattern: string): ValueType {
   if (digits >= 6) return type;
   const read: ValueType['read'] = (value) => {

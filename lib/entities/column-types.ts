@@ -45,7 +45,7 @@ function withoutPadding(value: unknown): unknown {
   return value.slice(0, end);
 }
 
-/** Of the fraction of a second. SQLite stores the text. */
+/** Digits of the fraction of a second. SQLite stores the text. */
 const digitsOf = ({ precision }: ColumnMetadata, dataSource: DataSource): number =>
   isSqlite(dataSource) ? 6 : (precision ?? (isMysql(dataSource) ? 0 : 6));
 
@@ -121,7 +121,7 @@ function transformed(type: ValueType, { comparison: stored }: ValueType): ValueT
   return { ...type, comparison, stored };
 }
 
-/** Of numbers that drivers may read as text, such as sums. */
+/** The type of numbers that drivers may read as text, such as sums. */
 const exactNumber = (value: unknown): unknown => (String(Number(value)) === value ? Number(value) : value);
 
 function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {

@@ -32,7 +32,7 @@ export function conflictOf({ schema, operation }: Write, reason: string, names: 
     : { message, fields: Object.fromEntries(names.map((name) => [name, reason])) };
 }
 
-/** Of a write that a trigger or a rule swallowed. */
+/** The message for a write that a trigger or a rule swallowed. */
 export const ignoredStatement = ({ name }: EntityDescription): string =>
   `${name} was not changed: the database ignored the statement`;
 

@@ -2,7 +2,7 @@
  * The primary key of an entity. Entities hold a key of several columns as the array of its values, and clients see it as
  * one text: the values in the order of the entity, each percent-encoded, separated by commas.
  */
-import { decodePath } from '../http/request-facts.js';
+import { decodePath } from '../http/http-request.js';
 import { allOf, type Reading, type ValueType } from './value-types.js';
 
 type KeyField = { readonly name: string; readonly type: ValueType };

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { inspect } from 'node:util';
 import { HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
-import { pathOf, templateOf, type HttpRequest } from './request-facts.js';
+import { pathOf, templateOf, type HttpRequest } from './http-request.js';
 
 /** The end of a message that lists allowed names. One answer says it once, and JSON leaves the symbol out. */
 const HINT = Symbol('hint');
@@ -79,12 +79,12 @@ export class UnreadableBody extends HttpException {
 /** Tells the application of an unexpected error. */
 export type ObserveError = (error: unknown, request: HttpRequest | undefined) => void;
 
-/** @param observe is called for every failure of status 500 @param said the hints that the answer has said */
+/** @param observe is called for every failure of status 500 @param given the hints that the answer has already */
 export function failureOf(
   exception: unknown,
   request: HttpRequest | undefined,
   observe?: ObserveError,
-  said = new Set<string>(),
+  given = new Set<string>(),
 ): Failure {
   const isHttp = exception instanceof HttpException;
   if (!isHttp) {
@@ -92,7 +92,7 @@ export function failureOf(
     logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
   }
   const failure = isHttp
-    ? { status: exception.getStatus(), ...wordsOf(exception, said) }
+    ? { status: exception.getStatus(), ...wordsOf(exception, given) }
     : { status: 500, message: 'Internal server error' };
   if (failure.status === 500) observe?.(exception, request);
   return failure;
@@ -135,7 +135,7 @@ export function failureAnswer(
   return { status: failure.status, body: bodyOf(failure), headers };
 }
 
-function wordsOf(exception: HttpException, said: Set<string>): Omit<Failure, 'status'> {
+function wordsOf(exception: HttpException, given: Set<string>): Omit<Failure, 'status'> {
   if (exception instanceof UnreadableBody)
     return { message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read' };
   const body = exception.getResponse();
@@ -149,21 +149,21 @@ function wordsOf(exception: HttpException, said: Set<string>): Omit<Failure, 'st
     : undefined;
   return {
     message: typeof words === 'string' ? words : exception.message,
-    ...(limited && wrongFields(limited, said)),
+    ...(limited && wrongFields(limited, given)),
     ...(Object.keys(own).length > 0 && { members: own }),
   };
 }
 
-/** Forms show a message beside each field, without allowed names. Nothing where no error has a field. @param said the hints */
-function wrongFields(errors: readonly FieldError[], said: Set<string>): WrongFields {
+/** Forms show a message beside each field, without allowed names. Nothing where no error has a field. @param given the hints */
+function wrongFields(errors: readonly FieldError[], given: Set<string>): WrongFields {
   const messages = new Map<string, string>();
   const shown = errors.map((error) => {
     const { field, message, [HINT]: hint = '' } = error;
     const short = message.slice(0, message.length - hint.length);
     if (field !== '') messages.set(field, messages.has(field) ? `${messages.get(field)}; ${short}` : short);
-    const isSaid = said.has(hint);
-    said.add(hint);
-    return isSaid ? { ...error, message: short } : error;
+    const isGiven = given.has(hint);
+    given.add(hint);
+    return isGiven ? { ...error, message: short } : error;
   });
   return { errors: shown, ...(messages.size > 0 && { fields: Object.fromEntries(messages) }) };
 }

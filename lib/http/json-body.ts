@@ -1,6 +1,6 @@
 import { BadRequestException, createParamDecorator, UnsupportedMediaTypeException } from '@nestjs/common';
 import { parse } from 'content-type';
-import type { HttpRequest } from './request-facts.js';
+import type { HttpRequest } from './http-request.js';
 
 export const MERGE_PATCH = 'application/merge-patch+json';
 const JSON_TYPES = ['application/json'];

@@ -1,4 +1,4 @@
-import type { HttpRequest } from './request-facts.js';
+import type { HttpRequest } from './http-request.js';
 
 interface TokenUser {
   readonly id: string | number;

@@ -1,7 +1,7 @@
 import type { CanActivate, Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import type { FailureAnswer } from '../http/failure.js';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';

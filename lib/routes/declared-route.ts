@@ -1,7 +1,7 @@
 import { RequestMethod, UseGuards, type CanActivate } from '@nestjs/common';
 import { UnreadableBody } from '../http/failure.js';
 import { hasBody } from '../http/json-body.js';
-import { pathOf, type HttpRequest } from '../http/request-facts.js';
+import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { markControllerMethod } from './controller-methods.js';
 import type { RouteTable } from './route-table.js';
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { Catch, Injectable, Logger, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { failureAnswer, type Failure, type ObserveError } from '../http/failure.js';
-import type { HttpRequest } from '../http/request-facts.js';
+import type { HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from './application.js';
 
 /**

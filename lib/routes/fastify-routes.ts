@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http';
 import { CONTROLLER_METHOD } from './controller-methods.js';
 import { refuseCollisions } from './route-collision.js';
-import { decodePath, type HttpRequest } from '../http/request-facts.js';
+import { decodePath, type HttpRequest } from '../http/http-request.js';
 import { makeRoute, servesMethod, withoutOptionals, type Route, type ServedRoute } from './route.js';
 import { RouteTable } from './route-table.js';
 

@@ -5,7 +5,7 @@
 import type { HttpServer } from '@nestjs/common';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
 import { MERGE_PATCH } from '../http/json-body.js';
-import { decodePath, pathOf, type HttpRequest } from '../http/request-facts.js';
+import { decodePath, pathOf, type HttpRequest } from '../http/http-request.js';
 import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';

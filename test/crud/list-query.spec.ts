@@ -7,7 +7,7 @@ import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
 import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { text } from '../../lib/entities/value-types.js';
-import type { HttpRequest } from '../../lib/http/request-facts.js';
+import type { HttpRequest } from '../../lib/http/http-request.js';
 
 const queryOf = (query: string) =>
   rawQueryOf({ method: 'GET', headers: {}, url: `/api/products?${query}` } as HttpRequest);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { headerValues, pathOf, queryOf, targetOf, templateOf, type HttpRequest } from '../../lib/http/request-facts.js';
+import { headerValues, pathOf, queryOf, targetOf, templateOf, type HttpRequest } from '../../lib/http/http-request.js';
 
 const request = (parts: Partial<HttpRequest>): HttpRequest => ({ method: 'GET', headers: {}, ...parts });
 const raw = (parts: Partial<IncomingMessage>): IncomingMessage => parts as IncomingMessage;

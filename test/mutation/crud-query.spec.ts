@@ -15,7 +15,7 @@ import {
 } from '../../lib/crud/query/list-query.js';
 import {
   parseRecordQuery,
-  everything,
+  allFields,
   selectedFields,
   type Includable,
   type RecordRequest,
@@ -31,7 +31,7 @@ import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as calendar from '../../lib/entities/calendar-types.js';
 import * as types from '../../lib/entities/value-types.js';
-import type { HttpRequest } from '../../lib/http/request-facts.js';
+import type { HttpRequest } from '../../lib/http/http-request.js';
 import { show, wrong } from './shown.js';
 
 const fieldOf = (name: string, type: types.ValueType = types.text()): Field =>
@@ -532,7 +532,7 @@ describe('[7.3] [7.4] fields and relations', () => {
   });
 
   it('reads everything where nothing is asked for', () => {
-    expect(shown(everything({ ...BASE, ...parameters }))).toBe(all);
+    expect(shown(allFields({ ...BASE, ...parameters }))).toBe(all);
   });
 
   it.each<[query: string, selected: string]>([

@@ -4,7 +4,7 @@ import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator
 import { readClaims } from '../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
-import type { HttpRequest } from '../../lib/http/request-facts.js';
+import type { HttpRequest } from '../../lib/http/http-request.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 
 const options = (jwtExpirationHours: number, jwtSecret = TEST_SECRET): ResolvedAuthOptions =>

@@ -3,7 +3,7 @@ import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';

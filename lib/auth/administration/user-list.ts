@@ -1,6 +1,6 @@
 /** The query string of the list of users: the grammar of generated lists, as far as users need it. */
 import { BadRequestException } from '@nestjs/common';
-import { queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { queryOf, type HttpRequest } from '../../http/http-request.js';
 import type { UserQuery } from '../users/user.repository.js';
 
 const MAX_SIZE = 100;

@@ -53,9 +53,9 @@ export class MailedLinks {
         return;
       await delay(randomInt(MAX_DELAY_MS));
       const user = await this.users.findByLogin('email', email);
-      const asked = user ?? { id: '', email, password: '' };
-      const isVerified = kind === 'verify' && (await this.tokens.isVerified(asked));
-      const token = await this.tokens.create(kind, asked, email);
+      const recipient = user ?? { id: '', email, password: '' };
+      const isVerified = kind === 'verify' && (await this.tokens.isVerified(recipient));
+      const token = await this.tokens.create(kind, recipient, email);
       if (user?.active && !isVerified) await this.mail(kind, user, email, token);
     });
   }

@@ -15,7 +15,7 @@ export interface AccountMail {
   readonly link: string | undefined;
   /** A secret of this user: it must not be logged. `undefined` for `changed`. */
   readonly token: string | undefined;
-  /** Of a mail of the kind `changed`. */
+  /** What was changed, in a mail of the kind `changed`. */
   readonly changed: 'password' | 'email' | undefined;
   readonly user: ReturnType<typeof profileOf>;
 }

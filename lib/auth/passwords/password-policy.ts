@@ -6,7 +6,7 @@ import { InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.
 type PolicyUser = Readonly<Record<string, unknown>>;
 
 export interface PasswordPolicyOptions {
-  /** In characters, 8 to 72. @default 8 */
+  /** The least number of characters, 8 to 72. @default 8 */
   minLength?: number;
   /** Whether the 10,000 most common passwords are refused. Needs the package `@zxcvbn-ts/language-common`. @default true */
   common?: boolean;

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { DatabaseUnavailable } from '../../entities/database-errors.js';
 import { ServiceUnavailable } from '../../http/failure.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
@@ -13,7 +13,7 @@ import type { LoginChallenge, LoginContext } from './plugin.js';
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
-  /** Those with a hook that runs for each request. */
+  /** The plugins whose hook runs for each request. */
   private readonly authenticating: readonly AuthPlugin[];
 
   constructor(

@@ -2,7 +2,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication, Authenticator } from '../../access/principal.js';
 import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
-import { headerValues, type HttpRequest } from '../../http/request-facts.js';
+import { headerValues, type HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';

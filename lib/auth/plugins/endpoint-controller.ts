@@ -4,7 +4,7 @@ import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';

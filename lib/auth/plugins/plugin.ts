@@ -6,7 +6,7 @@ import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
 import { Attempts } from '../throttle/attempts.js';
@@ -92,7 +92,7 @@ export interface Endpoint<R extends string = string, O extends string = string> 
   readonly needs?: string;
   readonly summary: string;
   readonly description?: string;
-  /** In the OpenAPI document. @default `name` */
+  /** The id of the operation in the OpenAPI document. @default `name` */
   readonly operationId?: string;
   /** @default a text `id` where the route has `:id` */
   readonly parameters?: (parts: DocumentParts) => readonly ParameterDocument[];

@@ -12,11 +12,11 @@ import { enter, expectFree, release, type Counter } from './counter.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 const WINDOW_MS = 60 * 60 * 1000;
-/** So long an address stays one that a user has logged in from. */
+/** How long an address stays one that a user has logged in from. */
 const KNOWN_MS = 30 * 24 * WINDOW_MS;
 const MAX_COUNTERS = 100_000;
 const STORAGE_TIMEOUT_MS = 5_000;
-/** So long a storage that failed is not asked. */
+/** How long a storage that failed is left alone. */
 const STORAGE_PAUSE_MS = 10_000;
 
 /**
@@ -165,7 +165,7 @@ export class Attempts {
     const excess = failures - counter.free;
     if (excess < 0) return;
     const delay = Math.min(maxDelaySeconds, 2 ** Math.min(excess, 30)) * 1000;
-    // A storage is asked again, because it knows when its count ends.
+    // The storage is read again, because it knows when its count ends.
     counter.blockedUntil = counter.isFinal && !this.storage ? counter.until : now + delay;
   }
 }

@@ -31,7 +31,7 @@ export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
 
 const isReserved = (name: string): boolean => (RESERVED_CLAIMS as readonly string[]).includes(name);
 
-/** Of claims as JSON. Servers and proxies accept headers of 8 kB, and base64 makes a third more of them. */
+/** The largest JSON text of claims. Servers and proxies accept headers of 8 kB, and base64 makes a third more of them. */
 const MAX_BYTES = 4_096;
 
 /** @returns the claims as the token will hold them @throws Error for what is no object of JSON, too large, or reserved */

@@ -94,7 +94,7 @@ export const USER_CHECKS = Object.freeze({
 const PRINTED = String.raw`\P{Cc}*`;
 const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
 
-/** The same checks for the document of the API. Bytes of a password cannot be said there. */
+/** The same checks for the document of the API. JSON Schema cannot limit the bytes of a password. */
 export const USER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   email: { type: 'string', format: 'email', maxLength: email, pattern: EMAIL.source.replaceAll('a-z', 'A-Za-z') },
   username: { type: 'string', minLength: 1, maxLength: username, pattern: TRIMMED, examples: ['ann'] },

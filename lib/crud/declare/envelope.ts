@@ -17,7 +17,7 @@ export interface Envelope<T> {
 }
 
 export interface ListMetadata {
-  /** Of a paged list. */
+  /** Only in a paged list. */
   readonly pagination?: Pagination;
   /**
    * The included relations of which `maxIncluded` left some records out. Otherwise, of an unpaged list with
@@ -32,7 +32,7 @@ export interface Pagination {
   readonly page?: number;
   /** The largest number of records, as it was applied. */
   readonly size: number;
-  /** Of numbered pages, unless `count=none` was sent. */
+  /** Only in numbered pages, unless `count=none` was sent. */
   readonly total?: number;
   readonly totalPages?: number;
   /** Whether `total` is the estimate of the database. */

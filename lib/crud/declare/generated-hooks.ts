@@ -1,7 +1,7 @@
 /** The hooks of generated controllers, which a subclass defines. */
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { CrudRecord, ManyRelationName } from './record-types.js';
 
 /** What a hook knows of the write that it belongs to. */

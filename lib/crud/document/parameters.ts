@@ -1,4 +1,4 @@
-/** The parameters of generated operations in a document. Rules between parameters are said in descriptions. */
+/** The parameters of generated operations in a document. Descriptions have the rules between parameters. */
 import type { Field } from '../../entities/entity-schema.js';
 import { NO_NUL, type JsonSchema } from '../../entities/json-schema.js';
 import { closedObject, TEXT, type ParameterDocument } from '../../documents/operation-document.js';

@@ -2,7 +2,7 @@
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
 import { databaseFailureOf } from '../../entities/database-errors.js';
-import { factsOf, type RequestState, type TransactionSteps } from '../store/call.js';
+import { metadataOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
 import { IdempotencyKey } from './idempotency-key.js';
 
@@ -48,7 +48,7 @@ export const idempotencySteps = (request: KeyedRequest): TransactionSteps => {
 const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer => ({
   status: request.response.statusCode,
   body: JSON.stringify(answer) ?? null,
-  etag: factsOf(request, answer)?.etag ?? null,
+  etag: metadataOf(request, answer)?.etag ?? null,
 });
 
 /** `undefined` where there is none, or where it has expired. @throws 503 */

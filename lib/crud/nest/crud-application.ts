@@ -51,7 +51,7 @@ export class CrudApplication {
     this.application = applicationOf(container);
   }
 
-  /** Those that `CrudModule.forRoot` declares. */
+  /** The operators that `CrudModule.forRoot` declares. */
   get operators(): readonly Operator[] {
     const declared = [...this.application.modules.values()].map(
       ({ providers }) => providers.get(FILTER_OPERATORS)?.instance,
@@ -181,7 +181,7 @@ export class CrudApplication {
     return this.planFor(options, dataSource, repository ?? dataSource.getRepository(options.entity));
   }
 
-  /** Of an entity without a resource: every readable column, and no scope. */
+  /** The resource of an entity that has none: every readable column, and no scope. */
   private readonly planOfEntity = memoized((metadata: EntityMetadata, database: Database): Plan => {
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
     const repository = database.dataSource.getRepository(options.entity);

@@ -4,7 +4,7 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
 import { CallerRoles, setRoleHierarchy } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
 import { failureFilter } from '../../routes/failure-filter.js';

@@ -6,9 +6,9 @@ import { HttpStatus, type CallHandler, type ExecutionContext, type NestIntercept
 import { map, Observable } from 'rxjs';
 import { entityKey, type EntityKey } from '../../entities/entity-key.js';
 import { text } from '../../entities/value-types.js';
-import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/request-facts.js';
+import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/http-request.js';
 import { matchesWeakly } from '../rows/record-version.js';
-import { callOf, factsOf, runWithin, type AnswerFacts, type RequestState } from '../store/call.js';
+import { callOf, metadataOf, runWithin, type ResponseMetadata, type RequestState } from '../store/call.js';
 
 export interface Response extends HeaderWriter {
   readonly statusCode: number;
@@ -23,7 +23,7 @@ const interceptor = (isCreation: boolean): NestInterceptor => ({
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
     const finish = (answer: unknown): unknown =>
-      finishResponse(context, isCreation && (state.key ?? ID), factsOf(state, answer), answer);
+      finishResponse(context, isCreation && (state.key ?? ID), metadataOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));
   },
 });
@@ -38,7 +38,7 @@ const ID: EntityKey = entityKey([{ name: 'id', type: text() }]);
 export function finishResponse(
   context: ExecutionContext,
   created: EntityKey | false,
-  facts: AnswerFacts | undefined,
+  facts: ResponseMetadata | undefined,
   answer: unknown,
 ): unknown {
   if (created) setLocation(context, answer, created);

@@ -8,13 +8,13 @@ import { from, lastValueFrom } from 'rxjs';
 import type { Field } from '../../entities/entity-schema.js';
 import { jsonBodyOf } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
-import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/request-facts.js';
+import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { findStoredAnswer, finishStoredAnswer, idempotencySteps, KeyTaken } from '../idempotency/stored-responses.js';
 import type { KeyedRequest } from '../idempotency/stored-responses.js';
-import { factsOf, type IdempotencyOf } from '../store/call.js';
+import { metadataOf, type IdempotencyOf } from '../store/call.js';
 import { contextInterceptor, finishResponse, handleWithin, locationInterceptor } from './crud.interceptor.js';
 import type { Response } from './crud.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';
@@ -70,7 +70,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       );
       const answer: unknown = await lastValueFrom(handled, { defaultValue: undefined });
       if (keyed.stored) await finishStoredAnswer(database, keyed, answer);
-      return finishResponse(context, created, factsOf(keyed, answer), answer);
+      return finishResponse(context, created, metadataOf(keyed, answer), answer);
     } catch (error) {
       throw error instanceof KeyTaken ? stillRunning(response) : error;
     } finally {

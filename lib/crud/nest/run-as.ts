@@ -1,7 +1,7 @@
 /** Runs generated operations outside of a request as a user. */
 import { contexts } from '../../database/connections.js';
 import type { Principal } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { runWithin, type Call } from '../store/call.js';
 
 export type ActingUser = Pick<Principal, 'id'> & Partial<Principal> & Readonly<Record<string, unknown>>;

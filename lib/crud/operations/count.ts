@@ -20,8 +20,8 @@ export const count: Operation = {
   /** @throws 400 naming every wrong parameter */
   async run(tools, { query }) {
     const { plan, call, view } = await beginTask(tools, 'count', deletedIn(tools, query));
-    const asked = await restrict(plan, call, parseCountQuery(query, view.list));
-    const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, asked)));
+    const filter = await restrict(plan, call, parseCountQuery(query, view.list));
+    const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, filter)));
     return envelope(`${plan.schema.name} count`, { count: found });
   },
 };
@@ -42,11 +42,11 @@ export const aggregate: Operation = {
   /** @throws 400 naming every wrong parameter */
   async run(tools, { query }) {
     const { plan, call, view } = await beginTask(tools, 'aggregate', deletedIn(tools, query));
-    const asked = parseAggregateQuery(query, view.list, plan.aggregatable);
-    const condition = and(view.visible, await restrict(plan, call, asked.condition));
+    const request = parseAggregateQuery(query, view.list, plan.aggregatable);
+    const condition = and(view.visible, await restrict(plan, call, request.condition));
     const { reader } = plan.store;
     const rows = await run(plan, call, (within) =>
-      reader.aggregate(within, condition, asked.aggregation, MAX_GROUPS + 1),
+      reader.aggregate(within, condition, request.aggregation, MAX_GROUPS + 1),
     );
     if (rows.length > MAX_GROUPS)
       refuseParameter('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);

@@ -4,7 +4,7 @@ import { atomicParameter } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
 import { createRecords } from '../write/create-records.js';
-import { checkItems, inBatch, unnamed, writeSeparately } from '../write/items.js';
+import { checkItems, inBatch, noName, writeSeparately } from '../write/items.js';
 import { answerRecord, type Operation } from './operation.js';
 
 export const create: Operation = {
@@ -23,7 +23,7 @@ export const create: Operation = {
     const task = await beginTask(tools, 'create');
     const answer = ([created]: readonly object[]) =>
       answerRecord(task, `${task.plan.schema.name} created`, created as object);
-    return createRecords(task, [body], unnamed, answer);
+    return createRecords(task, [body], noName, answer);
   },
 };
 
@@ -55,7 +55,7 @@ export const createMany: Operation = {
     const results = await writeSeparately(plan, call, items, 201, async (item) => {
       const body = readItem(item);
       const task = await beginTask(tools, 'createMany');
-      return createRecords(task, [body], unnamed, ([created]) => created);
+      return createRecords(task, [body], noName, ([created]) => created);
     });
     return answer(results);
   },

@@ -10,7 +10,7 @@ import { beginTask, type Task } from '../plan/plan.js';
 import { parseSort } from '../query/list-query.js';
 import { QueryParameters } from '../query/parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
-import { everything, hasRelations, selectedFields } from '../query/record-request.js';
+import { allFields, hasRelations, selectedFields } from '../query/record-request.js';
 import { addRelations } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
@@ -92,7 +92,7 @@ function contextOf({ plan, call, hooks, view }: Task): OperationContext<object> 
     resource: hooks as GeneratedController<object>,
     count: (where = true) => run(plan, call, (within) => store.reader.count(within, visible(where))),
     async find({ where = true, sort, limit = 100 } = {}) {
-      const request = everything(view.list);
+      const request = allFields(view.list);
       const range = { limit, offset: 0 };
       const fields = selectedFields(request, schema.key);
       const selection = { condition: visible(where), sort: sortOf(sort), fields, range };

@@ -64,9 +64,9 @@ export const exportList: Operation = {
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
 async function write(tools: OperationTools, query: ListQuery): Promise<StreamableFile> {
   const { plan, call, view } = await beginTask(tools, 'export', deletedIn(tools, query));
-  const { format, condition: asked, sort, request } = parseExportQuery(query, view.list);
+  const { format, condition: filter, sort, request } = parseExportQuery(query, view.list);
   const fields = selectedFields(request, plan.schema.key);
-  const selection = { condition: and(view.visible, await restrict(plan, call, asked)), sort, fields };
+  const selection = { condition: and(view.visible, await restrict(plan, call, filter)), sort, fields };
   const { reader } = plan.store;
   const hasKey = plan.schema.key.fields.length > 0;
   let offset = 0;

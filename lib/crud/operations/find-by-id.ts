@@ -3,7 +3,7 @@ import { recordParameters } from '../document/parameters.js';
 import { recordMetadata } from '../document/responses.js';
 import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
-import { findColumns, missing, notEnabled, readId } from '../read/records.js';
+import { findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
 import { answerRecord, type Operation } from './operation.js';
 
@@ -25,7 +25,7 @@ export const findById: Operation = {
     const task = await beginTask(tools, 'findById');
     const request = parseRecordQuery(query, task.view.list);
     const record = await findColumns(task, key, request);
-    if (!record) throw notEnabled(plan, id, findById) ?? missing(plan, id);
+    if (!record) throw notEnabled(plan, id, findById) ?? notFoundError(plan, id);
     const metadata = hasRelations(request) ? await addRelations(plan, call, [record], request) : undefined;
     const message = `${plan.schema.name} found`;
     const isWhole = !('fields' in query || 'include' in query);

@@ -42,21 +42,21 @@ function withinPage(figure: number, { limit, offset }: Required<Selection>['rang
 }
 
 /**
- * @param asked the condition that the client sent
+ * @param filter the condition that the client sent
  * @throws 400 where the cursor is not of this sort and filter
  */
 export async function readCursorPage<T extends object>(
   plan: Plan<T>,
   call: Call,
   selection: Selection,
-  asked: Condition,
+  filter: Condition,
   { size, after }: CursorPage,
 ): Promise<RecordList<T>> {
   const { schema, store, database } = plan;
   const { sort } = selection;
   const keys = sort.map(({ field, descending }) => [field.name, descending]);
-  const values = boundValues(asked, database.dataSource);
-  const binding = JSON.stringify([schema.name, keys, shapeOf(asked), values]);
+  const values = boundValues(filter, database.dataSource);
+  const binding = JSON.stringify([schema.name, keys, shapeOf(filter), values]);
   const position =
     after === undefined ? undefined : await readPosition(plan, call, selection, readCursor(after, sort, binding));
   const found = await store.reader.findAfter(call, selection, size + 1, position);

@@ -1,8 +1,9 @@
 import { HttpStatus } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import { beginTask, type Task } from '../plan/plan.js';
-import { everything } from '../query/record-request.js';
-import { assertChangeable, changeable, exists, find, missing, readId, refusalOf, targetOf } from '../read/records.js';
+import { allFields } from '../query/record-request.js';
+import { assertChangeable, changeCondition, exists, find, notFoundError } from '../read/records.js';
+import { readId, refusalOf, targetOf } from '../read/records.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
@@ -25,10 +26,10 @@ export const restore: Operation = {
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
     const write = writeOf(task, 'update', [], store.hooked.has('restore'));
-    const all = everything(view.list);
+    const all = allFields(view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
-      const hidden = and(changeable(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
+      const hidden = and(changeCondition(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
       const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
       const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
       if (!isRestored) await assertChangeable(within, target);
@@ -36,7 +37,7 @@ export const restore: Operation = {
       if (!isRestored && (await exists(within, hidden))) throw await refusalOf(within, target);
       const record = await find(within, key, { request });
       if (record) return record;
-      throw isRestored && view.isScoped ? new AccessRefused() : missing(plan, id);
+      throw isRestored && view.isScoped ? new AccessRefused() : notFoundError(plan, id);
     };
     return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, write, apply));
   },

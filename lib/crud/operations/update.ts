@@ -5,7 +5,7 @@ import { beginTask, type OperationTools } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
 import { readId, targetOf } from '../read/records.js';
 import { readBody } from '../write/bodies.js';
-import { checkItems, inBatch, unnamed, writeSeparately, type NameItem } from '../write/items.js';
+import { checkItems, inBatch, noName, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
 import { answerRecord, type Operation } from './operation.js';
 
@@ -46,7 +46,7 @@ async function change(operation: Operation, tools: OperationTools, { id, body }:
   const task = await beginTask(tools, kind);
   const targets = [targetOf(task, { key, id }, operation)];
   const sent = [readBody(task, body, kind)];
-  const [updated] = await updateRecords(task, targets, sent, unnamed);
+  const [updated] = await updateRecords(task, targets, sent, noName);
   return answerRecord(task, `${plan.schema.name} updated`, updated as object);
 }
 
@@ -80,7 +80,7 @@ export const patchMany: Operation = {
     };
     const updated = isAtomic
       ? await patchAll(items, inBatch)
-      : await writeSeparately(plan, call, items, 200, async (item) => (await patchAll([item], unnamed))[0]);
+      : await writeSeparately(plan, call, items, 200, async (item) => (await patchAll([item], noName))[0]);
     return envelope(`${name} batch updated`, updated);
   },
 };

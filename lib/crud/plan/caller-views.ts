@@ -2,7 +2,7 @@
 import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { rolesOf } from '../declare/resolve-options.js';
 import { ofClass } from '../query/field-path.js';
 import type { Deleted } from '../query/parameters.js';

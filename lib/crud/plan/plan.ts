@@ -8,7 +8,7 @@ import { compileInput } from '../../entities/record-input.js';
 import type { ObserveError } from '../../http/failure.js';
 import { callerOf, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
 import { observerOf } from '../../routes/failure-filter.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';

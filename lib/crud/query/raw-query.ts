@@ -1,6 +1,6 @@
 /** The parameter of a handler that receives the query string. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import { decodePath, queryOf, targetOf, type HttpRequest } from '../../http/request-facts.js';
+import { decodePath, queryOf, targetOf, type HttpRequest } from '../../http/http-request.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 const MAX_BYTES = 4_096;

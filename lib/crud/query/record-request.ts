@@ -37,7 +37,7 @@ export interface RecordParameters {
 
 export const MAX_RELATIONS = 10;
 
-export const everything = ({ readable, linkable }: RecordParameters): RecordRequest => ({
+export const allFields = ({ readable, linkable }: RecordParameters): RecordRequest => ({
   fields: readable,
   linked: linkable,
   includes: [],
@@ -63,7 +63,7 @@ export const recordParameterNames = ({ includable }: Pick<RecordParameters, 'inc
 
 /** Reads the query string of a request for a single record. @throws 400 */
 export function parseRecordQuery(query: ListQuery, list: RecordParameters): RecordRequest {
-  if (Object.keys(query).length === 0) return everything(list);
+  if (Object.keys(query).length === 0) return allFields(list);
   const parameters = new QueryParameters(query, recordParameterNames(list));
   const request = readRecordRequest(parameters, list);
   parameters.throwIfAny();

@@ -6,7 +6,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { missingOption, type OperationDeclaration } from '../declare/operations.js';
 import type { Plan, Task } from '../plan/plan.js';
 import type { RecordId } from '../query/batch-request.js';
-import { everything, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
+import { allFields, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
 import { versionPreconditions } from '../rows/record-version.js';
 import { type WritePrecondition, and, ascending, type Condition, keyIs, keyIsAmong } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -48,7 +48,7 @@ export const withId = ({ plan, view }: Task, key: unknown): Condition => and(key
 export async function find<T extends object>(
   task: Task<T>,
   key: unknown,
-  { request = everything(task.view.list), isLocked }: Reading = {},
+  { request = allFields(task.view.list), isLocked }: Reading = {},
 ): Promise<T | undefined> {
   const record = await findColumns(task, key, request, isLocked);
   if (record && hasRelations(request)) await addRelations(task.plan, task.call, [record], request);
@@ -67,7 +67,7 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   if (keys.length === 1) return [await find(task, keys[0], reading)];
   const { plan, call, view } = task;
   const { key } = plan.schema;
-  const { request = everything(view.list), isLocked } = reading;
+  const { request = allFields(view.list), isLocked } = reading;
   const fields = withKey(request.fields, key);
   const { reader } = plan.store;
   const records: T[] = [];
@@ -83,7 +83,7 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   return keys.map((each) => byKey.get(identityOf(key.write(each))));
 }
 
-export const missing = ({ schema }: Plan, id: string): NotFoundException =>
+export const notFoundError = ({ schema }: Plan, id: string): NotFoundException =>
   new NotFoundException(`${schema.name} with id ${id} not found`);
 
 export const exists = ({ plan, call }: Task, condition: Condition): Promise<boolean> =>
@@ -101,12 +101,12 @@ export function targetOf({ plan, call, view }: Task, { key, id }: RecordId, { if
 }
 
 /** The condition of the statement that changes the target: nothing can change between a check and the write. */
-export const changeable = (task: Task, { key, preconditions }: Target): Condition =>
+export const changeCondition = (task: Task, { key, preconditions }: Target): Condition =>
   and(withId(task, key), ...preconditions.map(({ condition }) => condition));
 
 export async function refusalOf(task: Task, { key, id, preconditions }: Target): Promise<Error> {
   const visible = withId(task, key);
-  if (!(await exists(task, visible))) return missing(task.plan, id);
+  if (!(await exists(task, visible))) return notFoundError(task.plan, id);
   for (const { condition, refuse } of preconditions)
     if (!(await exists(task, and(visible, condition)))) return refuse();
   return new ConflictException(ignoredStatement(task.plan.schema));
@@ -114,11 +114,11 @@ export async function refusalOf(task: Task, { key, id, preconditions }: Target):
 
 /** Why a read that asks for the preconditions finds nothing. */
 const notFound = async (task: Task, target: Target): Promise<Error> =>
-  target.preconditions.length === 0 ? missing(task.plan, target.id) : refusalOf(task, target);
+  target.preconditions.length === 0 ? notFoundError(task.plan, target.id) : refusalOf(task, target);
 
 /** @throws 404, or what the first precondition that fails says */
 export async function assertChangeable(task: Task, target: Target): Promise<void> {
-  if (!(await exists(task, changeable(task, target)))) throw await notFound(task, target);
+  if (!(await exists(task, changeCondition(task, target)))) throw await notFound(task, target);
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */

@@ -2,7 +2,7 @@
 import type { Field } from '../../entities/entity-schema.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { FieldPermission } from '../declare/crud-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';

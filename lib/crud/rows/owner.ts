@@ -2,7 +2,7 @@
 import type { Field } from '../../entities/entity-schema.js';
 import { hasAnyRole, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { compare, NOTHING, type Condition } from '../sql/condition.js';
 
 export interface Ownership {

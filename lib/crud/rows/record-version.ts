@@ -3,7 +3,7 @@ import { HttpException, HttpStatus, PreconditionFailedException } from '@nestjs/
 import type { Field } from '../../entities/entity-schema.js';
 import type { OperationDeclaration } from '../declare/operations.js';
 import { compare, NOTHING, type Condition, type WritePrecondition } from '../sql/condition.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 
 export const etagOf = (record: object, version: Field): string => `"${String(version.column.getEntityValue(record))}"`;
 

@@ -5,7 +5,7 @@
 import type { EntityManager } from 'typeorm';
 import { contexts, type Transaction } from '../../database/connections.js';
 import type { EntityKey } from '../../entities/entity-key.js';
-import type { HttpRequest } from '../../http/request-facts.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
 
@@ -13,21 +13,21 @@ export interface RequestState {
   readonly request: HttpRequest;
   readonly handler: object;
   /** Metadata of answers, by their `data`. An answer of another object, made by an override, has none. */
-  readonly answers: Map<unknown, AnswerFacts>;
+  readonly answers: Map<unknown, ResponseMetadata>;
   /** The key of the resource whose operation the handler is, once that has begun. */
   key?: EntityKey;
   /** Set with an `Idempotency-Key`: writes its row in the first transaction of the resource. */
   readonly idempotency?: IdempotencyOf | undefined;
 }
 
-export interface AnswerFacts {
+export interface ResponseMetadata {
   readonly etag?: string;
   readonly status?: number;
   /** The number of all records of a list. */
   readonly total?: number;
 }
 
-export const factsOf = ({ answers }: Pick<RequestState, 'answers'>, answer: unknown): AnswerFacts | undefined =>
+export const metadataOf = ({ answers }: Pick<RequestState, 'answers'>, answer: unknown): ResponseMetadata | undefined =>
   answers.get((answer as { readonly data?: unknown } | null | undefined)?.data);
 
 /** @param options of the resource that is written @returns `undefined` for other writes than that of the request */

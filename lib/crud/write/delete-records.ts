@@ -1,6 +1,6 @@
 /** Deletes records: one for DELETE, several for a batch. */
 import type { Task } from '../plan/plan.js';
-import { changeable, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
+import { changeCondition, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';
 import { beforeDelete, runAfter } from './hooks.js';
@@ -23,7 +23,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
       await readTargets(within, targets, { request: columnsOnly(plan, schema.key.fields), isLocked: true });
     for (const target of targets) {
       await beforeDelete(within, target);
-      const condition = changeable(within, target);
+      const condition = changeCondition(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
       // The writes of a hook must be rolled back. The record was locked before.

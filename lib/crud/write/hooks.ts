@@ -27,8 +27,9 @@ function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): 
 
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
 export async function beforeCreate<T extends object>(task: Task<T>, change: Change<T>) {
+  if (!task.hooks.beforeCreate) return change;
   const values = hookValues(task.plan, change) as HookValues<T>;
-  const returned = await task.hooks.beforeCreate?.(values, contextOf(task));
+  const returned = await task.hooks.beforeCreate(values, contextOf(task));
   if (returned === undefined) return change;
   return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'hook'));
 }

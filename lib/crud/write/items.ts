@@ -9,7 +9,7 @@ export type NameItem = (index: number) => string;
 
 export const inBatch: NameItem = (index) => `items[${index}]`;
 
-export const unnamed: NameItem = () => '';
+export const noName: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
@@ -23,12 +23,12 @@ export async function writeSeparately<I, D>(
   if (managerOf(call, database) || call.state?.idempotency?.(options))
     throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
-  const said = new Set<string>();
+  const given = new Set<string>();
   for (const item of items)
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      const { members, ...failure } = failureOf(error, call.request, observeError, said);
+      const { members, ...failure } = failureOf(error, call.request, observeError, given);
       results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });

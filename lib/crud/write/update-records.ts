@@ -2,8 +2,8 @@
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/plan.js';
-import { assertChangeable, changeable, columnsOnly, findAll, missing, readTargets } from '../read/records.js';
-import { refusalOf } from '../read/records.js';
+import { assertChangeable, changeCondition, columnsOnly, findAll } from '../read/records.js';
+import { notFoundError, readTargets, refusalOf } from '../read/records.js';
 import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
@@ -80,7 +80,7 @@ async function updateRecord<T extends object>(
   if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(task, target);
   await assertVisible(task, [change], 'update', key);
   const { values, ids } = await beforeUpdate(task, change, target);
-  const condition = changeable(task, target);
+  const condition = changeCondition(task, target);
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
   const fields = returnsUpdated(task) ? view.list.readable : undefined;
@@ -108,7 +108,7 @@ async function readUpdated<T extends object>(
   const keys = targets.map(({ key }) => key);
   const records = returned ? [returned] : await findAll(task, keys);
   for (const [index, record] of records.entries())
-    if (!record) throw view.isScoped ? new AccessRefused() : missing(plan, String(targets[index]?.id));
+    if (!record) throw view.isScoped ? new AccessRefused() : notFoundError(plan, String(targets[index]?.id));
   await runAfter(task, 'afterUpdate', records);
   return records as T[];
 }
