@@ -155,7 +155,7 @@ describe('the tables', () => {
       dataSource: { autoLoadEntities: false, entities: [User] },
     });
     expect((error as Error).message).toMatch(SENTENCE);
-    expect((error as Error).message).toContain('add AuthSession of declarest to its entities');
+    expect((error as Error).message).toContain('add AuthSession to its entities');
     const listed = await startAuth('express', {
       auth: { sessions: true },
       dataSource: { autoLoadEntities: false, entities: [User, AuthSession] },

@@ -241,6 +241,16 @@ describe('CrudModule.forRoot', () => {
     expect(refusal(options)).toMatch(expected);
   });
 
+  it('[1] is called once', async () => {
+    const imports = OPERATORS.map((each) => CrudModule.forRoot({ operators: [each] }));
+    const error = await crudError('express', {
+      entities: [Bid],
+      imports,
+      resources: [{ entity: Bid, endpoint: '/bids' }],
+    });
+    expect(error.message).toBe('CrudModule.forRoot must be called once, got twice. Give one call all operators.');
+  });
+
   it('[7.1] without the operator, its column cannot be filtered', async () => {
     const error = await crudError('express', { entities: [Item, Shop], resources: [items] });
     expect(error.message).toMatch(

@@ -86,7 +86,7 @@ export function tableProviders(needed: readonly NeededTable[]): Provider[] {
       if (!source || unknown) {
         const { entity, option } = unknown ?? first;
         const got = source ? 'a data source that does not know it' : 'no data source';
-        const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} of declarest to its entities`;
+        const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} to its entities`;
         const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
         return refuseAuthOption(option, expected, got, advice);
       }

@@ -51,12 +51,13 @@ export class CrudApplication {
     this.application = applicationOf(container);
   }
 
-  /** The operators that `CrudModule.forRoot` declares. */
+  /** The operators that `CrudModule.forRoot` declares. @throws InvalidOptionError where another one declares some too */
   get operators(): readonly Operator[] {
-    const declared = [...this.application.modules.values()].map(
-      ({ providers }) => providers.get(FILTER_OPERATORS)?.instance,
-    );
-    return declared.flatMap((operators) => (operators ?? []) as readonly Operator[]);
+    const modules = [...this.application.modules.values()];
+    const [first, second] = modules.flatMap(({ providers }) => providers.get(FILTER_OPERATORS) ?? []);
+    if (second)
+      throw new InvalidOptionError('CrudModule.forRoot', 'called once', 'twice', 'give one call all operators');
+    return (first?.instance ?? []) as readonly Operator[];
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
