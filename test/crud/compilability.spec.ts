@@ -90,13 +90,25 @@ it.each<[reason: string | undefined, what: string, entity: () => Type, options?:
   [undefined, 'a cache of everything', () => thing(), { cache: { alwaysEnabled: true } }],
   ['an eager relation', 'one', () => thing((type) => ManyToOne(() => Other, { eager: true })(type, 'other'))],
   [
+    undefined,
     'a value transformer',
-    'one',
     () => thing((type) => Column({ ...nullable, transformer: { to: String, from: String } })(type, 'price')),
   ],
   [
-    'embedded columns',
+    'a key with a value transformer',
     'one',
+    () => {
+      class Coded {
+        id!: string;
+      }
+      PrimaryColumn({ type: 'varchar', transformer: { to: String, from: String } })(Coded.prototype, 'id');
+      Entity()(Coded);
+      return Coded;
+    },
+  ],
+  [
+    undefined,
+    'embedded columns',
     () => {
       class Place {
         city!: string | null;

@@ -53,6 +53,8 @@ export function userProviders({ repositoryClass, userClass }: UserClasses): Prov
 
 const HIDING = Symbol('declarest.hiddenColumns');
 
+const select = (users: Repository<AuthUser>) => users.createQueryBuilder('record').cache(false);
+
 class TypeOrmUserRepository extends UserRepository {
   constructor(
     private readonly users: Repository<AuthUser>,
@@ -99,12 +101,8 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {
-    const query = this.users
-      .createQueryBuilder('record')
-      .cache(false)
-      .orderBy('record.id')
-      .skip((page - 1) * size)
-      .take(size);
+    const start = (page - 1) * size;
+    const query = select(this.users).orderBy('record.id').skip(start).take(size);
     if (role !== undefined) query.andWhere('record.role = :role', { role });
     if (active !== undefined) query.andWhere('record.active = :active', { active });
     if (text !== undefined) {
@@ -133,7 +131,7 @@ class TypeOrmUserRepository extends UserRepository {
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
     return this.unlessLast(id, role, async (users, key) => {
       await this.updateWhere(users, { id: key }, fields);
-      const user = await users.createQueryBuilder('record').cache(false).where({ id: key }).getOne();
+      const user = await select(users).where({ id: key }).getOne();
       return user && this.withId(user);
     });
   }
@@ -154,11 +152,7 @@ class TypeOrmUserRepository extends UserRepository {
     const run = () =>
       manager.transaction(async (within) => {
         const users = within.getRepository<AuthUser>(target);
-        const query = users
-          .createQueryBuilder('record')
-          .cache(false)
-          .where({ role, active: true })
-          .orderBy('record.id');
+        const query = select(users).where({ role, active: true }).orderBy('record.id');
         // SQLite has one connection, whose transactions wait for each other.
         if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
         // The collation of MySQL ignores case; roles do not.
@@ -199,9 +193,9 @@ class TypeOrmUserRepository extends UserRepository {
   private async findOne(field: 'id' | LoginField, value: unknown, withHash = false): Promise<AuthUser | null> {
     if (value === undefined) return null;
     const read = (manager: EntityManager): Promise<AuthUser | null> => {
-      const users = manager.withRepository(this.users).createQueryBuilder('record').cache(false);
-      if (withHash) users.addSelect('record.password');
-      return users.where(`record.${field} = :value`, { value }).getOne();
+      const query = select(manager.withRepository(this.users));
+      if (withHash) query.addSelect('record.password');
+      return query.where(`record.${field} = :value`, { value }).getOne();
     };
     const user = await this.connections.onPrimary(read).catch((error: unknown) => {
       // No user has a login that the column cannot hold.

@@ -16,6 +16,7 @@ import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
+import { setAtPath } from './entity-values.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import { asRead, compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
@@ -165,9 +166,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   /** @param rows the columns of each row; its other ones get their defaults */
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
-    const values = rows.map((columns) =>
-      Object.fromEntries(columns.map((column) => [propertyOf(column), placeholder(parameters++)])),
-    );
+    const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
     const query = this.repository
       .createQueryBuilder()
       .insert()
@@ -192,7 +191,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
         ? () => databaseDefault(field.column, this.dataSource)
         : placeholder(parameters++);
     const set = this.updated.filter((field) => sent.has(field));
-    const values = Object.fromEntries(set.map((field) => [propertyOf(field.column), sqlOf(field)])) as never;
+    const values = valueSet(set.map((field) => [field.column, sqlOf(field)])) as never;
     const query = this.repository.createQueryBuilder().update().set(values);
     const row = fields && compileRow(this.resource, fields, this.dataSource);
     const end = row && (() => ` RETURNING ${row.returned.join(', ')}`);
@@ -216,6 +215,13 @@ type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBui
 
 /** SQL instead of a value: the query builder writes it in the place of the value. */
 const placeholder = (place: number) => (): string => `:${parameterName(place)}`;
+
+/** As TypeORM takes values: those of embedded columns in objects of their own. */
+function valueSet(sql: readonly (readonly [ColumnMetadata, () => string])[]): object {
+  const values = {};
+  for (const [column, write] of sql) setAtPath(values, propertyOf(column).split('.'), write);
+  return values;
+}
 
 const shapeOfFields = (fields: readonly Field[] = []): string => fields.map(({ name }) => name).join();
 

@@ -95,9 +95,8 @@ const FEATURES: readonly [reason: string, declares: Declares][] = [
       inheritancePattern !== undefined || parentEntityMetadata !== undefined,
   ],
   ['a tree', ({ treeType }) => treeType !== undefined],
-  ['embedded columns', ({ embeddeds }) => embeddeds.length > 0],
   ['an eager relation', ({ eagerRelations }) => eagerRelations.length > 0],
-  ['a value transformer', ({ columns }) => columns.some(({ transformer }) => transformer !== undefined)],
+  ['a key with a value transformer', ({ primaryColumns }) => primaryColumns.some(({ transformer }) => transformer)],
   ['a column written by a function of the database', isWrittenByFunction],
   // SQLite binds dates only as text.
   [

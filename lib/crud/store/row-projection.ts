@@ -5,6 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { StoredResource } from './record-access.js';
 import { unchanged } from '../../entities/value-types.js';
 import type { RawRow } from '../sql/statement.js';
+import { setAtPath } from './entity-values.js';
 
 const logger = new Logger('CrudModule');
 
@@ -16,7 +17,7 @@ export function compileRow<T extends object>(
 ) {
   // Malformed values are logged with the key.
   const selected = [...new Set([...fields, ...schema.key.fields])].map((field, index) => {
-    return { field, alias: `c${index}`, name: field.path[0] ?? '', read: compileRead(field, dataSource) };
+    return { field, alias: `c${index}`, set: compileSet(field), read: compileRead(field, dataSource) };
   });
   const columns = selected.slice(0, fields.length);
   const keys = selected.filter(({ field }) => schema.key.fields.includes(field));
@@ -35,12 +36,12 @@ export function compileRow<T extends object>(
     }),
     recordOf(row: RawRow): T {
       const record = new Record();
-      for (const { alias, name, read, field } of columns)
+      for (const { alias, set, read, field } of columns)
         try {
-          record[name] = read(row[alias]);
+          set(record, read(row[alias]));
         } catch (error) {
           const key = keys.map((each) => row[each.alias]);
-          record[name] = nullIfMalformed(error, field.column, key);
+          set(record, nullIfMalformed(error, field.column, key));
         }
       return record as T;
     },
@@ -56,12 +57,18 @@ export function nullIfMalformed(error: unknown, { entityMetadata, databaseName }
   return null;
 }
 
+function compileSet({ path: [name = '', ...others], path }: Field) {
+  if (others.length > 0) return (record: object, value: unknown) => setAtPath(record, path, value);
+  return (record: Record<string, unknown>, value: unknown) => void (record[name] = value);
+}
+
 export function compileRead({ column, type, reference, textRead }: Field, { driver }: DataSource) {
   // Values that no entity holds are not hydrated by the repository either.
   const hydrate = reference ? unchanged : (raw: unknown): unknown => driver.prepareHydratedValue(raw, column);
   const read = textRead?.read ?? hydrate;
   return (raw: unknown): unknown => {
-    if (raw === null || raw === undefined) return null;
+    // A transformer may have a value for NULL.
+    if (raw == null && (reference || !column.transformer)) return null;
     const value = read(raw);
     return value == null ? null : type.write(value);
   };

@@ -35,11 +35,7 @@ export async function beforeCreate<T extends object>(task: Task<T>, change: Chan
 }
 
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
-export async function beforeUpdate<T extends object>(
-  task: Task<T>,
-  change: Change<T>,
-  target: Target,
-): Promise<Change<T>> {
+export async function beforeUpdate<T extends object>(task: Task<T>, change: Change<T>, target: Target) {
   const { plan, hooks, view } = task;
   if (!hooks.beforeUpdate) return change;
   await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });

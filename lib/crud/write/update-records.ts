@@ -68,11 +68,7 @@ export async function updateRecords<T extends object>(
   }
 }
 
-async function updateRecord<T extends object>(
-  task: Task<T>,
-  target: Target,
-  change: Change<T>,
-): Promise<T | undefined> {
+async function updateRecord<T extends object>(task: Task<T>, target: Target, change: Change<T>) {
   const { plan, call, view } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
