@@ -678,9 +678,10 @@ function client(url) {
     new Promise((resolve, reject) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1');
       let text = '';
-      socket.setTimeout(5_000, () => socket.destroy());
+      socket.setTimeout(20_000, () => socket.destroy());
       socket.on('data', (bytes) => (text += bytes.toString('latin1')));
-      socket.on('error', reject);
+      // A server that has answered may close the connection while the body is sent.
+      socket.on('error', (error) => text === '' && reject(error));
       socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]), text }));
       socket.write([`${line} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers, '\r\n'].join('\r\n'));
       if (body !== '') setTimeout(() => socket.writable && socket.write(body), 300);
