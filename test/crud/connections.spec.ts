@@ -186,12 +186,13 @@ if (POOLS.length > 0)
     });
 
     const allAnswered = async (service: CrudService, send: (index: number) => Promise<Answer>): Promise<void> => {
-      const answers = Promise.all(Array.from({ length: PARALLEL }, (_, index) => send(index)));
+      let answered = 0;
+      const answers = Array.from({ length: PARALLEL }, (_, index) => send(index).finally(() => (answered += 1)));
       await wait(20);
-      const begun = performance.now();
       expect((await service.get('/tasks/1')).status).toBe(200);
-      expect(performance.now() - begun).toBeLessThan(1_000);
-      const statuses = (await answers).map(({ status }) => status);
+      // A read does not wait for all of them.
+      expect(answered).toBeLessThan(PARALLEL);
+      const statuses = (await Promise.all(answers)).map(({ status }) => status);
       expect(statuses.every((status) => status < 300)).toBe(true);
     };
     const querying = (service: () => CrudService) => ({

@@ -36,7 +36,7 @@ const CASES: readonly BusyCase[] = [
   },
   { database: 'postgres', what: 'statement_timeout', extra: { statement_timeout: 200 }, ...locked },
   { database: 'postgres', what: 'lock_timeout', extra: { lock_timeout: 200 }, ...locked },
-  { database: 'postgres', what: 'a full pool', extra: { max: 1, connectionTimeoutMillis: 200 }, ...taken },
+  { database: 'postgres', what: 'a full pool', extra: { max: 1, connectionTimeoutMillis: 1_500 }, ...taken },
   {
     database: 'mariadb',
     what: 'max_statement_time',
