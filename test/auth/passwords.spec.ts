@@ -1,6 +1,5 @@
 /** Passwords that are changed and reset, addresses that are verified and changed. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import {
   AccountToken,
@@ -47,7 +46,7 @@ beforeEach(() => {
   Mailbox.mails.length = 0;
   Mailbox.work = () => Promise.resolve();
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => vi.restoreAllMocks());
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
@@ -147,8 +146,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const { email } = await register(app);
       const tables = app.app.get(AccountTables, { strict: false });
       // Writes pass it too.
-      const run = jest.spyOn(tables, 'read');
-      const login = jest.spyOn(app.app.get(UserRepository as never, { strict: false }), 'findByLogin' as never);
+      const run = vi.spyOn(tables, 'read');
+      const login = vi.spyOn(app.app.get(UserRepository as never, { strict: false }), 'findByLogin' as never);
       const counts: number[][] = [];
       for (const path of ['/password/forgot', '/verify/resend'])
         for (const address of [email, 'nobody@example.com']) {
@@ -163,7 +162,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           run.mockClear();
           login.mockClear();
         }
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       expect(counts).toEqual([
         [1, 1, 1],
         [1, 1, 1],
@@ -446,7 +445,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
     const { id, email } = await register(app);
     await app.users().update({ id }, { password: hash, active });
-    const compare = jest.spyOn(bcrypt, 'compare');
+    const compare = vi.spyOn(bcrypt, 'compare');
     expect((await login(app, email, sent)).status).toBe(401);
     const costs = compare.mock.calls.map(([, each]) => (each === '!' ? -Infinity : bcrypt.getRounds(String(each))));
     expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
@@ -534,12 +533,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.users().update({ id }, { password: old });
     const changed = await bcrypt.hash(NEW, 5);
     const compute = bcrypt.hash.bind(bcrypt) as (password: string, rounds: number) => Promise<string>;
-    jest.spyOn(bcrypt, 'hash').mockImplementation((async (password: string, rounds: number) => {
+    vi.spyOn(bcrypt, 'hash').mockImplementation((async (password: string, rounds: number) => {
       await app.users().update({ id }, { password: changed });
       return compute(password, rounds);
     }) as never);
     expect((await login(app, email, PASSWORD)).status).toBe(401);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(await hash()).toBe(changed);
     await app.close();
   });

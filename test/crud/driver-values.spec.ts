@@ -1,5 +1,4 @@
 /** Values that a driver or TypeORM would round, move or garble are read back as they were written. */
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { types as pgTypes } from 'pg';
 import {
@@ -466,7 +465,7 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
       entities: [Setting],
       resources: [{ entity: Setting, endpoint: '/settings', maxListSize: 5, enableExport: true }],
     });
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     try {
       for (const name of ['a', 'b', 'c']) await service.post('/settings', { name, value: { name } });
       const { driver } = service.dataSource;
@@ -507,7 +506,7 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
         { entity: NestedSet, endpoint: '/set', ...once },
       ] as CrudResource[],
     });
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     try {
       const spoil = (table: string) => service.dataSource.query(`UPDATE ${table} SET value = '{"a":' WHERE id = 2`);
       for (const endpoint of ['/removed', '/hidden', '/closure', '/set']) {
