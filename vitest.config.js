@@ -50,8 +50,9 @@ export default defineConfig({
     setupFiles: ['test/harness/setup.ts'],
     // What test/compiled.ts writes, and a package that keeps the entities of each connection, are loaded anew too.
     server: { deps: { inline: [/\.cache\/declarest-/, '@nestjs/typeorm'] } },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Ends a test that hangs, and none on a slow machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ['./test/harness/quiet-reporter.js'],
     coverage: {
       // It counts statements and both sides of every condition.

@@ -178,7 +178,7 @@ describe.each(PLATFORMS)('methods on %s', (platform) => {
   });
 
   it.each(['get', 'Get', 'hEAD', 'post', 'FOO', 'GETT', 'GET\tX', 'CUSTOM-METHOD', ''])(
-    '[3.5] the unknown method %p reaches no handler',
+    '[3.5] the unknown method %o reaches no handler',
     async (method) => {
       for (const path of ['/open/page', '/api/any', '/api/plain']) {
         const { answer, entries } = await send(app, path, { method });

@@ -194,7 +194,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         1, 49,
       ]);
       expect((await login(app, email, passwords[statuses.indexOf(204)] ?? '')).status).toBe(200);
-    }, 20_000);
+    });
 
     it('a link ends with a change of the password or of the address, with the user, and after an hour', async () => {
       const accounts = app.app.get(UserAccounts, { strict: false });

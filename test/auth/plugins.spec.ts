@@ -302,7 +302,7 @@ describe('the example of docs/plugins.md', () => {
     const page = { path, text: await readFile(join(REPOSITORY, path), 'utf8') };
     block = blocksOf(page).find(({ language }) => language === 'ts')!;
     compiled = await compile([], { [block.file]: block.text });
-  }, 60_000);
+  });
   afterAll(() => compiled.remove());
 
   it('has at most 120 lines', () => {

@@ -75,14 +75,13 @@ const SETTINGS: readonly [what: string, database: DatabaseName, dataSource: obje
 
 const CASES = SETTINGS.filter(([, database]) => DATABASES.includes(database));
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('with %s on %s', (_what, database, dataSource, parsers = []) => {
     it.each([
       ['compiled', Account],
       ['repository', Account],
       ['repository', Converted],
-    ] as const)('[4.6] numbers and dates are exact, %s, %p', async (path, entity) => {
+    ] as const)('[4.6] numbers and dates are exact, %s, %o', async (path, entity) => {
       const restore = useNumbers(parsers);
       const service = await startCrud('express', {
         database,
@@ -189,7 +188,7 @@ const SAID = { ...ACCOUNT, at: '2026-03-29T01:30:00.000Z', isOpen: true, few: 5 
 
 /** `@ViewColumn()` has no type, and a view may compute its columns. */
 describe.each([...CASES, ...DEFAULTS])('views with %s on %s', (...[, database, dataSource, parsers]) => {
-  it.each([undefined, SAME])('[4.6] have the values of the table, transformer %p', async (transformer) => {
+  it.each([undefined, SAME])('[4.6] have the values of the table, transformer %o', async (transformer) => {
     const [isLite, isPostgres] = [database === 'sqlite', database === 'postgres'];
     @Entity()
     class Fact {

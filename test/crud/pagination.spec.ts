@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (database) => {
     ['?size=29&page=5', numbered(117, 145), { page: 5, size: 29, total: 145, totalPages: 5 }],
     ['?size=101', numbered(1, 100), { page: 1, size: 100, total: 145, totalPages: 2 }],
     ['?page=9007199254740991&size=100', [], { page: 9007199254740991, size: 100, total: 145, totalPages: 2 }],
-  ])('[4.4] %p gives the array in data, and the page in metadata', async (query, data, pagination) => {
+  ])('[4.4] %o gives the array in data, and the page in metadata', async (query, data, pagination) => {
     const { status, json, headers } = await service.get(`/api/rows${query}`);
     expect([status, json]).toEqual([200, success(naming('Row'), data, { pagination })]);
     expect(headers['x-total-count']).toBe('145');
@@ -102,7 +102,7 @@ describe.each(DATABASES)('on %s', (database) => {
     ['/api/exact', 145, false],
     ['/api/roomy', 145, false],
   ])(
-    '[4.4] with maxListSize, %s has %d records and says whether there are more: %p',
+    '[4.4] with maxListSize, %s has %d records and says whether there are more: %o',
     async (path, count, truncated) => {
       const { status, json } = await service.get(path);
       expect([status, json]).toEqual([200, success(naming('Row'), numbered(1, count), { truncated })]);

@@ -12,7 +12,7 @@ import { ENTITIES, Item, Label, Maker, Remark, resources } from './shop-service.
 const REQUESTS = Number(process.env['DOCUMENT_REQUESTS'] ?? 300);
 const SEED = Number(process.env['DOCUMENT_SEED'] ?? 1);
 
-vi.setConfig({ testTimeout: 20_000 + REQUESTS * 100 });
+vi.setConfig({ testTimeout: 120_000 + REQUESTS * 100 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   let service: CrudService;
