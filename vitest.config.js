@@ -53,6 +53,8 @@ export default defineConfig({
     // Ends a test that hangs, and none on a slow machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Titles with long values differ behind the default of 40 characters.
+    chaiConfig: { truncateThreshold: 200 },
     reporters: ['./test/harness/quiet-reporter.js'],
     coverage: {
       // It counts statements and both sides of every condition.
