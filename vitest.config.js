@@ -11,8 +11,9 @@ const swc = {
   name: 'swc',
   enforce: 'pre',
   transform: {
-    filter: { id: /\.ts$/ },
-    handler: (code, filename) => transform(code, { ...SWC_OPTIONS, sourceMaps: true, filename }),
+    // Files that no test loads have a query, in a run with coverage.
+    filter: { id: /\.ts(\?|$)/ },
+    handler: (code, id) => transform(code, { ...SWC_OPTIONS, sourceMaps: true, filename: id.split('?')[0] }),
   },
 };
 

@@ -21,3 +21,6 @@ function requiredModule(name: string): NodeJS.Module | undefined {
 
 /** Nest logs to the console until an application has a logger of its own. `startApp` of the harness gives it one. */
 Logger.overrideLogger(false);
+
+/** A failed test may leave its spies behind. */
+afterAll(() => void vi.restoreAllMocks());
