@@ -6,18 +6,21 @@ import { SERVERS } from './test/harness/servers.js';
 import { SQLITE_PACKAGE } from './test/harness/sqlite.js';
 import { SWC_OPTIONS } from './test/harness/swc.js';
 
-/** Vite's own compiler writes no metadata of decorators. */
+/**
+ * Vite's own compiler writes no metadata of decorators.
+ * @type {import('vitest/config').Plugin}
+ */
 const swc = {
   name: 'swc',
   enforce: 'pre',
   transform: {
     // Files that no test loads have a query, in a run with coverage.
     filter: { id: /\.ts(\?|$)/ },
-    handler: (code, id) => transform(code, { ...SWC_OPTIONS, sourceMaps: true, filename: id.split('?')[0] }),
+    handler: (code, id) => transform(code, { ...SWC_OPTIONS, sourceMaps: true, filename: id.replace(/\?.*/, '') }),
   },
 };
 
-const sourceOf = (path) => `${import.meta.dirname}/${path}`;
+const sourceOf = (/** @type {string} */ path) => `${import.meta.dirname}/${path}`;
 
 export default defineConfig({
   plugins: [swc],

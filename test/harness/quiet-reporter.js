@@ -9,16 +9,26 @@ export default class QuietReporter {
   #startTime = Date.now();
   #files = 0;
   #done = 0;
+  /** @type {import('vitest').UserConsoleLog[]} */
+  #logged = [];
 
   /** @param {readonly import('vitest/node').TestSpecification[]} files */
   onTestRunStart(files) {
     this.#files = files.length;
   }
 
+  /** @param {import('vitest').UserConsoleLog} log */
+  onUserConsoleLog(log) {
+    this.#logged.push(log);
+  }
+
   /** @param {import('vitest/node').TestModule} file */
   onTestModuleEnd(file) {
     const failures = failuresOf(file);
-    if (failures.length > 0) print(`FAIL ${relative('.', file.moduleId)}\n${failures.join('\n')}`);
+    // The ids of tests begin with that of their file.
+    const logged = this.#logged.filter(({ taskId }) => taskId?.startsWith(file.id));
+    const parts = [...failures, ...logged.map(({ type, content }) => `${type}: ${content}`)];
+    if (failures.length > 0) print(`FAIL ${relative('.', file.moduleId)}\n${parts.join('\n')}`);
     this.#done += 1;
     if (process.stderr.isTTY) process.stderr.write(`\r${this.#done} of ${this.#files} test files\r`);
   }
