@@ -1,4 +1,5 @@
 import { urlSpellings } from './url-spellings.js';
+import { startCpuClock } from '../harness/cpu-time.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawRequest, rawTarget } from '../harness/raw-socket.js';
 import { bearer, type RuledApp, startRuled, TOKENS, wildcard } from './ruled-app.js';
@@ -264,9 +265,9 @@ describe.each(PLATFORMS)('paths with thousands of levels on %s', (platform) => {
       configure: (nest) => void nest.use('/mount', (_request: unknown, _response: unknown, next: () => void) => next()),
     });
     for (const path of [`/files${repeated(text)}`, `/legacy/a${repeated(text)}`, `/mount${repeated(text)}`]) {
-      const started = performance.now();
+      const milliseconds = startCpuClock();
       const { status } = await rawTarget(app.port, path);
-      expect([path.slice(0, 20), status === undefined, performance.now() - started < MAX_MS]).toEqual([
+      expect([path.slice(0, 20), status === undefined, milliseconds() < MAX_MS]).toEqual([
         path.slice(0, 20),
         false,
         true,

@@ -173,10 +173,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     it('a mailer that is slow or throws does not show, and no token is logged', async () => {
       const { email } = await register(app);
-      Mailbox.work = () => delay(500);
-      const start = performance.now();
+      let finish = (): void => {};
+      const finished = new Promise<void>((resolve) => (finish = resolve));
+      Mailbox.work = () => finished;
       expect((await forgot(email)).status).toBe(202);
-      expect(performance.now() - start).toBeLessThan(400);
+      finish();
       const [mail] = await mailsTo(email);
       Mailbox.work = () => Promise.reject(new Error(`no connection for ${mail?.token}`));
       expect((await forgot(email)).status).toBe(202);

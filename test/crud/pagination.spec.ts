@@ -1,5 +1,6 @@
 /** How the total of numbered pages is found, and what a page far behind costs. */
 import { BeforeInsert, Column, DeleteDateColumn, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { startCpuClock } from '../harness/cpu-time.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
@@ -156,10 +157,10 @@ it.each(PLATFORMS)('[7.9] on %s, every operation takes a query string of at most
   ];
   for (const path of ['/rows', '/rows/1', '/rows/search', '/rows/count', '/rows/aggregate', '/rows/export'])
     for (const input of inputs) {
-      const started = performance.now();
+      const milliseconds = startCpuClock();
       const { status, json } = await service.get(`${path}?${input}=${',['.repeat(4_000)}`);
       expect([path, status, json.message]).toEqual([path, 400, naming('must be at most 4096 bytes long')]);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(milliseconds()).toBeLessThan(1_000);
     }
   expect((await service.del(`/rows/1?${'x'.repeat(4_097)}`)).status).toBe(400);
   expect((await service.get('/rows/1')).status).toBe(200);
