@@ -36,9 +36,8 @@ export default {
     'lib/crud/sql/operators.ts',
     'lib/entities/permissions.ts',
   ],
-  testRunner: 'jest',
-  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  jest: { configFile: 'test/mutation/jest.config.js', enableFindRelatedTests: true },
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/mutation/vitest.config.js', related: false },
   coverageAnalysis: 'perTest',
   // A process never frees the ES modules of finished runs.
   maxTestRunnerReuse: 60,

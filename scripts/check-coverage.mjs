@@ -1,4 +1,4 @@
-// Merges the coverage of several Jest runs, and fails when the total is below a threshold.
+// Merges the coverage of several runs of the tests, and fails when the total is below a threshold.
 //
 //     node scripts/check-coverage.mjs coverage/*/coverage-final.json
 import { readFileSync } from 'node:fs';

@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 rm -rf coverage
-npm run test:coverage -- --coverageDirectory=coverage/all
-TEST_EXPRESS_ADAPTER=own npm run test:coverage -- --coverageDirectory=coverage/adapter \
+npm run test:coverage -- --coverage.reportsDirectory=coverage/all
+TEST_EXPRESS_ADAPTER=own npm run test:coverage -- --coverage.reportsDirectory=coverage/adapter \
   test/routes test/http test/cors test/real-world.spec.ts test/access/routes.spec.ts test/access/spellings.spec.ts
-TEST_CRUD_PATH=repository npm run test:coverage -- --coverageDirectory=coverage/repository \
-  test/crud/ --testPathIgnorePatterns /node_modules/ both-paths names.spec paths.spec statements.spec
+TEST_CRUD_PATH=repository npm run test:coverage -- --coverage.reportsDirectory=coverage/repository \
+  test/crud/ --exclude '**/{names,*paths,*statements}.spec.ts'
 node scripts/check-coverage.mjs coverage/*/coverage-final.json

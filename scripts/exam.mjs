@@ -47,7 +47,6 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 
 const holes = readHoles(values.only?.split(','));
 const base = join(scratch, 'base');
-/** One folder for all patches, so that Jest keeps what it compiled. */
 const patched = join(scratch, 'patched');
 await copyRepository(base);
 const specs = await listSpecs();
@@ -153,10 +152,10 @@ async function applyPatch({ number, file }, folder, ...how) {
 async function failureAmong(candidates) {
   const left = new Set(candidates);
   while (left.size > 0) {
-    const failures = await failuresOf(patched, [...left], ['--bail']);
+    const failures = await failuresOf(patched, [...left]);
     if (failures.length === 0) return undefined;
     for (const failure of failures) if (await isCausedByPatch(failure)) return failure;
-    // Jest stopped at these files: the next run continues with the others.
+    // The run stopped at these files: the next one continues with the others.
     for (const { file } of failures) left.delete(file);
   }
   return undefined;
@@ -185,35 +184,30 @@ function onlyTest(title) {
 
 async function failuresOf(folder, files, options = []) {
   const output = join(scratch, `failures-${++runs}.json`);
-  const reporter = `--reporters=${resolve(folder, 'scripts/exam-reporter.mjs')}`;
-  const { timedOut, stderr } = await jest(
-    folder,
-    ['-w', '2', reporter, ...options, '--runTestsByPath', ...files],
-    output,
-  );
+  const reporter = `--reporter=${resolve(folder, 'scripts/exam-reporter.mjs')}`;
+  const { timedOut, stderr } = await vitest(folder, ['run', '--maxWorkers=2', reporter, ...options, ...files], output);
   if (existsSync(output))
     return JSON.parse(readFileSync(output, 'utf8')).map(({ file, title }) => ({ file: relative(folder, file), title }));
   if (timedOut) return [{ file: files[0] ?? '', title: NO_END }];
-  return refuse(`Jest broke off:\n${stderr.slice(-2000)}`);
+  return refuse(`Vitest broke off:\n${stderr.slice(-2000)}`);
 }
 
 async function listSpecs() {
-  const { status, stdout, stderr } = await jest(base, ['--listTests', '--json']);
+  const { status, stdout, stderr } = await vitest(base, ['list', '--filesOnly', '--json']);
   if (status !== 0) refuse(`The specs cannot be listed:\n${stderr}`);
   return JSON.parse(stdout)
-    .map((file) => relative(base, file))
+    .map(({ file }) => relative(base, file))
     .toSorted();
 }
 
-function jest(copy, options, output = '') {
+function vitest(copy, options, output = '') {
   const {
     TEST_POSTGRES_URL: _postgres,
     TEST_MYSQL_URL: _mysql,
     TEST_CHROMIUM: _chromium,
     ...environment
   } = process.env;
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  return run(process.execPath, [...flags, 'node_modules/jest/bin/jest.js', ...options], copy, {
+  return run(process.execPath, ['node_modules/vitest/vitest.mjs', ...options], copy, {
     env: { ...environment, EXAM_FAILURES: output },
     timeout: MOST_MINUTES * 60_000,
   });

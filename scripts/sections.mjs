@@ -2,7 +2,7 @@
 // part, on generated CRUD.
 //
 //     node scripts/sections.mjs                counts the titles written in test/
-//     node scripts/sections.mjs results.json   counts the tests that passed in a run of `jest --json --outputFile=results.json`
+//     node scripts/sections.mjs results.json   counts the tests that passed in a run of `npm test -- --reporter=json --outputFile=results.json`
 //
 // Titles name sections in brackets: '[2.3] …', '[2.3] [4.1] …' or '[2.3, 4.1] …'. In a run, a test also counts for the
 // sections that its describe blocks name.

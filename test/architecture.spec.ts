@@ -181,7 +181,7 @@ describe('imports', () => {
     ).toEqual([]);
   });
 
-  it.each(Object.entries(LAYERS))('of %s come from no other folder but: %p', (folder, allowed) => {
+  it.each(Object.entries(LAYERS))('of %s come from no other folder but: %o', (folder, allowed) => {
     const foreign = relativeImports
       .filter(({ path, target }) => folderOf(path) === folder && ![folder, ...allowed].includes(folderOf(target)))
       .map(({ path, target }) => `${path} imports ${target}`);

@@ -15,7 +15,7 @@ beforeAll(() => {
   // `npm run typecheck` checks the types.
   node(tsc, '--noCheck', '--project', join(REPOSITORY, 'tsconfig.build.json'), '--outDir', join(folder, 'dist'));
   writeFileSync(join(folder, 'package.json'), readFileSync(join(REPOSITORY, 'package.json')));
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -84,7 +84,7 @@ it('exports every type that the declarations of generated controllers of an appl
   const tsc = join(REPOSITORY, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = ['--ignoreConfig', '--strict', '--skipLibCheck', '--declaration', '--preserveSymlinks'];
   node(tsc, ...options, '--module', 'nodenext', join(application, 'audited.ts'));
-}, 60_000);
+});
 
 it('makes the command executable by its first line', () => {
   expect(readFileSync(join(folder, 'dist', 'cli', 'declarest.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);

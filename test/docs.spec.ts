@@ -72,7 +72,7 @@ beforeAll(async () => {
   compiled = await compile([], { ...sources, [STATEMENTS]: STATEMENTS_TEXT });
   problems = await typeErrors({ ...sources, [OPTIONS_CHECK]: listedOptions() });
   folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
-}, 60_000);
+});
 
 afterAll(async () => {
   await compiled.remove();

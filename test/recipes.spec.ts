@@ -47,7 +47,7 @@ let compiled: Compiled;
 beforeAll(async () => {
   const sources = Object.fromEntries(blocks.map(({ file, text }) => [file, text]));
   compiled = await compile([], { ...sources, [LIMITED]: LIMITED_TEXT });
-}, 60_000);
+});
 afterAll(() => compiled.remove());
 
 /** What the recipe with this code exports. */

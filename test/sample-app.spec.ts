@@ -22,7 +22,7 @@ let folder: string;
 beforeAll(async () => {
   shop = await compile(['sample-app/main.ts']);
   folder = await mkdtemp(join(tmpdir(), 'declarest-sample-'));
-}, 60_000);
+});
 
 afterAll(async () => {
   await shop.remove();
@@ -117,7 +117,6 @@ describe('the first start', () => {
 });
 
 const SERVERS = DATABASES.filter((name) => name !== 'sqlite');
-// Jest refuses an empty table.
 if (SERVERS.length > 0)
   it.each(SERVERS)('runs on %s, with the limits that its driver needs', async (name) => {
     const { options, drop } = await createDatabase(name);
@@ -148,7 +147,7 @@ describe('the running shop', () => {
     const hired = await running.ask('PUT', `/api/admin/staff/${user.id}`, { token: admin });
     expect(hired.json).toEqual({ email: 'sam@shop.example', role: 'STAFF' });
     staff = await running.login('sam@shop.example', 'correct horse battery');
-  }, 60_000);
+  });
 
   it.each<[method: string, path: string, anonymous: number, asCustomer: number, asStaff: number]>([
     ['GET', '/api/products', 200, 200, 200],

@@ -124,7 +124,7 @@ describe.each(PLATFORMS)('rules on %s', (platform) => {
   });
 
   it.each([['ADMIN'], ['SUPPORT_AGENT'], ['ANYTHING'], []])(
-    '[3.2] any valid token has the base role USER, also one with %p',
+    '[3.2] any valid token has the base role USER, also one with %o',
     async (...roles) => {
       expect((await get('/role/user', withRoles(...roles.filter((role) => typeof role === 'string')))).status).toBe(
         200,
@@ -138,7 +138,7 @@ describe.each(PLATFORMS)('rules on %s', (platform) => {
   });
 
   it.each(['admin', ' ADMIN', 'ADMINS', 'ADMIN,USER', 'ＡＤＭＩＮ', '*', ''])(
-    '[2.5] [3.2] roles compare exactly: %p is not ADMIN',
+    '[2.5] [3.2] roles compare exactly: %o is not ADMIN',
     async (role) => {
       expectForbidden(await get('/role/admin', withRoles(role)), 'Admin access required');
     },
@@ -190,7 +190,7 @@ describe.each(PLATFORMS)('rules on %s', (platform) => {
     expect(app.entered).toHaveLength(entries);
   });
 
-  it.each(['', ' ADMIN', undefined, [], ['ADMIN', 7]])('[1] requireRole(%p, …) refuses to start', async (role) => {
+  it.each(['', ' ADMIN', undefined, [], ['ADMIN', 7]])('[1] requireRole(%o, …) refuses to start', async (role) => {
     const error = await bootError(
       platform,
       ruledModule({ routes: ['GET a'], rules: ({ requireRole }) => requireRole(role as string, '/a') }),
@@ -446,7 +446,7 @@ describe.each(PLATFORMS)('routes matched by no rule on %s', (platform) => {
     await app.close();
   });
 
-  it.each<unknown>(['open', null, true])('[3.4] defaultAccess %p refuses to start', async (defaultAccess) => {
+  it.each<unknown>(['open', null, true])('[3.4] defaultAccess %o refuses to start', async (defaultAccess) => {
     const boot = async () => ruledModule({ auth: { defaultAccess } as never });
     const error = await boot().then(
       (root) => bootError(platform, root),

@@ -1,6 +1,5 @@
 /** Handlers that HTTP rules do not reach: gateways, GraphQL resolvers and microservices. */
 import { type AddressInfo, createServer } from 'node:net';
-import { jest } from '@jest/globals';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import {
   Controller,
@@ -200,7 +199,7 @@ describe('WebSocket gateways', () => {
         const socket = connect(app, withToken(makeToken({ payload: claims({ exp: Math.floor(now / 1000) + 5 }) })));
         expect(await send(socket, 'authenticated')).toBe('user 1');
         // Less than the time after which socket.io ends a silent connection.
-        const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 10_000);
+        const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 10_000);
         const answers = [await send(socket, 'authenticated'), await send(socket, 'public')];
         clock.mockRestore();
         expect(answers).toEqual([REFUSED, 'anonymous']);
@@ -459,7 +458,7 @@ describe('GraphQL resolvers', () => {
         return value.errors?.[0].message ?? Object.values(value.data);
       };
       expect(await query('{ open mine }')).toEqual(['user 1', 'user 1']);
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
       const answers = [await query('{ mine }'), await query('{ open whoAmI }')];
       clock.mockRestore();
       expect(answers).toEqual(['Authentication required', ['anonymous', 'anonymous']]);

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import {
   All,
   Controller,
@@ -504,7 +503,7 @@ it('[3.5] a decision reads as much with 200 rules as with 2', () => {
     ];
     const route = makeRoute('GET', '/a/:id', () => {});
     const access = compileRouteAccess([route], { rules, fallback: AUTHENTICATED }, true);
-    const lookUps = jest.spyOn(Map.prototype, 'get');
+    const lookUps = vi.spyOn(Map.prototype, 'get');
     read = 0;
     for (const id of ['me', '7']) access.of('/a/:id', 'GET')!({ path: `/a/${id}`, params: { id } });
     const counts: [number, number] = [read, lookUps.mock.calls.length];

@@ -1,4 +1,5 @@
 import { urlSpellings } from './url-spellings.js';
+import { startCpuClock } from '../harness/cpu-time.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawRequest, rawTarget } from '../harness/raw-socket.js';
 import { bearer, type RuledApp, startRuled, TOKENS, wildcard } from './ruled-app.js';
@@ -178,7 +179,7 @@ describe.each(PLATFORMS)('methods on %s', (platform) => {
   });
 
   it.each(['get', 'Get', 'hEAD', 'post', 'FOO', 'GETT', 'GET\tX', 'CUSTOM-METHOD', ''])(
-    '[3.5] the unknown method %p reaches no handler',
+    '[3.5] the unknown method %o reaches no handler',
     async (method) => {
       for (const path of ['/open/page', '/api/any', '/api/plain']) {
         const { answer, entries } = await send(app, path, { method });
@@ -264,9 +265,9 @@ describe.each(PLATFORMS)('paths with thousands of levels on %s', (platform) => {
       configure: (nest) => void nest.use('/mount', (_request: unknown, _response: unknown, next: () => void) => next()),
     });
     for (const path of [`/files${repeated(text)}`, `/legacy/a${repeated(text)}`, `/mount${repeated(text)}`]) {
-      const started = performance.now();
+      const milliseconds = startCpuClock();
       const { status } = await rawTarget(app.port, path);
-      expect([path.slice(0, 20), status === undefined, performance.now() - started < MAX_MS]).toEqual([
+      expect([path.slice(0, 20), status === undefined, milliseconds() < MAX_MS]).toEqual([
         path.slice(0, 20),
         false,
         true,

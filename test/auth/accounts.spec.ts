@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import {
   Body,
   Controller,
@@ -62,7 +61,7 @@ class FirstAdministrator implements OnApplicationBootstrap {
 const accountsOf = (app: AuthApp): UserAccounts => app.app.get(UserAccounts, { strict: false });
 
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 describe('UserAccounts', () => {
@@ -180,7 +179,7 @@ describe('UserAccounts', () => {
       const email = uniqueEmail();
       const { id } = await accounts.create({ email, password: PASSWORD, firstName: 'Ann', active: false });
       const before = await app.row({ email });
-      const hash = jest.spyOn(bcrypt, 'hash');
+      const hash = vi.spyOn(bcrypt, 'hash');
       const user = await accounts.ensure({
         email: ` ${email.toUpperCase()} `,
         password: 'another password',
@@ -508,7 +507,7 @@ describe('database errors', () => {
 
     it('[2.3] any other failure is logged once, and is a 500 without details', async () => {
       const app = await startAuth(platform, { auth: { userClass: Unreadable } });
-      const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+      const logged = vi.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
       const answer = await app.post(REGISTER, { email: uniqueEmail(), password: PASSWORD });
       expect(expectFailure(answer, 500)).toBe('Internal server error');
       expect(logged).toHaveBeenCalledTimes(1);

@@ -1,5 +1,4 @@
 /** The own profile, and the users that an ADMIN manages. */
-import { jest } from '@jest/globals';
 import { AuthUser, SecurityConfig, useClass, UserAccounts } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
@@ -59,7 +58,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
     });
     afterAll(() => app.close());
-    afterEach(() => jest.restoreAllMocks());
+    afterEach(() => vi.restoreAllMocks());
     beforeEach(async () => {
       await app.users().manager.createQueryBuilder().delete().from(Order).execute();
       await app.users().createQueryBuilder().delete().execute();

@@ -1,6 +1,5 @@
 /** Runs a session of valid, invalid and failing requests, and searches everything visible for secrets. */
 import { inspect } from 'node:util';
-import { jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
 import { UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
@@ -63,10 +62,10 @@ async function runSession(platform: Platform): Promise<Session> {
   const printed: string[] = [];
   const spies = [
     ...(['log', 'error', 'warn', 'info', 'debug', 'trace'] as const).map((name) =>
-      jest.spyOn(console, name).mockImplementation((...parts: unknown[]) => void printed.push(parts.join(' '))),
+      vi.spyOn(console, name).mockImplementation((...parts: unknown[]) => void printed.push(parts.join(' '))),
     ),
     ...[process.stdout, process.stderr].map((stream) =>
-      jest.spyOn(stream, 'write').mockImplementation((chunk) => printed.push(String(chunk)) > 0),
+      vi.spyOn(stream, 'write').mockImplementation((chunk) => printed.push(String(chunk)) > 0),
     ),
   ];
   try {

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { UserAccounts } from 'declarest';
 import { hashConcurrency, hashingQueue } from '../../lib/auth/passwords/passwords.js';
@@ -124,7 +123,7 @@ describe.each(PLATFORMS)('with the queue of the process on %s', (platform) => {
     app = await startAuth(platform, { auth: { throttle: false } });
   });
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await release();
   });
   afterAll(() => app.close());
@@ -144,7 +143,7 @@ describe.each(PLATFORMS)('with the queue of the process on %s', (platform) => {
     await app.register({ email });
     const state = { running: 0, most: 0 };
     const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
-    jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
+    vi.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
       state.running += 1;
       state.most = Math.max(state.most, state.running);
       const isEqual = await compare(password, hash);
@@ -161,7 +160,7 @@ describe.each(PLATFORMS)('with the queue of the process on %s', (platform) => {
     const email = uniqueEmail();
     const { token } = await app.register({ email });
     occupy(CONCURRENCY);
-    const compare = jest.spyOn(bcrypt, 'compare');
+    const compare = vi.spyOn(bcrypt, 'compare');
     const waiting = login(email);
     expect((await app.get('/api/auth/me', { token })).status).toBe(200);
     expect(compare).not.toHaveBeenCalled();

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { LoginMethod, UserAccounts } from 'declarest';
 import { type Answer, request } from '../harness/client.js';
@@ -19,7 +18,7 @@ const LONGEST = 'longest@example.com';
 const accountsOf = (app: AuthApp): UserAccounts => app.app.get(UserAccounts, { strict: false });
 
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
@@ -97,8 +96,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         ['the hash as password', () => ({ email, password: hash })],
       ])('[2.4] for %s is the same 401 after one bcrypt comparison of the same cost', async (_, body) => {
         const reference = whole(await login({ email, password: 'not the password' }));
-        const compare = jest.spyOn(bcrypt, 'compare');
-        const others = (['hash', 'hashSync', 'compareSync'] as const).map((name) => jest.spyOn(bcrypt, name));
+        const compare = vi.spyOn(bcrypt, 'compare');
+        const others = (['hash', 'hashSync', 'compareSync'] as const).map((name) => vi.spyOn(bcrypt, name));
         const answer = await login(body());
         expect([answer.status, answer.json]).toEqual([401, INVALID_CREDENTIALS]);
         expect(whole(answer)).toEqual(reference);
@@ -107,7 +106,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
 
       it('[2.4] compares as often as one that succeeds, and for an unknown user with an unknown hash', async () => {
-        const compare = jest.spyOn(bcrypt, 'compare');
+        const compare = vi.spyOn(bcrypt, 'compare');
         expect((await login({ email, password: PASSWORD })).status).toBe(200);
         expect(compare).toHaveBeenCalledTimes(1);
         await login({ email: 'nobody@example.com', password: PASSWORD });

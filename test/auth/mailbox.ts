@@ -16,7 +16,7 @@ export class Mailbox implements Mailer {
 
 /** Mails are sent after the answer. @returns the mails to an address, when there are so many */
 export async function mailsTo(address: string, count = 1): Promise<AccountMail[]> {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (let tries = 0; tries < 3000; tries += 1) {
     const found = Mailbox.mails.filter(({ to }) => to === address);
     if (found.length >= count) return found;
     await delay(10);

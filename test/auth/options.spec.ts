@@ -90,7 +90,7 @@ describe('an invalid option', () => {
     ['authBasePath', '/api/../auth', 'path', '\\.\\.'],
     ['authBasePath', '//', 'path', '"//"'],
     ['registration', 0, 'true or false', '0'],
-  ])('[2.2] %s with %p is refused in forRoot and beside a factory', async (option, value, expected, got) => {
+  ])('[2.2] %s with %o is refused in forRoot and beside a factory', async (option, value, expected, got) => {
     expectSentence(await errorOf({ [option]: value }), `\`${option}\``, expected, new RegExp(`got .*${got}`));
     const useFactory = () => ({});
     expectSentence(
@@ -223,7 +223,7 @@ describe('jwtSecret', () => {
     ['test', Object.assign(() => undefined, { toString: () => 'canary-7' })],
     ['test', Symbol('canary-7')],
     ['test', 9_876_543_210],
-  ])('[1] it is never printed (NODE_ENV=%s, %p)', async (environment, jwtSecret) => {
+  ])('[1] it is never printed (NODE_ENV=%s, %o)', async (environment, jwtSecret) => {
     process.env['NODE_ENV'] = environment;
     const { logs, error } = await bootAuth('express', { auth: { jwtSecret } as never });
     const printed = [...logs, error instanceof Error ? error.message : ''].join('\n');

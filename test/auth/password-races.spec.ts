@@ -1,5 +1,4 @@
 /** A password is reset while a request with the old one is under way: what that request does must not outlive the reset. */
-import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { AccountToken, AuthSession, useClass, UserRepository } from 'declarest';
 import { DataSource } from 'typeorm';
@@ -39,7 +38,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       await app.post('/api/auth/password/forgot', { email });
       link = (await mailsTo(email))[0]?.token;
     });
-    afterEach(() => jest.restoreAllMocks());
+    afterEach(() => vi.restoreAllMocks());
 
     const login = (password: string) => app.post('/api/auth/login', { email, password });
     const send = (method: string, path: string, json: object) =>
@@ -57,7 +56,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     function resetAround(method: string, when: 'before' | 'after'): void {
       const users = app.app.get<Record<string, AnyMethod>>(UserRepository as never, { strict: false });
       const original = (users[method] as AnyMethod).bind(users);
-      jest.spyOn(users, method as never).mockImplementation((async (...given: unknown[]) => {
+      vi.spyOn(users, method as never).mockImplementation((async (...given: unknown[]) => {
         if (when === 'before') await reset();
         const result = await original(...given);
         if (when === 'after') await reset();
@@ -68,7 +67,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     /** Changes the user after it was read, while its password is compared. */
     function changeWhileComparing(change: object): void {
       const compare = bcrypt.compare.bind(bcrypt) as (password: string, hash: string) => Promise<boolean>;
-      jest.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
+      vi.spyOn(bcrypt, 'compare').mockImplementation((async (password: string, hash: string) => {
         await app.users().update({ id }, change);
         return compare(password, hash);
       }) as never);
@@ -99,7 +98,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         roles: string[];
       };
       expect(roles).toEqual(['EDITOR']);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       changeWhileComparing({ active: false });
       expect((await login(PASSWORD)).status).toBe(401);
     });
@@ -112,7 +111,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const answer = await send('POST', '/password', { current: PASSWORD, new: STOLEN });
       expect(expectFailure(answer, 401)).toBe('Invalid credentials');
       expect(resets).toBe(1);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       expect([(await login(STOLEN)).status, (await login(NEW)).status]).toEqual([401, 200]);
     });
 

@@ -1,6 +1,5 @@
 /** Passwords that are changed and reset, addresses that are verified and changed. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import {
   AccountToken,
@@ -47,7 +46,7 @@ beforeEach(() => {
   Mailbox.mails.length = 0;
   Mailbox.work = () => Promise.resolve();
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => vi.restoreAllMocks());
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
@@ -147,8 +146,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const { email } = await register(app);
       const tables = app.app.get(AccountTables, { strict: false });
       // Writes pass it too.
-      const run = jest.spyOn(tables, 'read');
-      const login = jest.spyOn(app.app.get(UserRepository as never, { strict: false }), 'findByLogin' as never);
+      const run = vi.spyOn(tables, 'read');
+      const login = vi.spyOn(app.app.get(UserRepository as never, { strict: false }), 'findByLogin' as never);
       const counts: number[][] = [];
       for (const path of ['/password/forgot', '/verify/resend'])
         for (const address of [email, 'nobody@example.com']) {
@@ -163,7 +162,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           run.mockClear();
           login.mockClear();
         }
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       expect(counts).toEqual([
         [1, 1, 1],
         [1, 1, 1],
@@ -174,10 +173,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     it('a mailer that is slow or throws does not show, and no token is logged', async () => {
       const { email } = await register(app);
-      Mailbox.work = () => delay(500);
-      const start = performance.now();
+      let finish = (): void => {};
+      const finished = new Promise<void>((resolve) => (finish = resolve));
+      Mailbox.work = () => finished;
       expect((await forgot(email)).status).toBe(202);
-      expect(performance.now() - start).toBeLessThan(400);
+      finish();
       const [mail] = await mailsTo(email);
       Mailbox.work = () => Promise.reject(new Error(`no connection for ${mail?.token}`));
       expect((await forgot(email)).status).toBe(202);
@@ -195,7 +195,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         1, 49,
       ]);
       expect((await login(app, email, passwords[statuses.indexOf(204)] ?? '')).status).toBe(200);
-    }, 20_000);
+    });
 
     it('a link ends with a change of the password or of the address, with the user, and after an hour', async () => {
       const accounts = app.app.get(UserAccounts, { strict: false });
@@ -446,7 +446,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
     const { id, email } = await register(app);
     await app.users().update({ id }, { password: hash, active });
-    const compare = jest.spyOn(bcrypt, 'compare');
+    const compare = vi.spyOn(bcrypt, 'compare');
     expect((await login(app, email, sent)).status).toBe(401);
     const costs = compare.mock.calls.map(([, each]) => (each === '!' ? -Infinity : bcrypt.getRounds(String(each))));
     expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
@@ -534,12 +534,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.users().update({ id }, { password: old });
     const changed = await bcrypt.hash(NEW, 5);
     const compute = bcrypt.hash.bind(bcrypt) as (password: string, rounds: number) => Promise<string>;
-    jest.spyOn(bcrypt, 'hash').mockImplementation((async (password: string, rounds: number) => {
+    vi.spyOn(bcrypt, 'hash').mockImplementation((async (password: string, rounds: number) => {
       await app.users().update({ id }, { password: changed });
       return compute(password, rounds);
     }) as never);
     expect((await login(app, email, PASSWORD)).status).toBe(401);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(await hash()).toBe(changed);
     await app.close();
   });

@@ -1,7 +1,6 @@
 /** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/plugins.md. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { Controller, ForbiddenException, Get, UnauthorizedException } from '@nestjs/common';
 import {
   type AccountChange,
@@ -303,7 +302,7 @@ describe('the example of docs/plugins.md', () => {
     const page = { path, text: await readFile(join(REPOSITORY, path), 'utf8') };
     block = blocksOf(page).find(({ language }) => language === 'ts')!;
     compiled = await compile([], { [block.file]: block.text });
-  }, 60_000);
+  });
   afterAll(() => compiled.remove());
 
   it('has at most 120 lines', () => {
@@ -334,7 +333,7 @@ describe('the example of docs/plugins.md', () => {
     const first = await mailed();
     slowStatements(running);
     const answers = await Promise.all([post('/use', { token: first }), post('/use', { token: first })]);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401]);
     const { data } = answers.find(({ status }) => status === 200)!.json;
     expect(data).toMatchObject({ user: { id, email }, token: expect.any(String), refreshToken: expect.any(String) });

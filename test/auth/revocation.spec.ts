@@ -1,6 +1,5 @@
 /** `sessions: { revocation: 'immediate' }`: an access token ends with its session, on every instance. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Authenticated, CrudController, CurrentUser, type Principal, Public, UserAccounts } from 'declarest';
@@ -176,7 +175,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const find = SessionChecks.prototype.confirm;
     let calls = 0;
     // Every other look-up takes longer.
-    jest.spyOn(SessionChecks.prototype, 'confirm').mockImplementation(async function (this: SessionChecks, sent) {
+    vi.spyOn(SessionChecks.prototype, 'confirm').mockImplementation(async function (this: SessionChecks, sent) {
       await delay((calls += 1) % 2 === 0 ? 20 : 5);
       return find.call(this, sent);
     });
@@ -187,7 +186,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     );
     expect(answers).toEqual(Array(60).fill(user['id']));
     socket.disconnect();
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await app.close();
   });
 
@@ -219,11 +218,11 @@ describe.each(PLATFORMS)('without the database, on %s', (platform) => {
     const { token } = await app.register({ email: uniqueEmail() });
     const failures = [new DatabaseUnavailable(), new Error('another failure')];
     for (const failure of failures) {
-      jest.spyOn(app.app.get(AccountTables, { strict: false }), 'read').mockRejectedValue(failure);
+      vi.spyOn(app.app.get(AccountTables, { strict: false }), 'read').mockRejectedValue(failure);
       const refused = await app.get('/clock', { token });
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
       expect((await app.get('/who', { token })).json).toEqual({ user: null });
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     }
     expect((await app.get('/clock', { token })).json).toEqual({ now: 0 });
     await app.close();

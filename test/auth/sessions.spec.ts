@@ -1,6 +1,5 @@
 /** `sessions`: refresh, logout, the list of sessions. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import {
   AccountToken,
   AuthEvents,
@@ -58,7 +57,7 @@ async function age(app: AuthApp, { token }: Login, ms: number): Promise<void> {
   );
 }
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => vi.restoreAllMocks());
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -176,12 +175,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       for (const offset of [30_000, -30_000]) {
         const logged = await login(app, session.email);
         const first = await refresh(app, logged.refreshToken);
-        jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
+        vi.spyOn(Date, 'now').mockImplementation(() => now() + offset);
         const second = await refresh(app, logged.refreshToken);
         expect([first.status, second.status]).toEqual([200, 200]);
         expect((await app.get('/api/auth/me', { token: first.json.data.token })).status).toBe(200);
         expect((await refresh(app, second.json.data.refreshToken)).status).toBe(200);
-        jest.restoreAllMocks();
+        vi.restoreAllMocks();
       }
     });
 
@@ -349,7 +348,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it.each(DATABASES)('every hour, expired rows are removed from all tables on %s', async (database) => {
-    const timers = jest.spyOn(globalThis, 'setInterval');
+    const timers = vi.spyOn(globalThis, 'setInterval');
     const auth = { sessions: true, passwordReset: true, throttle: { storage: 'database' } } as const;
     const app = await startAuth(platform, { database, auth });
     const removals = timers.mock.calls.filter(([, ms]) => ms === 3_600_000).map(([remove]) => remove as () => void);

@@ -1,6 +1,5 @@
 /** Requests that overlap between their statements, on every database. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import type { AuthApp } from './auth-app.js';
 
@@ -12,7 +11,7 @@ export function beforeStatement({ app }: AuthApp, pattern: RegExp, work: () => P
   const prototype = Object.getPrototypeOf(runner) as { query: Query };
   const { query } = prototype;
   let isDone = false;
-  jest.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...given) {
+  vi.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...given) {
     if (!isDone && pattern.test(String(given[0]))) {
       isDone = true;
       await work();
@@ -26,7 +25,7 @@ export function slowStatements({ app }: AuthApp): void {
   const runner = app.get(DataSource, { strict: false }).createQueryRunner();
   const prototype = Object.getPrototypeOf(runner) as { query: Query };
   const { query } = prototype;
-  jest.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...given) {
+  vi.spyOn(prototype, 'query').mockImplementation(async function (this: unknown, ...given) {
     const result = await query.apply(this, given);
     await delay(5);
     return result;

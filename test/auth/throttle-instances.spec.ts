@@ -106,7 +106,7 @@ describe.each([...CASES, ['memory', 'sqlite'] satisfies [string, DatabaseName]])
             ],
           }),
         );
-    }, 60_000);
+    });
     afterAll(async () => {
       await Promise.all(apps.map(({ close }) => close()));
       await redis?.end();

@@ -1,6 +1,5 @@
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
 import { Controller, Get } from '@nestjs/common';
-import { jest } from '@jest/globals';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
@@ -233,7 +232,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const exp = nbf + 10;
     const authorization = `Bearer ${withClaims({ nbf, exp })}`;
     const at = async (milliseconds: number): Promise<number> => {
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(milliseconds);
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(milliseconds);
       try {
         return (await send('/api/own', { authorization })).status;
       } finally {

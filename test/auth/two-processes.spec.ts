@@ -40,7 +40,7 @@ let folder: string;
 beforeAll(async () => {
   compiled = await compile([], { 'apps/main.ts': APPLICATION });
   folder = await mkdtemp(join(tmpdir(), 'declarest-two-'));
-}, 60_000);
+});
 afterAll(async () => {
   await compiled.remove();
   await rm(folder, { recursive: true, force: true });
@@ -64,7 +64,7 @@ describe.each(DATABASES)('on %s', (name) => {
       return (await child.says(/http:\S+/))[0];
     };
     urls = [await start('on'), await start('off')];
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const child of children) child.signal('SIGKILL');
     await Promise.all(children.map(({ ended }) => ended));

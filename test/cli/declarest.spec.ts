@@ -93,7 +93,7 @@ const ADMIN = [['ADMIN', '/a/**']];
 beforeAll(async () => {
   compiled = await compile(['lib/cli/declarest.ts', 'sample-app/access.ts', 'sample-app/main.ts'], SOURCES);
   folder = await mkdtemp(join(tmpdir(), 'declarest-cli-'));
-}, 60_000);
+});
 afterAll(async () => {
   delete process.env['RULES'];
   await compiled.remove();

@@ -60,7 +60,7 @@ let folder: string;
 beforeAll(async () => {
   compiled = await compile(['lib/cli/declarest.ts'], { 'apps/app.ts': APPLICATION, 'apps/plain.ts': WITHOUT_USERS });
   folder = await mkdtemp(join(tmpdir(), 'declarest-user-'));
-}, 60_000);
+});
 afterAll(async () => {
   await compiled.remove();
   await rm(folder, { recursive: true, force: true });
@@ -110,7 +110,7 @@ it('creates, changes, mails and disables a user', async () => {
     ['ADMIN', 1],
     ['EDITOR', 0],
   ]);
-}, 60_000);
+});
 
 it.each<[string, string, string[], object, string]>([
   ['a taken login', 'create', BOSS, { input: PASSWORD }, 'User with email boss@shop.example already exists.'],
@@ -144,21 +144,17 @@ it.each<[string, string, string[], object, string]>([
     { app: 'plain' },
     'The application has no users. Import AuthModule.forRoot(…) in its root module.',
   ],
-])(
-  'refuses %s',
-  async (_, action, args, more, message) => {
-    const { code, stdout, stderr } = await user(action, args, more);
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${message}\nUsage:`)]);
-    expect(stderr).not.toMatch(/^\s+at /m);
-  },
-  60_000,
-);
+])('refuses %s', async (_, action, args, more, message) => {
+  const { code, stdout, stderr } = await user(action, args, more);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${message}\nUsage:`)]);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
 
 it('says that a mail was not sent', async () => {
   await user('create', ['--login', 'bounce@shop.example'], { input: PASSWORD });
   const { code, stderr } = await user('reset', ['--login', 'bounce@shop.example']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('the mail server is away.')]);
-}, 60_000);
+});
 
 it.each<[string[], string]>([
   [[], 'Give one of create, role, disable, reset after user, got undefined.'],

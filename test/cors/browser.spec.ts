@@ -85,7 +85,7 @@ describe('CORS in Chromium', () => {
 
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: browserPath as string, args: CHROMIUM });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     for (const site of sites) site.close();
@@ -115,7 +115,7 @@ describe('CORS in Chromium', () => {
         },
       });
       await request(app.url, 'POST', '/api/gadgets', { json: { name: 'one' } });
-    }, 60_000);
+    });
     afterAll(() => app.close());
     beforeEach(() => void app.takeTrace());
 

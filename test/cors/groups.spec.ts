@@ -601,7 +601,7 @@ describe('routesOf', () => {
     [MovedWidgets, 'findById', ['/api/moved/:id']],
     [ManyPaths, 'read', ['/first/a', '/first/b', '/second/a', '/second/b']],
     [Inherited, 'write', ['/inherited/:id']],
-  ])('[1] gives the paths of one operation: %p, %s', (controller, operation, paths) => {
+  ])('[1] gives the paths of one operation: %o, %s', (controller, operation, paths) => {
     expect(pathsOf(controller, operation)).toEqual(paths);
   });
 

@@ -13,6 +13,7 @@ import {
 import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { PASSWORD, startAuth } from '../auth/auth-app.js';
+import { startCpuClock } from '../harness/cpu-time.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type RawAnswer, rawRequest, type RawRequestParts, rawTarget } from '../harness/raw-socket.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
@@ -252,12 +253,12 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
   async function answer(target: string, parts?: RawRequestParts): Promise<RawAnswer> {
     let took = Infinity;
     for (let attempt = 0; ; attempt += 1) {
-      const started = performance.now();
+      const milliseconds = startCpuClock();
       const headers = [...(parts?.headers ?? [])];
       // The header itself may be what is long.
       if (!headers.some((header) => header.startsWith('Authorization'))) headers.push(authorization);
       const raw = await rawTarget(service.port, target, { ...parts, headers });
-      took = Math.min(took, performance.now() - started);
+      took = Math.min(took, milliseconds());
       if (took >= MAX_MS && attempt < 2) continue;
       expect([target.slice(0, 40), raw.status === undefined || raw.status >= 500, took < MAX_MS]).toEqual([
         target.slice(0, 40),

@@ -75,7 +75,6 @@ describe('a database that is busy', () => {
   );
 });
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   describe.each(all(SERVER_DATABASES))('a server that is down: %s, %s', (database, path) => {
     let proxy: DatabaseProxy | undefined;

@@ -43,7 +43,6 @@ const COLUMNS: Readonly<Partial<Record<(typeof DATABASES)[number], readonly Opaq
 
 const CASES = DATABASES.flatMap((database) => (COLUMNS[database] ? [[database, COLUMNS[database]] as const] : []));
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('values that only %s compares', (database, columns) => {
     const Opaque = entityOf(columns.map(({ name, column }) => ({ name, column: { ...column, nullable: true } })));

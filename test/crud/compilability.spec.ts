@@ -226,7 +226,7 @@ describe('[4.6] listeners and subscribers', () => {
     [BeforeRemove, { delete: 'its @BeforeRemove listener' }],
     [AfterSoftRemove, { delete: 'its @AfterSoftRemove listener' }],
     [AfterRecover, { restore: 'its @AfterRecover listener' }],
-  ])('%p', async (decorator, reasons) => {
+  ])('%o', async (decorator, reasons) => {
     expect(await reasonsOf(thing((type) => decorator()(type, 'listen')))).toEqual(reasons);
     class Base {
       listen(): void {}

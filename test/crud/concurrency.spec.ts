@@ -214,7 +214,6 @@ describe.each(DATABASES)('on %s', (database) => {
       expect((await service.get('/api/pages/1')).json.data.version).toBe(4);
       expect(await race('DELETE', '"4"', () => undefined)).toEqual({ 200: 1, 404: 49 });
     },
-    30_000,
   );
 
   it('[8.5] asks for the version in the statement that changes the record', async () => {

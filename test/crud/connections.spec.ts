@@ -135,7 +135,6 @@ it.each(['postgres', 'mysql'])('runs a write inside of a write in the same turn,
   expect([...results, ...(await Promise.all(late))]).toEqual(Array.from({ length: 40 }, () => 'read'));
 });
 
-// Jest refuses an empty table.
 if (POOLS.length > 0)
   describe.each(POOLS)('the pool of %s', (database) => {
     /** Reads outside of the transaction of its caller. */

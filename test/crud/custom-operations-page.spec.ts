@@ -17,7 +17,7 @@ const blocks = blocksOf({ path, text }).filter(({ language }) => language === 't
 let compiled: Compiled;
 beforeAll(async () => {
   compiled = await compile([], Object.fromEntries(blocks.map((block) => [block.file, block.text])));
-}, 60_000);
+});
 afterAll(() => compiled.remove());
 
 it('[issue 12] have at most 40 lines each', () => {

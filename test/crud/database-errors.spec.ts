@@ -247,7 +247,6 @@ const RAISED: Readonly<Partial<Record<DatabaseName, readonly [string | number, u
 };
 
 const RAISING = DATABASES.filter((name) => name !== 'sqlite');
-// Jest refuses an empty table.
 if (RAISING.length > 0)
   describe.each(RAISING)('errors of the server and of triggers, on %s', (database) => {
     let service: CrudService;

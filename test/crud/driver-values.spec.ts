@@ -1,5 +1,4 @@
 /** Values that a driver or TypeORM would round, move or garble are read back as they were written. */
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { types as pgTypes } from 'pg';
 import {
@@ -76,14 +75,13 @@ const SETTINGS: readonly [what: string, database: DatabaseName, dataSource: obje
 
 const CASES = SETTINGS.filter(([, database]) => DATABASES.includes(database));
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('with %s on %s', (_what, database, dataSource, parsers = []) => {
     it.each([
       ['compiled', Account],
       ['repository', Account],
       ['repository', Converted],
-    ] as const)('[4.6] numbers and dates are exact, %s, %p', async (path, entity) => {
+    ] as const)('[4.6] numbers and dates are exact, %s, %o', async (path, entity) => {
       const restore = useNumbers(parsers);
       const service = await startCrud('express', {
         database,
@@ -190,7 +188,7 @@ const SAID = { ...ACCOUNT, at: '2026-03-29T01:30:00.000Z', isOpen: true, few: 5 
 
 /** `@ViewColumn()` has no type, and a view may compute its columns. */
 describe.each([...CASES, ...DEFAULTS])('views with %s on %s', (...[, database, dataSource, parsers]) => {
-  it.each([undefined, SAME])('[4.6] have the values of the table, transformer %p', async (transformer) => {
+  it.each([undefined, SAME])('[4.6] have the values of the table, transformer %o', async (transformer) => {
     const [isLite, isPostgres] = [database === 'sqlite', database === 'postgres'];
     @Entity()
     class Fact {
@@ -466,7 +464,7 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
       entities: [Setting],
       resources: [{ entity: Setting, endpoint: '/settings', maxListSize: 5, enableExport: true }],
     });
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     try {
       for (const name of ['a', 'b', 'c']) await service.post('/settings', { name, value: { name } });
       const { driver } = service.dataSource;
@@ -507,7 +505,7 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
         { entity: NestedSet, endpoint: '/set', ...once },
       ] as CrudResource[],
     });
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     try {
       const spoil = (table: string) => service.dataSource.query(`UPDATE ${table} SET value = '{"a":' WHERE id = 2`);
       for (const endpoint of ['/removed', '/hidden', '/closure', '/set']) {

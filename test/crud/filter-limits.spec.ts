@@ -49,7 +49,7 @@ describe.each(DATABASES)('on %s', (database) => {
       text: `c${index}`,
       article: index === 0 ? null : { id: 1 + (index % ARTICLES) },
     }));
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   const found = async (filter: string): Promise<[number, number[]]> => {

@@ -97,7 +97,6 @@ const CASES = SWALLOWING.flatMap((database) =>
   (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
 );
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('on %s, %s', (database, path) => {
     let service: CrudService;

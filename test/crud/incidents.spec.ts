@@ -187,7 +187,7 @@ describe('open endpoints', () => {
       'record.name',
       'Author.name',
       '1=1)--',
-    ])('[4.5] nestjsx#849, nestjs-paginate#460, feathers GHSA: the parameter name %p is no SQL', async (name) => {
+    ])('[4.5] nestjsx#849, nestjs-paginate#460, feathers GHSA: the parameter name %o is no SQL', async (name) => {
       const query = new URLSearchParams([[name, 'a']]).toString();
       for (const path of [
         `/api/authors/search?${query}`,

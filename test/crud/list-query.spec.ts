@@ -8,6 +8,7 @@ import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { text } from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
+import { startCpuClock } from '../harness/cpu-time.js';
 
 const queryOf = (query: string) =>
   rawQueryOf({ method: 'GET', headers: {}, url: `/api/products?${query}` } as HttpRequest);
@@ -126,9 +127,9 @@ describe('[4.4] unknown and repeated parameters', () => {
   });
 
   it('reads 2,000 repeated parameters in linear time', () => {
-    const started = performance.now();
+    const milliseconds = startCpuClock();
     const query = queryOf('a&'.repeat(2_000));
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(milliseconds()).toBeLessThan(100);
     expect(query['a']).toHaveLength(2_000);
   });
 });

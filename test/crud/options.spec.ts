@@ -305,7 +305,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['declares the route under another name in place of findById', AddsById, 'controllers'],
     ['adds a route of two parameters', AddsTwoLevels, 'forFeature'],
     ['overrides what a subclass overrides', Grandchild, 'controllers'],
-  ])('[4.2] search and exists come before {id} in a subclass that %s (%p in %s)', async (_what, controller, where) => {
+  ])('[4.2] search and exists come before {id} in a subclass that %s (%o in %s)', async (_what, controller, where) => {
     const service = await startCrud(platform, {
       entities: [Thing],
       ...(where === 'forFeature'

@@ -53,7 +53,6 @@ const CASES = SERVER_DATABASES.flatMap((database) =>
   (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
 );
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('on %s, %s', (database, path) => {
     let service: CrudService;

@@ -1,5 +1,6 @@
 /** How the total of numbered pages is found, and what a page far behind costs. */
 import { BeforeInsert, Column, DeleteDateColumn, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { startCpuClock } from '../harness/cpu-time.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
@@ -66,7 +67,7 @@ describe.each(DATABASES)('on %s', (database) => {
     ['?size=29&page=5', numbered(117, 145), { page: 5, size: 29, total: 145, totalPages: 5 }],
     ['?size=101', numbered(1, 100), { page: 1, size: 100, total: 145, totalPages: 2 }],
     ['?page=9007199254740991&size=100', [], { page: 9007199254740991, size: 100, total: 145, totalPages: 2 }],
-  ])('[4.4] %p gives the array in data, and the page in metadata', async (query, data, pagination) => {
+  ])('[4.4] %o gives the array in data, and the page in metadata', async (query, data, pagination) => {
     const { status, json, headers } = await service.get(`/api/rows${query}`);
     expect([status, json]).toEqual([200, success(naming('Row'), data, { pagination })]);
     expect(headers['x-total-count']).toBe('145');
@@ -102,7 +103,7 @@ describe.each(DATABASES)('on %s', (database) => {
     ['/api/exact', 145, false],
     ['/api/roomy', 145, false],
   ])(
-    '[4.4] with maxListSize, %s has %d records and says whether there are more: %p',
+    '[4.4] with maxListSize, %s has %d records and says whether there are more: %o',
     async (path, count, truncated) => {
       const { status, json } = await service.get(path);
       expect([status, json]).toEqual([200, success(naming('Row'), numbered(1, count), { truncated })]);
@@ -156,10 +157,10 @@ it.each(PLATFORMS)('[7.9] on %s, every operation takes a query string of at most
   ];
   for (const path of ['/rows', '/rows/1', '/rows/search', '/rows/count', '/rows/aggregate', '/rows/export'])
     for (const input of inputs) {
-      const started = performance.now();
+      const milliseconds = startCpuClock();
       const { status, json } = await service.get(`${path}?${input}=${',['.repeat(4_000)}`);
       expect([path, status, json.message]).toEqual([path, 400, naming('must be at most 4096 bytes long')]);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(milliseconds()).toBeLessThan(1_000);
     }
   expect((await service.del(`/rows/1?${'x'.repeat(4_097)}`)).status).toBe(400);
   expect((await service.get('/rows/1')).status).toBe(200);

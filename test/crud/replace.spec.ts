@@ -366,7 +366,7 @@ describe.each(DATABASES)('on %s', (database) => {
     ['place.city', { 'place.city': 'x' }],
     ['the_printer', { the_printer: 1 }],
     ['TITLE', { TITLE: 'x' }],
-  ])('[4.6] refuses the unknown field %p in POST and PUT', async (name, fields) => {
+  ])('[4.6] refuses the unknown field %o in POST and PUT', async (name, fields) => {
     const before = await made();
     expect(wrongFields(await service.post('/api/articles', { ...least(), ...fields }))).toEqual([name]);
     expect(wrongFields(await service.put(`/api/articles/${before.id}`, { ...least(), ...fields }))).toEqual([name]);

@@ -75,7 +75,6 @@ const CASES = SERVER_DATABASES.flatMap((database) =>
   (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
 );
 
-// Jest refuses an empty table.
 if (CASES.length > 0)
   describe.each(CASES)('on %s, %s', (name, path) => {
     let service: CrudService;

@@ -105,7 +105,6 @@ const fail = (database: DatabaseName, count: number): readonly string[] =>
 const UNAVAILABLE = [503, failure('The database is temporarily unavailable, try again'), '5'];
 const shown = ({ status, json, headers }: Answer): unknown[] => [status, json, headers['retry-after']];
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('on %s', (database) => {
     let service: CrudService;

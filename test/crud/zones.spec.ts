@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Ended, startChild } from '../child-process.js';
 import { compile, type Compiled, REPOSITORY } from '../compiled.js';
 
-/** A program of its own, because Jest gives tests a copy of the environment, in which TZ has no effect. */
+/** A program of its own, because TZ applies to a whole process. */
 const PROGRAM = `
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
@@ -60,7 +60,7 @@ describe('time zones', () => {
     compiled = await compile([], { 'test/crud/in-zone.ts': PROGRAM });
     const program = join(compiled.directory, 'test', 'crud', 'in-zone.js');
     ended = await startChild(process.execPath, [program, ...ZONES], { cwd: REPOSITORY }).ended;
-  }, 60_000);
+  });
   afterAll(() => compiled.remove());
 
   it.each(ZONES)(

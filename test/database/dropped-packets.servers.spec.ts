@@ -53,7 +53,6 @@ afterEach(async () => {
   await proxy?.remove();
 });
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   it.each(SERVER_DATABASES)('[4.3] every request is answered while packets to %s are dropped', async (database) => {
     const limits = await recommendedLimits(database);

@@ -48,7 +48,6 @@ it('SQLite needs no limits', async () => {
     expect(await warningsWith(database, {})).toEqual([]);
 });
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('the limits of %s', (database) => {
     const names = {

@@ -65,7 +65,6 @@ describe('the log of an outage', () => {
   });
 });
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('[4.3] an outage of %s', (database) => {
     let proxy: DatabaseProxy | undefined;

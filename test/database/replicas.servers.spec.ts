@@ -36,7 +36,6 @@ async function postThenGet(database: DatabaseName, replication: object): Promise
 
 const urlOf = ({ options }: Awaited<ReturnType<typeof createDatabase>>): string => (options as { url: string }).url;
 
-// Jest refuses an empty table.
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('a replica of %s that lags', (database) => {
     it("[4.6] is not read with defaultMode: 'master', as docs/deployment.md says", async () => {

@@ -171,4 +171,4 @@ it('answers whatever application just as Express does', async () => {
   }
   // Or else the comparison says little.
   expect(Object.keys(seen)).toEqual(expect.arrayContaining(['200', '404', '500']));
-}, 60_000);
+});

@@ -126,7 +126,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
         await app.listen(0, '127.0.0.1');
         console.log(await app.getUrl());`,
     });
-  }, 60_000);
+  });
   afterAll(() => compiled.remove());
 
   /** What an anonymous caller, a user and an administrator get at `/docs` and `/docs-json`, and a browser's preflight. */
@@ -155,7 +155,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const [, origin] = (await start({ NODE_ENV: 'production', FRONT_END_ORIGIN: 'https://a.example' })) as unknown[];
     expect(origin).toBe('https://a.example');
     expect(await start({})).toEqual([Array(6).fill(200), 'http://localhost:5173']);
-  }, 60_000);
+  });
 });
 
 it.each([

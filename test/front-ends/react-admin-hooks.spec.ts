@@ -1,5 +1,4 @@
 /** The providers through react-admin itself: its hooks, its forms, and what it does after a failure. */
-import { jest } from '@jest/globals';
 import { createElement as h, type FunctionComponent, type ReactNode, useState } from 'react';
 import {
   Book,
@@ -17,7 +16,7 @@ import { type Dom, type Page, startDom } from './dom.js';
 const dom: Dom = await startDom();
 const ra = await import('ra-core');
 // ra-core prints each failure of a provider.
-const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
 afterAll(async () => {
   printed.mockRestore();
   await dom.close();

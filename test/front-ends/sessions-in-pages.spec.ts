@@ -1,6 +1,5 @@
 /** Sessions through react-admin and refine themselves: what the user sees when a token expires, and when a session ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { createElement as h, type FunctionComponent, type ReactElement } from 'react';
 import { type Library, PASSWORD, recordedOptions, type RecordedOptions, Shelf, startLibrary } from './admin-service.js';
 import { type Dom, type Page, startDom } from './dom.js';
@@ -11,7 +10,7 @@ const refine = await import('@refinedev/core');
 const admin = await import('ra-data-declarest');
 const refineProviders = await import('refine-declarest');
 // ra-core prints each failure of a provider.
-const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
 afterAll(async () => {
   printed.mockRestore();
   await dom.close();

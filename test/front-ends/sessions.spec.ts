@@ -1,7 +1,6 @@
 /** Sessions through the client, and through the providers that stand on it: what they send, store and keep. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { createClient, Failure as ClientFailure } from 'declarest-client';
 import * as reactAdmin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';
@@ -140,7 +139,7 @@ describe.each(FRONT_ENDS)('%s', (_, openTab) => {
     });
     afterAll(() => running.close());
     beforeEach(() => setUp(running));
-    afterEach(() => jest.restoreAllMocks());
+    afterEach(() => vi.restoreAllMocks());
 
     const stored = (): string => [...options.items.values()].join();
     const refreshToken = (): string => /"refreshToken":"([\w-]+)"/.exec(stored())?.[1] ?? '';
@@ -155,7 +154,7 @@ describe.each(FRONT_ENDS)('%s', (_, openTab) => {
     const pass = (seconds: number): void => {
       const { now } = performance;
       const start = now.call(performance);
-      jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + seconds * 1000);
+      vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + seconds * 1000);
       expect(performance.now() - start).toBeGreaterThanOrEqual(seconds * 1000);
     };
 
@@ -179,12 +178,12 @@ describe.each(FRONT_ENDS)('%s', (_, openTab) => {
       pass(885);
       await tab.list();
       expect(paths()).toHaveLength(1);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       pass(891);
       await tab.list();
       expect(paths().slice(1)).toEqual(['POST /auth/refresh', expect.stringMatching(/^GET \/shelves/)]);
-      jest.restoreAllMocks();
-      jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 7 * 24 * 3_600_000);
+      vi.restoreAllMocks();
+      vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 7 * 24 * 3_600_000);
       expect([await tab.isLoggedIn(), await tab.roles(), paths().length]).toEqual([true, ['ADMIN'], 3]);
     });
 
@@ -296,7 +295,7 @@ describe.each(FRONT_ENDS)('%s', (_, openTab) => {
         expect([failed.status, failed.message]).toEqual([status, expect.stringContaining(message)]);
         expect([await offline.logsOutAfter(failed), await offline.isLoggedIn()]).toEqual([false, true]);
         expect(await offline.roles()).toEqual(['ADMIN']);
-        jest.restoreAllMocks();
+        vi.restoreAllMocks();
       }
       options.fetch = send;
       await open().list();

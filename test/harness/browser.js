@@ -1,5 +1,5 @@
 /**
- * The variable with the path of a browser. Plain JavaScript, because Jest's configuration and the reporter read it.
+ * The variable with the path of a browser. Plain JavaScript, because the configuration of Vitest and the reporter read it.
  */
 export const BROWSER = { variable: 'TEST_CHROMIUM', example: '/usr/bin/chromium', suite: 'browser.spec.ts' };
 

@@ -1,7 +1,7 @@
 /** @typedef {{ database: 'postgres' | 'mariadb', variable: string, example: string }} Server */
 
 /**
- * The variables with the URLs of database servers. Plain JavaScript, because Jest does not compile reporters.
+ * The variables with the URLs of database servers. Plain JavaScript, because Vitest does not compile reporters.
  * @type {readonly Server[]}
  */
 export const SERVERS = [

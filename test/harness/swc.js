@@ -1,6 +1,6 @@
 /**
  * How swc compiles the sources: decorators as tsc compiles them in the release (legacy, with metadata).
- * Plain JavaScript, because Jest's configuration reads it too.
+ * Plain JavaScript, because the configuration of Vitest reads it too.
  * @type {import('@swc/core').Options}
  */
 export const SWC_OPTIONS = {

@@ -87,7 +87,7 @@ console.log(await app.getUrl());
 let compiled: Compiled;
 beforeAll(async () => {
   compiled = await compile([], { 'apps/instrument.ts': INSTRUMENT, 'apps/main.ts': APPLICATION });
-}, 60_000);
+});
 afterAll(() => compiled.remove());
 
 interface Told {
@@ -138,7 +138,7 @@ describe.each(PLATFORMS)('Sentry on %s', (platform) => {
       [404, []],
       [500, [{ error: noTable, url: '/api/auth/login' }]],
     ]);
-  }, 60_000);
+  });
 });
 
 it('[4.3] Sentry’s global filter alone sees those of the application’s own controllers only', async () => {
@@ -151,4 +151,4 @@ it('[4.3] Sentry’s global filter alone sees those of the application’s own c
     [404, 0],
     [500, 0],
   ]);
-}, 60_000);
+});

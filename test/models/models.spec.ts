@@ -77,7 +77,7 @@ describe.each(
           ...views.map((view) => ({ ...resourceOf(view), operations: ['findAll'] }) as CrudResource),
         ],
       });
-    }, 60_000);
+    });
     afterAll(() => service?.close());
 
     const rowsOf = async (entity: EntityTarget<object>): Promise<string> => {

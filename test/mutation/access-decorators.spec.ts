@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { jest } from '@jest/globals';
 import { type CanActivate, Logger } from '@nestjs/common';
 import { Authenticated, decoratedEffects, Public, Roles } from '../../lib/access/access-decorators.js';
 import { refusalOf } from './declared.js';
@@ -23,7 +22,7 @@ describe('the guard of a decorated handler', () => {
     ['without AuthModule', undefined, 1],
     ['with AuthModule', {}, 0],
   ])('[3.3] lets requests pass, and warns %s', (_, authenticator, warnings) => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     expect(new Check(authenticator).canActivate({} as never)).toBe(true);
     expect(warn.mock.calls).toEqual(
       Array.from({ length: warnings }, () => [

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import type { ServerResponse } from 'node:http';
-import { jest } from '@jest/globals';
 import {
   Controller,
   Get,
@@ -307,11 +306,11 @@ describe('warnings of the middleware', () => {
   beforeEach(() => {
     takeReturnedPaths();
     lines = [];
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(function (this: Logger, line: unknown) {
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation(function (this: Logger, line: unknown) {
       lines.push([(this as unknown as { context: string }).context, line]);
     });
   });
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   const ENABLED =
     'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.';

@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { jest } from '@jest/globals';
 import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
 import { readClaims } from '../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
@@ -88,7 +87,7 @@ describe('tokens that are verified', () => {
     const nbf = 1_900_000_000;
     const token = makeToken({ payload: claims({ nbf, exp: nbf + 10 }) });
     const at = (milliseconds: number): unknown => {
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(milliseconds);
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(milliseconds);
       const verified = tokens().verify(token);
       clock.mockRestore();
       return verified;

@@ -33,7 +33,7 @@ beforeAll(async () => {
     const { protocol, host } = new URL(sent.url());
     if (protocol.startsWith('http') && host !== new URL(url).host) others.push(sent.url());
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -103,7 +103,7 @@ describe('Swagger UI in Chromium', () => {
       true,
     ]);
     await show('refused');
-  }, 60_000);
+  });
 
   it('asks no other host', () => {
     expect(others).toEqual([]);

@@ -1,5 +1,4 @@
 /** The document is exact: what it allows is never refused for its form, what it forbids always is, and answers are as it says. */
-import { jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { as } from 'declarest/testing';
 import { authModule } from '../access/ruled-app.js';
@@ -13,7 +12,7 @@ import { ENTITIES, Item, Label, Maker, Remark, resources } from './shop-service.
 const REQUESTS = Number(process.env['DOCUMENT_REQUESTS'] ?? 300);
 const SEED = Number(process.env['DOCUMENT_SEED'] ?? 1);
 
-jest.setTimeout(20_000 + REQUESTS * 100);
+vi.setConfig({ testTimeout: 120_000 + REQUESTS * 100 });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
   let service: CrudService;
