@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
 import { readClaims } from '../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
+import type { AuthUser } from '../../lib/auth/users/auth-user.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
@@ -94,6 +95,73 @@ describe('tokens that are verified', () => {
     };
     const times = [nbf * 1000 - 1, nbf * 1000, nbf * 1000 + 9_999, nbf * 1000 + 10_000, nbf * 1000 - 1, nbf * 1000];
     expect(times.map(at)).toEqual([undefined, ANN, ANN, undefined, undefined, ANN]);
+  });
+});
+
+describe('the options of tokens', () => {
+  const OTHER_SECRET = `${TEST_SECRET}-of-before`;
+  const tokensWith = (more: object): Tokens => new Tokens({ ...options(24), ...more });
+  const ann = { id: 1, email: 'ann@example.com', role: 'USER' } as AuthUser;
+  const claimsOf = (token: string): Record<string, unknown> => parts(token)[1]!;
+
+  it('[2.5] the first secret signs, and each of them verifies', () => {
+    const [both, old, current] = [[TEST_SECRET, OTHER_SECRET], [OTHER_SECRET], [TEST_SECRET]].map((jwtSecrets) =>
+      tokensWith({ jwtSecrets }),
+    );
+    expect(both!.verify(old!.sign(ANN))).toEqual(ANN);
+    expect(current!.verify(both!.sign(ANN))).toEqual(ANN);
+    expect(old!.verify(both!.sign(ANN))).toBeUndefined();
+  });
+
+  it('[2.5] a token with `crit` is none, whichever secret has signed it', () => {
+    const both = tokensWith({ jwtSecrets: [TEST_SECRET, OTHER_SECRET] });
+    const header = { alg: 'HS256', crit: ['b64'] };
+    for (const secret of [TEST_SECRET, OTHER_SECRET])
+      expect(both.verify(makeToken({ header, secret }))).toBeUndefined();
+  });
+
+  it('[2.5] `accessTokenSeconds` replaces the hours', () => {
+    const { iat, exp } = claimsOf(tokensWith({ accessTokenSeconds: 60 }).sign(ANN)) as { iat: number; exp: number };
+    expect(exp - iat).toBe(60);
+  });
+
+  it.each([
+    ['issuer', 'iss', 'shop'],
+    ['audience', 'aud', 'app'],
+  ])('[2.5] with `%s`, tokens have it in %s, and others are none', (option, claim, value) => {
+    const named = tokensWith({ [option]: value });
+    expect(claimsOf(named.sign(ANN))[claim]).toBe(value);
+    expect(named.verify(named.sign(ANN))).toEqual(ANN);
+    expect(named.verify(tokens().sign(ANN))).toBeUndefined();
+    expect(named.verify(tokensWith({ [option]: 'other' }).sign(ANN))).toBeUndefined();
+    expect(claimsOf(tokens().sign(ANN))).not.toHaveProperty(claim);
+  });
+
+  it('[2.5] a token of a user has the session and the claims of the option', async () => {
+    const own = tokensWith({ claims: async ({ id }: AuthUser) => ({ tenant: `t${String(id)}` }) });
+    const added = await own.ownClaimsOf(ann);
+    expect(added).toEqual({ tenant: 't1' });
+    const token = own.signFor(ann, added, 'session');
+    expect(claimsOf(token)).toEqual({
+      ...ANN,
+      tenant: 't1',
+      sid: 'session',
+      iat: expect.anything(),
+      exp: expect.anything(),
+    });
+    expect(own.verify(token)).toEqual({ ...ANN, sid: 'session', own: { tenant: 't1' } });
+    expect(tokens().verify(token)).toEqual({ ...ANN, sid: 'session' });
+  });
+
+  it('[2.5] a token of a user without them has neither', async () => {
+    expect(await tokens().ownClaimsOf(ann)).toBeUndefined();
+    const token = tokens().signFor({ ...ann, email: null } as AuthUser, undefined, undefined);
+    expect(Object.keys(claimsOf(token))).toEqual(['sub', 'email', 'roles', 'iat', 'exp']);
+    expect(claimsOf(token)).toMatchObject({ sub: '1', email: '', roles: ['USER'] });
+  });
+
+  it('[2.5] claims that the option must not return are refused', async () => {
+    await expect(tokensWith({ claims: () => ({ sub: 'x' }) }).ownClaimsOf(ann)).rejects.toThrow('reserved names');
   });
 });
 
