@@ -1,10 +1,13 @@
 import 'reflect-metadata';
+import type { Authentication } from '../../lib/access/principal.js';
 import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
-import { readClaims } from '../../lib/auth/tokens/claims.js';
+import { checkOwnClaims, readClaims } from '../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
 import type { AuthUser } from '../../lib/auth/users/auth-user.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
+import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
+import { CallerRoles, type Principal } from '../../lib/http/principal.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 
 const options = (jwtExpirationHours: number, jwtSecret = TEST_SECRET): ResolvedAuthOptions =>
@@ -202,6 +205,51 @@ describe('the claims of a token', () => {
   });
 });
 
+describe('the claims of the option', () => {
+  const JSON_OBJECT = 'AuthModule option `claims` must return an object without `toJSON`.';
+  const ofBytes = (bytes: number): object => ({ x: 'y'.repeat(bytes - 8) });
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+
+  it('[2.5] are what JSON holds of them', () => {
+    expect(checkOwnClaims({ tenant: 't', at: new Date(0), none: undefined })).toEqual({
+      tenant: 't',
+      at: '1970-01-01T00:00:00.000Z',
+    });
+    expect(checkOwnClaims(ofBytes(4_096))).toEqual(ofBytes(4_096));
+  });
+
+  it.each<[claims: unknown, message: string]>([
+    [undefined, JSON_OBJECT],
+    [null, JSON_OBJECT],
+    ['tenant', JSON_OBJECT],
+    [() => undefined, JSON_OBJECT],
+    [['tenant'], JSON_OBJECT],
+    [{ toJSON: () => ({}) }, JSON_OBJECT],
+    [ofBytes(4_097), 'AuthModule option `claims` must return at most 4096 bytes of JSON, got 4097.'],
+    [
+      { sub: '2', roles: [] },
+      'AuthModule option `claims` must not return the reserved names sub, email, roles, sid, iat, exp, nbf, iss, aud, jti, id, got sub, roles.',
+    ],
+    [
+      { n: 1n },
+      'AuthModule option `claims` must return values that JSON can hold, got TypeError: Do not know how to serialize a BigInt.',
+    ],
+    [
+      cyclic,
+      'AuthModule option `claims` must return values that JSON can hold, got TypeError: Converting circular structure to JSON.',
+    ],
+  ])('[2.5] are refused: %o', (claims_, message) => {
+    expect(() => checkOwnClaims(claims_)).toThrow(new Error(message));
+  });
+
+  it('[2.5] count only where the option is set', () => {
+    const payload = claims({ tenant: 't', jti: 'x', sid: 5 });
+    expect(readClaims(payload)).toEqual(ANN);
+    expect(readClaims(payload, true)).toEqual({ ...ANN, own: { tenant: 't' } });
+  });
+});
+
 describe('the bearer of a token', () => {
   const request = (...values: string[]): HttpRequest => ({
     method: 'GET',
@@ -264,5 +312,82 @@ describe('the bearer of a token', () => {
       email: ANN.email,
       roles: ANN.roles,
     });
+  });
+});
+
+describe('the caller of a request, with plugins', () => {
+  const request = { method: 'GET', headers: {} } as HttpRequest;
+  const bearer: Authentication = { bearerWasSent: true, principal: { id: 1, email: '', roles: ['USER'] } };
+  const anonymous: Authentication = { bearerWasSent: false };
+  const caller = (principal: Partial<Principal>): Authentication =>
+    ({ bearerWasSent: false, principal: { id: '7', email: 'key', roles: ['USER'], ...principal } }) as Authentication;
+  const failure: Authentication = { bearerWasSent: false, failure: new DatabaseUnavailable() };
+
+  /** @param found what each plugin finds */
+  function authenticator(found: Authentication[] = [], user: object | null = { active: true, role: 'EDITOR' }) {
+    const users = { findById: async (id: string) => (id === '7' || id === '1' ? user : null) };
+    const plugins = { authenticate: () => found.map(async (each) => each) };
+    const roles = { expand: (names: string[]) => names.flatMap((name) => [name, `${name}_HELPER`]) };
+    const application = { stateOf: (state: unknown) => (state === CallerRoles ? roles : undefined) };
+    const parts = [tokens(), users, options(1), plugins, application] as const;
+    return new BearerAuthenticator(...(parts as unknown as ConstructorParameters<typeof BearerAuthenticator>));
+  }
+
+  it('[2.5] is that of the token where no plugin looks', () => {
+    expect(authenticator().confirm(bearer, request)).toBeUndefined();
+  });
+
+  it.each<[what: string, found: Authentication[], expected: unknown]>([
+    ['a plugin that agrees changes nothing', [caller({ roles: ['ADMIN'] })], bearer],
+    ['each plugin must agree', [caller({}), anonymous], { bearerWasSent: true }],
+    ['a failure is told', [caller({}), failure], failure],
+  ])('[2.5] beside a token, %s', async (_, found, expected) => {
+    expect(await authenticator(found).confirm(bearer, request)).toEqual(expected);
+  });
+
+  it('[2.5] without a token, is the first that a plugin finds, with no role that the user does not have', async () => {
+    const found = [
+      anonymous,
+      caller({ roles: ['ADMIN', 'EDITOR_HELPER', 'EDITOR', 'USER', 'OTHER'] }),
+      caller({ id: 8 }),
+    ];
+    expect(await authenticator(found).confirm(anonymous, request)).toEqual({
+      bearerWasSent: false,
+      principal: { id: 7, email: 'key', roles: ['EDITOR_HELPER', 'EDITOR', 'USER'] },
+    });
+  });
+
+  it.each([
+    ['nobody finds one', [anonymous], undefined],
+    ['the user is unknown', [caller({ id: 9 })], undefined],
+    ['the user is not active', [caller({})], { active: false, role: 'EDITOR' }],
+  ])('[2.5] is nobody where %s', async (_, found, user) => {
+    expect(await authenticator(found, user).confirm(anonymous, request)).toEqual(anonymous);
+  });
+
+  it('[2.5] is read from the users: role and activity', async () => {
+    expect(await authenticator().readCaller(anonymous)).toBe(anonymous);
+    expect((await authenticator().readCaller(bearer)).principal?.roles).toEqual(['EDITOR']);
+    for (const user of [null, { active: false, role: 'EDITOR' }])
+      expect(await authenticator([], user).readCaller(bearer)).toEqual({ bearerWasSent: true });
+  });
+
+  it('[2.5] is judged by itself in the session of a test', async () => {
+    const exempting = authenticator([anonymous], null);
+    exempting.exempt('test');
+    const exempted = { ...bearer, session: 'test' };
+    expect(exempting.confirm(exempted, request)).toBeUndefined();
+    expect(await exempting.readCaller(exempted)).toBe(exempted);
+    for (const other of [bearer, { ...bearer, session: 'other' }]) {
+      expect(await exempting.confirm(other, request)).toEqual({ bearerWasSent: true });
+      expect(await exempting.readCaller(other)).toEqual({ bearerWasSent: true });
+    }
+  });
+
+  it('[2.5] has the session of its token', () => {
+    const headers = { authorization: `Bearer ${makeToken({ payload: claims({ sid: 's' }) })}` };
+    expect(authenticator().authenticate({ ...request, headers })).toMatchObject({ session: 's' });
+    const without = { authorization: `Bearer ${makeToken()}` };
+    expect(authenticator().authenticate({ ...request, headers: without })).not.toHaveProperty('session');
   });
 });
