@@ -1,12 +1,10 @@
 /** How the package describes operations for an OpenAPI 3.1 document, without a library for such documents. */
-import type { JsonSchema } from '../entities/json-schema.js';
+import type { JsonSchema, NamedSchema } from '../entities/json-schema.js';
+
+export { refTo, type NamedSchema } from '../entities/json-schema.js';
 
 export const TEXT = { type: 'string' };
-
-export interface NamedSchema {
-  readonly name: string;
-  readonly schema: JsonSchema;
-}
+export const COUNT = { type: 'integer', minimum: 0 };
 
 export interface ParameterDocument {
   readonly in: 'query' | 'path' | 'header';
@@ -14,9 +12,6 @@ export interface ParameterDocument {
   readonly schema: JsonSchema;
   readonly description?: string | undefined;
   readonly required?: boolean;
-  /** `deepObject`: `filter[price][gte]=10`. Otherwise values of an array are separated by commas. */
-  readonly style?: 'deepObject';
-  readonly explode?: true;
 }
 
 /** A response as OpenAPI writes it. JSON without an example gets one that fits its schema. */
@@ -32,6 +27,8 @@ export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
+  /** Whether a token changes the answer, also where the operation is public. */
+  readonly dependsOnUser?: boolean;
   readonly parameters: readonly ParameterDocument[];
   readonly body?: JsonSchema;
   /** The media types of the body, unless it is JSON only. */
@@ -55,8 +52,6 @@ export const textHeader = (name: string, description: string): HeaderDocuments =
   [name]: { description, schema: TEXT },
 });
 
-export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
 /** An object with no other properties than these. */
 export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => ({
   ...openObject(...object),
@@ -68,3 +63,15 @@ export const openObject = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(properties),
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
+
+/** The pages of lists that are numbered. */
+export const PAGINATION: NamedSchema = {
+  name: 'Pagination',
+  schema: {
+    ...openObject(
+      { page: COUNT, size: COUNT, total: COUNT, totalPages: COUNT, estimated: { type: 'boolean', const: true } },
+      ['page', 'size', 'total', 'totalPages'],
+    ),
+    description: 'With `count=none`, there is no `total` and no `totalPages`.',
+  },
+};

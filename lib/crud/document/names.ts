@@ -1,5 +1,5 @@
 /** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
-import { AUTH_FAILURE, FAILURE, REFUSAL } from '../../documents/failures.js';
+import { SHARED } from '../../documents/describe-controller.js';
 import type { Resource } from '../plan/resource.js';
 
 export interface ResourceNames {
@@ -10,8 +10,8 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-const FAILURES = [FAILURE, AUTH_FAILURE, REFUSAL].map(({ name }) => name);
-const RESERVED = [...FAILURES, 'AuthProfile', 'Credentials', 'Pagination', 'Registration'];
+const SHARED_NAMES = SHARED.map(({ name }) => name);
+const RESERVED = [...SHARED_NAMES, 'AuthProfile', 'Credentials', 'CursorPagination', 'Registration'];
 
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the

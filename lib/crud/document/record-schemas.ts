@@ -17,6 +17,9 @@ export type BodyName = 'Create' | 'Replace' | 'Patch' | 'PatchItem';
 
 export const bodyName = ({ names }: DescribedResource, body: BodyName): string => `${names.one}${body}`;
 
+/** The envelope of a record. */
+export const answerName = ({ names }: DescribedResource): string => `${names.one}Answer`;
+
 export function recordSchema(resource: DescribedResource): JsonSchema {
   const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
   const fields = schema.fields.flatMap((field): Property[] => {
