@@ -16,14 +16,15 @@ import { ADMIN, withShop } from './sample-shop.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'test', 'typed-client');
 const GENERATED = join(FOLDER, 'generated');
+const STA = join(GENERATED, 'swagger-typescript-api');
 const DOCUMENT = join(ROOT, 'sample-app', 'dist', 'openapi.json');
 
 const run = promisify(execFile);
 const bin = async (name, ...args) => {
   try {
     await run(join(FOLDER, 'node_modules', '.bin', name), args, { cwd: FOLDER });
-  } catch ({ stdout, stderr }) {
-    throw new Error(`${name} ${args.join(' ')}\n${stdout}${stderr}`);
+  } catch (cause) {
+    throw new Error(`${name} ${args.join(' ')}\n${cause.stdout}${cause.stderr}`, { cause });
   }
 };
 
@@ -36,18 +37,16 @@ await Promise.all([
   bin('openapi-typescript', DOCUMENT, '--output', join(GENERATED, 'shop.d.ts')),
   bin('openapi-ts'),
   bin('orval', '--config', 'orval.config.mjs'),
-  bin(
-    'swagger-typescript-api',
-    ...['generate', '--path', DOCUMENT, '--output', join(GENERATED, 'swagger-typescript-api'), '--name', 'shop.ts'],
-  ),
+  bin('swagger-typescript-api', 'generate', '--path', DOCUMENT, '--output', STA, '--name', 'shop.ts'),
 ]);
 await Promise.all([
   bin('tsc', '--project', 'tsconfig.json'),
-  bin('tsc', '--project', 'tsconfig.loose.json').catch(({ message }) => {
+  bin('tsc', '--project', 'tsconfig.loose.json').catch((cause) => {
+    const { message } = cause;
     // orval spreads one answer over the other in mocks of operations with two, which are batches: 201 and 207.
     const errors = message.split('\n').filter((line) => /^\S+\(\d+,\d+\): error/.test(line));
     const isOfBatch = (line) => /^generated\/orval\/shop\.faker\.ts.*MultiStatusResponse'/.test(line);
-    if (errors.length === 0 || !errors.every(isOfBatch)) throw new Error(message);
+    if (errors.length === 0 || !errors.every(isOfBatch)) throw cause;
   }),
 ]);
 

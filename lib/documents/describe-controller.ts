@@ -4,9 +4,8 @@ import type { Type } from '@nestjs/common';
 import { INTEGERS, MOMENT } from '../entities/json-schema.js';
 import { exampleOf } from './examples.js';
 import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
-import { PAGINATION } from './operation-document.js';
-import type { ControllerDocument, OperationDocument, ParameterDocument } from './operation-document.js';
-import type { ResponseDocument } from './operation-document.js';
+import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
+import type { ParameterDocument, ResponseDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 
@@ -57,7 +56,7 @@ export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEG
 function operationDecorators(
   swagger: Swagger,
   { operationId, summary, description, dependsOnUser, parameters, body, consumes = [], responses }: OperationDocument,
-  schemas: ControllerDocument['schemas'],
+  schemas: Schemas,
 ): MethodDecorator[] {
   return [
     swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
@@ -71,20 +70,19 @@ function operationDecorators(
   ];
 }
 
-function withExamples({ content, ...response }: ResponseDocument, schemas: ControllerDocument['schemas']): object {
+function withExamples({ content, ...response }: ResponseDocument, schemas: Schemas): object {
   const exampled = Object.entries(content ?? {}).map(([type, { schema, example = exampleOf(schema, schemas) }]) => {
     return [type, { schema, example }] as const;
   });
   return { ...response, ...(content && { content: Object.fromEntries(exampled) }) };
 }
 
+type Schemas = ControllerDocument['schemas'];
 const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
 
 function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
   const decorator = swagger[PARAMETER_DECORATORS[place]] as (options: object) => MethodDecorator;
-  // Swagger UI fills it in.
-  const example = place === 'path' && { example: exampleOf(parameter.schema, new Map()) };
-  return decorator({ required: false, ...parameter, ...example });
+  return decorator({ required: false, ...parameter });
 }
 
 const OWN = Symbol('declarest.ownDocument');

@@ -12,8 +12,7 @@ const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) =>
   array: ({ items }, schemas) => [exampleOf((items ?? {}) as JsonSchema, schemas)],
   object: ({ properties, required }, schemas) => {
     const all = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
-    const names = (required ?? []) as readonly string[];
-    const needed = all.filter(([name]) => names.includes(name));
+    const needed = all.filter(([name]) => (required as readonly string[] | undefined)?.includes(name));
     // Of a patch, one field.
     const shown = needed.length > 0 ? needed : all.filter(([, { readOnly }]) => readOnly !== true).slice(0, 1);
     return Object.fromEntries(shown.map(([name, schema]) => [name, exampleOf(schema, schemas)]));

@@ -48,15 +48,14 @@ export const jsonResponse = (description: string, schema: JsonSchema, example?: 
   content: { 'application/json': { schema, example } },
 });
 
-export const textHeader = (name: string, description: string): HeaderDocuments => ({
-  [name]: { description, schema: TEXT },
-});
+export const textHeader = (name: string, description: string): HeaderDocuments => {
+  return { [name]: { description, schema: TEXT } };
+};
 
 /** An object with no other properties than these. */
-export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => ({
-  ...openObject(...object),
-  additionalProperties: false,
-});
+export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => {
+  return { ...openObject(...object), additionalProperties: false };
+};
 
 /** An object that may get more properties. */
 export const openObject = (
@@ -64,14 +63,7 @@ export const openObject = (
   required: readonly string[] = Object.keys(properties),
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
 
-/** The pages of lists that are numbered. */
-export const PAGINATION: NamedSchema = {
-  name: 'Pagination',
-  schema: {
-    ...openObject(
-      { page: COUNT, size: COUNT, total: COUNT, totalPages: COUNT, estimated: { type: 'boolean', const: true } },
-      ['page', 'size', 'total', 'totalPages'],
-    ),
-    description: 'With `count=none`, there is no `total` and no `totalPages`.',
-  },
-};
+const numbers = { page: COUNT, size: COUNT, total: COUNT, totalPages: COUNT };
+const numbered = openObject({ ...numbers, estimated: { type: 'boolean', const: true } }, Object.keys(numbers));
+const WITHOUT_TOTAL = 'With `count=none`, there is no `total` and no `totalPages`.';
+export const PAGINATION: NamedSchema = { name: 'Pagination', schema: { ...numbered, description: WITHOUT_TOTAL } };

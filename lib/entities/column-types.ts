@@ -19,9 +19,8 @@ const integer =
     if (bits === 64n) return types.signed(64n);
     if (!column.isPrimary) return types.safeInteger;
     // A property that is a number has one type in the document.
-    return designOf(column) === Number
-      ? { ...types.signed(64n), schemas: types.safeInteger.schemas }
-      : types.signed(64n);
+    const { schemas } = designOf(column) === Number ? types.safeInteger : types.signed(64n);
+    return { ...types.signed(64n), schemas };
   };
 
 const text: TypeOf = (column, dataSource) => {

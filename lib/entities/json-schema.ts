@@ -18,12 +18,9 @@ export interface NamedSchema {
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** The same in bodies, answers and URLs, apart from what `more` says. */
-export const sameSchemas = (body: JsonSchema, more: Partial<ValueSchemas> = {}): ValueSchemas => ({
-  body,
-  answer: body,
-  text: body,
-  ...more,
-});
+export const sameSchemas = (body: JsonSchema, more: Partial<ValueSchemas> = {}): ValueSchemas => {
+  return { body, answer: body, text: body, ...more };
+};
 
 export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema): boolean {
   if (Array.isArray(values)) return values.includes(null);
@@ -35,12 +32,12 @@ export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf } = schema;
   if (Object.keys(schema).length === 0) return schema;
   if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
-  const members = {
+  return {
+    ...schema,
     ...(type !== undefined && { type: [type, 'null'].flat() }),
     ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
     ...(Array.isArray(anyOf) && { anyOf: [...(anyOf as unknown[]), { type: 'null' }] }),
   };
-  return { ...schema, ...members };
 }
 
 export const ANY_VALUE: ValueSchemas = sameSchemas({}, { text: { type: 'string' } });
@@ -66,10 +63,8 @@ export const timeOfDay = (digits: number): string => timeWith(fractionOf(digits,
 export const momentOf = (digits: number): string =>
   `${DAY}(?:[T ]${timeWith(fractionOf(digits, 9))}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
 
-export const MOMENT: NamedSchema = {
-  name: 'Moment',
-  schema: { ...formedText(momentOf(9)).body, examples: ['2026-01-31T09:30:00Z'] },
-};
+const moment = formedText(momentOf(9), { examples: ['2026-01-31T09:30:00Z'] }).body;
+export const MOMENT: NamedSchema = { name: 'Moment', schema: moment };
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -84,12 +79,9 @@ export const INTEGERS = {
 };
 
 export function integerSchemas(min: bigint, max: bigint): ValueSchemas {
-  if (min < -SAFE || max > SAFE)
-    return sameSchemas(refTo(INTEGERS[min < 0n ? 'signed' : 'unsigned'].name), {
-      answer: { type: ['integer', 'string'] },
-    });
-  const integer = { type: 'integer' };
-  // No number of JSON is exact beyond these bounds.
-  if (min === -SAFE && max === SAFE) return sameSchemas(integer);
-  return sameSchemas({ ...integer, minimum: Number(min), maximum: Number(max) }, { answer: integer });
+  const { name } = INTEGERS[min < 0n ? 'signed' : 'unsigned'];
+  if (min < -SAFE || max > SAFE) return sameSchemas(refTo(name), { answer: { type: ['integer', 'string'] } });
+  // No number of JSON is exact beyond 53 bits.
+  const bounds = (min !== -SAFE || max !== SAFE) && { minimum: Number(min), maximum: Number(max) };
+  return sameSchemas({ type: 'integer', ...bounds }, { answer: { type: 'integer' } });
 }

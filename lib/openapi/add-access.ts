@@ -86,15 +86,10 @@ function withAccess(described: Operation, rows: readonly AccessRow[], scheme: st
     ...(closed.length > 0 && { 401: refused(401, 'Authentication required') }),
     ...(missing && { 403: refused(403, new AccessRefused(rolesIn(missing)).message) }),
   };
-  return {
-    ...operation,
-    security,
-    responses: { ...(answers as Operation['responses']), ...operation.responses },
-    'x-access': {
-      ...accessOf(row),
-      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...accessOf(part) })) }),
-    },
-  };
+  const ofParts = parts.map((part) => ({ path: part.path, ...accessOf(part) }));
+  const access = { ...accessOf(row), ...(parts.length > 0 && { parts: ofParts }) };
+  const responses = { ...(answers as Operation['responses']), ...operation.responses };
+  return { ...operation, security, responses, 'x-access': access };
 }
 
 const rolesIn = ({ requirements }: AccessRow): string[] =>

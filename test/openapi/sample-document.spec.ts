@@ -51,7 +51,9 @@ describe('the document of the sample', () => {
       ['parameters', Object.values(document.paths).flatMap((item) => valuesOf('parameters', item).flat())],
       [
         'responses',
-        Object.values(document.paths).flatMap((item) => valuesOf('responses', item).flatMap(Object.values)),
+        Object.values(document.paths).flatMap((item) =>
+          valuesOf('responses', item).flatMap((each) => Object.values(each as object) as unknown[]),
+        ),
       ],
     ] as const) {
       const inline = parts.map((part) => JSON.stringify(part)).filter((text) => !text.startsWith('{"$ref"'));
@@ -120,18 +122,6 @@ describe('the document of the sample', () => {
     }
   });
 
-  it('has the operations of a resource in the order of their use', () => {
-    const products = api.operations.filter(({ tags }) => tags.includes('Products'));
-    expect(products.map(({ operationId }) => operationId).slice(0, 6)).toEqual([
-      'listProducts',
-      'createProduct',
-      'getProduct',
-      'replaceProduct',
-      'updateProduct',
-      'deleteProduct',
-    ]);
-  });
-
   it('has a sentence for each tag', () => {
     expect(document.tags?.map(({ name, description }) => [name, description])).toEqual(
       expect.arrayContaining([
@@ -156,7 +146,9 @@ describe('the document of the sample', () => {
     for (const { operationId, requestBody } of api.operations.filter(
       ({ method, path }) => method === 'PATCH' && path.endsWith('{id}'),
     )) {
-      const { examples } = requestBody?.content['application/json'] as { examples: { example: { value: object } } };
+      const { examples } = (requestBody?.content['application/json'] ?? {}) as {
+        examples: { example: { value: object } };
+      };
       expect([operationId, Object.keys(examples.example.value).length]).toEqual([operationId, 1]);
     }
   });

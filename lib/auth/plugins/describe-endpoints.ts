@@ -8,7 +8,7 @@ import { AccessRefused } from '../../http/refusal.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
+import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, SECRET, TEXT_OR_NULL } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
@@ -62,14 +62,8 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
     ...further,
     ...INTERNAL,
   };
-  return {
-    operationId,
-    summary,
-    ...(description !== undefined && { description }),
-    parameters: parameters(parts),
-    ...(body && { body }),
-    responses,
-  };
+  const texts = { operationId, summary, ...(description !== undefined && { description }) };
+  return { ...texts, parameters: parameters(parts), ...(body && { body }), responses };
 }
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: DocumentParts): JsonSchema | undefined {
@@ -79,13 +73,14 @@ function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: Document
 
 function partsOf({ schemas: fields, required, loginField, parseId }: Described, members: DocumentParts['members']) {
   const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : { type: 'integer' };
+  const login = { ...TEXT, examples: [loginField === 'email' ? 'ann@shop.example' : 'ann'] };
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const optional = Object.entries(fields).map(([name, schema]) => [name, orNull(schema)] as const);
   const mandatory = Object.entries(fields).filter(([name]) => required.includes(name));
   const schemas = new Map([
     ['AuthProfile', openObject({ ...identity, firstName: TEXT_OR_NULL, lastName: TEXT_OR_NULL, active: BOOLEAN })],
     ['Registration', closedObject(Object.fromEntries([...optional, ...mandatory]), required)],
-    ['Credentials', openObject({ [loginField]: TEXT, password: TEXT })],
+    ['Credentials', openObject({ [loginField]: login, password: SECRET })],
   ]);
   const ownFields = Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS)));
   return { parts: { id, identity: openObject(identity), ownFields, members }, schemas };

@@ -54,11 +54,8 @@ export function describeOperation(
   const body = bodyOf(description, resource);
   const isChecked = body && Object.keys(validationSchema).length > 0;
   const described = description.parameters?.(resource) ?? [];
-  const texts = [
-    description.text,
-    isChecked && 'A schema of the application checks the record too.',
-    described.some(({ name }) => name.startsWith('filter[')) && GROUPS,
-  ].filter(Boolean);
+  const filters = described.some(({ name }) => name.startsWith('filter['));
+  const texts = [description.text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
   const data = dataOf(description, resource);
   const isRecord = description.data === 'record';
   const headers = {
@@ -96,6 +93,7 @@ export function describeOperation(
   };
 }
 
+const CHECKED = 'A schema of the application checks the record too.';
 const GROUPS =
   'Filters narrow the list together. Groups of them are `filter[or][0][…]`, `filter[and][0][…]` and `filter[not][…]`.';
 

@@ -10,8 +10,7 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-const SHARED_NAMES = SHARED.map(({ name }) => name);
-const RESERVED = [...SHARED_NAMES, 'AuthProfile', 'Credentials', 'CursorPagination', 'Registration'];
+const OTHERS = ['AuthProfile', 'Credentials', 'CursorPagination', 'Registration'];
 
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the
@@ -20,7 +19,7 @@ const RESERVED = [...SHARED_NAMES, 'AuthProfile', 'Credentials', 'CursorPaginati
  */
 export function nameResources<R extends Resource<object>>(resources: readonly R[], others: readonly R[]) {
   const names = new Map<R, ResourceNames>();
-  const taken = new Set(RESERVED);
+  const taken = new Set([...OTHERS, ...SHARED.map(({ name }) => name)]);
   const tags = new Set<string>();
   const levelsOf = ({ options }: R): string[] =>
     options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));

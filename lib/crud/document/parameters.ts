@@ -6,7 +6,7 @@ import type { Paging } from '../declare/list-options.js';
 import { TAKES } from '../query/aggregate-query.js';
 import { ANY_FIELD, FORMATS, MAX_SORT_KEYS, MAX_TERM } from '../query/list-query.js';
 import { COUNTS, DEFAULT_SIZE, MAX_SIZE } from '../query/page-parameters.js';
-import { MAX_RELATIONS } from '../query/record-request.js';
+import { MAX_RELATIONS, namesOf } from '../query/record-request.js';
 import { MAX_TEXT, MAX_VALUES } from '../query/filter-parameter.js';
 import type { Operator } from '../sql/operators.js';
 import type { DescribedResource } from './described-resource.js';
@@ -36,18 +36,15 @@ function pageParameters(paged: Paging): ParameterDocument[] {
   const number = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
   const before = '`metadata.pagination.next` of the page before, which had the same `sort` and filters.';
   const alone = paged === 'both' ? ' Not together with `page` and `count`.' : '';
-  const numbered = [
-    query('page', { ...number, default: 1 }, 'The number of the page.'),
-    query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.'),
-  ];
-  const cursor = [
-    query('after', TEXT, `${before}${alone}`),
-    query('pagination', oneOf(['cursor']), `Pages by cursor.${alone}`),
-  ];
+  const page = query('page', { ...number, default: 1 }, 'The number of the page.');
+  const count = query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.');
+  const after = query('after', TEXT, `${before}${alone}`);
+  const cursor = query('pagination', oneOf(['cursor']), `Pages by cursor.${alone}`);
+  const size = `Records on a page; ${MAX_SIZE} where more are asked for.`;
   return [
-    query('size', { ...number, default: DEFAULT_SIZE }, `Records on a page; ${MAX_SIZE} where more are asked for.`),
-    ...(paged === 'cursor' ? [] : numbered),
-    ...(paged === true ? [] : cursor),
+    query('size', { ...number, default: DEFAULT_SIZE }, size),
+    ...(paged === 'cursor' ? [] : [page, count]),
+    ...(paged === true ? [] : [after, cursor]),
   ];
 }
 
@@ -62,9 +59,7 @@ export function recordParameters(
   { list: { readable, linkable, includable }, relations }: DescribedResource,
   includes = true,
 ): ParameterDocument[] {
-  const names = [
-    ...new Set(readable.flatMap(({ path }) => path.map((_, depth) => path.slice(0, depth + 1).join('.')))),
-  ];
+  const names = new Set(readable.flatMap(namesOf));
   const all = listOf(oneOf([...names, ...linkable.map(({ name }) => name)]));
   const fields = query('fields', all, 'Only these fields are answered.');
   if (!includes || includable.size === 0) return [fields];
@@ -96,9 +91,7 @@ function operandOf({ type }: Field, { arity, bind }: Pick<Operator, 'arity' | 'b
   if (bind) return { ...TEXT_WITHOUT_NUL, minLength: 1, maxLength: MAX_TEXT };
   const value = type.comparison === 'text' ? TEXT_WITHOUT_NUL : type.schemas.text;
   if (arity === 'one') return value;
-  return arity === 'two'
-    ? listOf(asItem(value), { minItems: 2, maxItems: 2 })
-    : listOf(asItem(value), { maxItems: MAX_VALUES });
+  return listOf(asItem(value), arity === 'two' ? { minItems: 2, maxItems: 2 } : { maxItems: MAX_VALUES });
 }
 
 /** In a list, `\,` is a comma of a value. */

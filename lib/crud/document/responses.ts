@@ -9,10 +9,8 @@ import type { DescribedResource } from './described-resource.js';
 
 export const COUNT_RESULT = openObject({ count: COUNT });
 
-export const CURSOR: NamedSchema = {
-  name: 'CursorPagination',
-  schema: openObject({ size: COUNT, next: orNull(TEXT), hasNext: { type: 'boolean' } }),
-};
+const cursorPage = openObject({ size: COUNT, next: orNull(TEXT), hasNext: { type: 'boolean' } });
+export const CURSOR: NamedSchema = { name: 'CursorPagination', schema: cursorPage };
 
 export function envelopeOf(data: JsonSchema, metadata?: JsonSchema): JsonSchema {
   const members = { success: TRUE, message: TEXT, data, timestamp: TIMESTAMP };

@@ -5,7 +5,7 @@ import type { FilterableField } from './field-path.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
 import { QueryErrors } from './query-errors.js';
 
-/** Values of these are repeated, or separated by commas. */
+/** Repeated, or separated by commas. */
 const LISTS = ['sort', 'fields', 'include', 'ids', 'sum', 'avg', 'min', 'max', 'groupBy'];
 const RELATION_FIELDS = /^fields\[(.*)\]$/;
 
