@@ -38,7 +38,7 @@ export function describeController(
       readonly document = name;
     }
     // Its types name two members only, but every member becomes one of the schema.
-    swagger.ApiSchema({ ...schema, name })(Model);
+    swagger.ApiSchema({ properties: undefined, ...schema, name } as object)(Model);
     return Model;
   });
   decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);

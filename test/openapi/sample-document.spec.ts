@@ -98,6 +98,11 @@ describe('the document of the sample', () => {
     expect(api.named('Pagination')['required']).toEqual(['page', 'size', 'total', 'totalPages']);
   });
 
+  it('gives properties to objects only', () => {
+    const schemas = Object.values(document.components?.schemas ?? {}) as Schema[];
+    expect(schemas.filter((each) => each['type'] !== 'object' && 'properties' in each)).toEqual([]);
+  });
+
   it('gives every enum and every constant a type', () => {
     const untyped: string[] = [];
     JSON.stringify(document, (_, value: unknown) => {
