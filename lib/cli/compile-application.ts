@@ -14,6 +14,7 @@ import type { CompiledAccess } from '../access/compiled-access.js';
 import { loadSwagger } from '../documents/describe-controller.js';
 import { parseJson } from '../http/json-body.js';
 import { addAccess } from '../openapi/add-access.js';
+import { arrange } from '../openapi/arrange.js';
 import { applicationOf } from '../routes/application.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
@@ -48,7 +49,7 @@ export async function compileDocument(app: INestApplication): Promise<OpenAPIObj
   const { name = 'API', version = '0.0.0' } = (manifest || {}) as { readonly name?: string; readonly version?: string };
   const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
   const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
-  return (await compileRules(app)) ? addAccess(document, app) : document;
+  return (await compileRules(app)) ? addAccess(document, app) : arrange(document);
 }
 
 /** @throws CommandError where it does not start */

@@ -1,9 +1,11 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
+import { INTEGERS, MOMENT } from '../entities/json-schema.js';
 import { exampleOf } from './examples.js';
-import type { ControllerDocument, OperationDocument, ParameterDocument } from './operation-document.js';
-import type { ResponseDocument } from './operation-document.js';
+import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
+import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
+import type { ParameterDocument, ResponseDocument } from './operation-document.js';
 
 export type Swagger = typeof import('@nestjs/swagger');
 
@@ -26,14 +28,17 @@ function installedVersion(): string | undefined {
 export function describeController(
   swagger: Swagger,
   controller: Pick<Type, 'prototype'>,
-  { tag, operations, schemas }: ControllerDocument,
+  { tag, operations, schemas: known }: ControllerDocument,
 ): void {
+  const text = JSON.stringify([...operations, ...known]);
+  const all = [...SHARED.map(({ name, schema }) => [name, schema] as const), ...known];
+  const schemas = new Map(all.filter(([name]) => text.includes(`schemas/${name}"`)));
   const models = [...schemas].map(([name, schema]) => {
     class Model {
       readonly document = name;
     }
     // Its types name two members only, but every member becomes one of the schema.
-    swagger.ApiSchema({ ...schema, name })(Model);
+    swagger.ApiSchema({ properties: undefined, ...schema, name } as object)(Model);
     return Model;
   });
   decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);
@@ -42,13 +47,20 @@ export function describeController(
     decorate(methods[name] as object, operationDecorators(swagger, operation, schemas));
 }
 
+/** Says of an operation that a token changes its answer. */
+export const DEPENDS_ON_USER = 'x-depends-on-user';
+
+/** Schemas that several controllers refer to. */
+export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEGERS.signed, INTEGERS.unsigned];
+
 function operationDecorators(
   swagger: Swagger,
-  { operationId, summary, description, parameters, body, consumes = [], responses }: OperationDocument,
-  schemas: ControllerDocument['schemas'],
+  { operationId, summary, description, dependsOnUser, parameters, body, consumes = [], responses }: OperationDocument,
+  schemas: Schemas,
 ): MethodDecorator[] {
   return [
     swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
+    ...(dependsOnUser ? [swagger.ApiExtension(DEPENDS_ON_USER, true)] : []),
     ...parameters.map((each) => parameterDecorator(swagger, each)),
     ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
     ...(consumes.length > 0 ? [swagger.ApiConsumes(...consumes)] : []),
@@ -58,21 +70,19 @@ function operationDecorators(
   ];
 }
 
-function withExamples(response: ResponseDocument, schemas: ControllerDocument['schemas']): ResponseDocument {
-  if (!response.content) return response;
-  const content = Object.entries(response.content).map(([type, { schema, example = exampleOf(schema, schemas) }]) => [
-    type,
-    { schema, example },
-  ]);
-  return { ...response, content: Object.fromEntries(content) as typeof response.content };
+function withExamples({ content, ...response }: ResponseDocument, schemas: Schemas): object {
+  const exampled = Object.entries(content ?? {}).map(([type, { schema, example = exampleOf(schema, schemas) }]) => {
+    return [type, { schema, example }] as const;
+  });
+  return { ...response, ...(content && { content: Object.fromEntries(exampled) }) };
 }
 
+type Schemas = ControllerDocument['schemas'];
 const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
 
 function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
-  const separatedByCommas = parameter.schema['type'] === 'array' && { style: 'form', explode: false };
   const decorator = swagger[PARAMETER_DECORATORS[place]] as (options: object) => MethodDecorator;
-  return decorator({ required: false, ...parameter, ...separatedByCommas });
+  return decorator({ required: false, ...parameter });
 }
 
 const OWN = Symbol('declarest.ownDocument');

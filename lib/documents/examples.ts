@@ -12,10 +12,9 @@ const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) =>
   array: ({ items }, schemas) => [exampleOf((items ?? {}) as JsonSchema, schemas)],
   object: ({ properties, required }, schemas) => {
     const all = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
-    const names = (required ?? []) as readonly string[];
-    const shown = all.filter(
-      ([name, schema]) => names.includes(name) || (schema['readOnly'] !== true && !hasReference(schema)),
-    );
+    const needed = all.filter(([name]) => (required as readonly string[] | undefined)?.includes(name));
+    // Of a patch, one field.
+    const shown = needed.length > 0 ? needed : all.filter(([, { readOnly }]) => readOnly !== true).slice(0, 1);
     return Object.fromEntries(shown.map(([name, schema]) => [name, exampleOf(schema, schemas)]));
   },
 };
@@ -34,9 +33,6 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const [name = 'object'] = [type ?? []].flat() as string[];
   return BY_TYPE[name]?.(schema, schemas);
 }
-
-/** Related records are shown only where they are always there: they may refer to each other. */
-const hasReference = (schema: JsonSchema): boolean => JSON.stringify(schema).includes('"$ref"');
 
 function numberWithin(schema: JsonSchema, preferred: number): number {
   const { minimum, exclusiveMinimum, maximum } = schema as Readonly<Record<string, number | undefined>>;

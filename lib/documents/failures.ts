@@ -2,26 +2,17 @@
 import { closedObject, jsonResponse, openObject, refTo, TEXT, textHeader } from './operation-document.js';
 import type { NamedSchema, ResponseDocument } from './operation-document.js';
 
-const FAILED = { const: false };
-/** Local date-time without offset. */
+export const TRUE = { type: 'boolean', const: true };
+const FAILED = { type: 'boolean', const: false };
 export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123'] };
 
 const fieldError = openObject({ field: TEXT, message: TEXT });
 
-export const FAILURE: NamedSchema = {
-  name: 'FailureEnvelope',
-  schema: openObject(
-    {
-      success: FAILED,
-      message: TEXT,
-      timestamp: TIMESTAMP,
-      errors: { type: 'array', items: fieldError, maxItems: 21 },
-      fields: { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' },
-    },
-    ['success', 'message', 'timestamp'],
-  ),
-};
-
+const fields = { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' };
+const errors = { type: 'array', items: fieldError, maxItems: 21 };
+const failed = { success: FAILED, message: TEXT, timestamp: TIMESTAMP };
+const failureSchema = openObject({ ...failed, errors, fields }, Object.keys(failed));
+export const FAILURE: NamedSchema = { name: 'FailureEnvelope', schema: failureSchema };
 export const AUTH_FAILURE: NamedSchema = {
   name: 'AuthFailure',
   schema: openObject({ success: FAILED, message: TEXT }),
@@ -38,10 +29,10 @@ const failureWith = (description: string, message: string, details?: object): Re
 };
 
 /** @param fields wrong fields, with their messages */
-export const failure = (description: string, message: string, fields?: Fields): ResponseDocument =>
-  failureWith(description, message, fields && { errors: errorsOf(fields), fields });
-
-const errorsOf = (fields: Fields) => Object.entries(fields).map(([field, message]) => ({ field, message }));
+export function failure(description: string, message: string, fields?: Fields): ResponseDocument {
+  const listed = Object.entries(fields ?? {}).map(([field, text]) => ({ field, message: text }));
+  return failureWith(description, message, fields && { errors: listed, fields });
+}
 
 /** A 409 says in `fields` which ones are in conflict, and has no `errors`. */
 export const conflict = (message: string, fields?: Fields): ResponseDocument =>

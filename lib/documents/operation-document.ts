@@ -1,12 +1,10 @@
 /** How the package describes operations for an OpenAPI 3.1 document, without a library for such documents. */
-import type { JsonSchema } from '../entities/json-schema.js';
+import type { JsonSchema, NamedSchema } from '../entities/json-schema.js';
+
+export { refTo, type NamedSchema } from '../entities/json-schema.js';
 
 export const TEXT = { type: 'string' };
-
-export interface NamedSchema {
-  readonly name: string;
-  readonly schema: JsonSchema;
-}
+export const COUNT = { type: 'integer', minimum: 0 };
 
 export interface ParameterDocument {
   readonly in: 'query' | 'path' | 'header';
@@ -14,9 +12,6 @@ export interface ParameterDocument {
   readonly schema: JsonSchema;
   readonly description?: string | undefined;
   readonly required?: boolean;
-  /** `deepObject`: `filter[price][gte]=10`. Otherwise values of an array are separated by commas. */
-  readonly style?: 'deepObject';
-  readonly explode?: true;
 }
 
 /** A response as OpenAPI writes it. JSON without an example gets one that fits its schema. */
@@ -32,6 +27,8 @@ export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
+  /** Whether a token changes the answer, also where the operation is public. */
+  readonly dependsOnUser?: boolean;
   readonly parameters: readonly ParameterDocument[];
   readonly body?: JsonSchema;
   /** The media types of the body, unless it is JSON only. */
@@ -51,20 +48,22 @@ export const jsonResponse = (description: string, schema: JsonSchema, example?: 
   content: { 'application/json': { schema, example } },
 });
 
-export const textHeader = (name: string, description: string): HeaderDocuments => ({
-  [name]: { description, schema: TEXT },
-});
-
-export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+export const textHeader = (name: string, description: string): HeaderDocuments => {
+  return { [name]: { description, schema: TEXT } };
+};
 
 /** An object with no other properties than these. */
-export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => ({
-  ...openObject(...object),
-  additionalProperties: false,
-});
+export const closedObject = (...object: Parameters<typeof openObject>): JsonSchema => {
+  return { ...openObject(...object), additionalProperties: false };
+};
 
 /** An object that may get more properties. */
 export const openObject = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(properties),
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
+
+const numbers = { page: COUNT, size: COUNT, total: COUNT, totalPages: COUNT };
+const numbered = openObject({ ...numbers, estimated: { type: 'boolean', const: true } }, Object.keys(numbers));
+const WITHOUT_TOTAL = 'With `count=none`, there is no `total` and no `totalPages`.';
+export const PAGINATION: NamedSchema = { name: 'Pagination', schema: { ...numbered, description: WITHOUT_TOTAL } };

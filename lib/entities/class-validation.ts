@@ -18,7 +18,7 @@ const DECORATORS: Readonly<Record<string, Describe>> = {
   isEmail: () => ({ format: 'email' }),
   isUrl: () => ({ format: 'uri' }),
   isIn: (values) => ({ enum: values }),
-  matches: (pattern) => (pattern instanceof RegExp && /^[u]?$/.test(pattern.flags) ? { pattern: pattern.source } : {}),
+  matches: (pattern) => (pattern instanceof RegExp && pattern.flags === '' ? { pattern: pattern.source } : {}),
   arrayMinSize: (minItems) => ({ minItems }),
   arrayMaxSize: (maxItems) => ({ maxItems }),
   arrayUnique: () => ({ uniqueItems: true }),

@@ -16,7 +16,11 @@ const integer =
   (column, dataSource) => {
     if (column.unsigned === true) return types.unsigned(bits);
     if (!isSqlite(dataSource)) return types.signed(bits);
-    return bits === 64n || column.isPrimary ? types.signed(64n) : types.safeInteger;
+    if (bits === 64n) return types.signed(64n);
+    if (!column.isPrimary) return types.safeInteger;
+    // A property that is a number has one type in the document.
+    const { schemas } = designOf(column) === Number ? types.safeInteger : types.signed(64n);
+    return { ...types.signed(64n), schemas };
   };
 
 const text: TypeOf = (column, dataSource) => {

@@ -3,6 +3,7 @@
  * one text: the values in the order of the entity, each percent-encoded, separated by commas.
  */
 import { decodePath } from '../http/http-request.js';
+import { sameSchemas } from './json-schema.js';
 import { allOf, type Reading, type ValueType } from './value-types.js';
 
 type KeyField = { readonly name: string; readonly type: ValueType };
@@ -33,8 +34,8 @@ const keyOfOne = <F extends KeyField>(field: F): EntityKey<F> => ({
 function keyOfSeveral<F extends KeyField>(fields: readonly F[]) {
   const names = fields.map(({ name }) => name).join(',');
   const expected = `the values of ${names}, each percent-encoded, separated by commas`;
-  const pattern = fields.map(() => '[^,;/?#]+').join(',');
-  const schema = { type: 'string', pattern: `^${pattern}$`, description: `\`${names}\`, each percent-encoded.` };
+  const pattern = `^${fields.map(() => '[^,;/?#]+').join(',')}$`;
+  const schema = { type: 'string', pattern, description: `\`${names}\`, each percent-encoded.` };
   /** The key that clients see, of the values of its fields as clients see them. */
   const join = (values: readonly unknown[]): unknown =>
     values.map((value) => encodeURIComponent(keyText(value))).join(',');
@@ -49,7 +50,7 @@ function keyOfSeveral<F extends KeyField>(fields: readonly F[]) {
   };
   return {
     fields,
-    schemas: { body: schema, answer: schema, text: schema, pattern } as ValueType['schemas'],
+    schemas: sameSchemas(schema),
     read: (value: unknown): Reading => (typeof value === 'string' ? readText(value) : { expected }),
     readText,
     write: (held: unknown) => join((held as unknown[]).map((value, index) => fields[index]?.type.write(value))),

@@ -1,4 +1,4 @@
-/** JSON Schemas of the values of columns (draft 2020-12, the dialect of OpenAPI 3.1). */
+/** JSON Schemas of the values of columns (draft 2020-12, the dialect of OpenAPI 3.1). Patterns need no flag `u`. */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -7,18 +7,20 @@ export interface ValueSchemas {
   readonly body: JsonSchema;
   readonly answer: JsonSchema;
   readonly text: JsonSchema;
-  /** The regular expression of such a text in a list; `undefined` for any text. */
-  readonly pattern: string | undefined;
 }
 
+/** A schema of its own in a document, which others refer to. */
+export interface NamedSchema {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
 /** The same in bodies, answers and URLs, apart from what `more` says. */
-export const sameSchemas = (body: JsonSchema, more: Partial<ValueSchemas> = {}): ValueSchemas => ({
-  body,
-  answer: body,
-  text: body,
-  pattern: undefined,
-  ...more,
-});
+export const sameSchemas = (body: JsonSchema, more: Partial<ValueSchemas> = {}): ValueSchemas => {
+  return { body, answer: body, text: body, ...more };
+};
 
 export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema): boolean {
   if (Array.isArray(values)) return values.includes(null);
@@ -29,19 +31,20 @@ export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema):
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf } = schema;
   if (Object.keys(schema).length === 0) return schema;
-  const members = {
+  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
+  return {
+    ...schema,
     ...(type !== undefined && { type: [type, 'null'].flat() }),
     ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
     ...(Array.isArray(anyOf) && { anyOf: [...(anyOf as unknown[]), { type: 'null' }] }),
   };
-  return Object.keys(members).length > 0 ? { ...schema, ...members } : { anyOf: [schema, { type: 'null' }] };
 }
 
 export const ANY_VALUE: ValueSchemas = sameSchemas({}, { text: { type: 'string' } });
 
 /** A text with a form. @param pattern of the whole text */
 export const formedText = (pattern: string, more: JsonSchema = {}): ValueSchemas =>
-  sameSchemas({ type: 'string', pattern: `^(?:${pattern})$`, ...more }, { pattern });
+  sameSchemas({ type: 'string', pattern: `^(?:${pattern})$`, ...more });
 
 export const NO_NUL = '^[^\\u0000]*$';
 
@@ -60,22 +63,25 @@ export const timeOfDay = (digits: number): string => timeWith(fractionOf(digits,
 export const momentOf = (digits: number): string =>
   `${DAY}(?:[T ]${timeWith(fractionOf(digits, 9))}(?:Z|[+-]${HOUR}:?[0-5]\\d)?)?`;
 
+const moment = formedText(momentOf(9), { examples: ['2026-01-31T09:30:00Z'] }).body;
+export const MOMENT: NamedSchema = { name: 'Moment', schema: moment };
+
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Integers beyond 53 bits are texts. A text has the form of an integer of so many digits: a pattern has no range. */
-export function integerSchemas(min: bigint, max: bigint): ValueSchemas {
-  const sign = min < 0n ? '-?' : '';
-  const digits = String(max > -min ? max : -min).length;
-  const pattern = `0|${sign}[1-9]\\d{0,${digits - 1}}`;
-  const isSafe = min >= -SAFE && max <= SAFE;
-  const number = {
-    type: 'integer',
-    minimum: Number(min < -SAFE ? -SAFE : min),
-    maximum: Number(max > SAFE ? SAFE : max),
-  };
-  if (isSafe) return sameSchemas(number, { pattern });
-  const beyond = { type: 'string', pattern: `^${sign}[1-9]\\d{${String(SAFE).length - 1},${digits - 1}}$` };
-  return sameSchemas({ anyOf: [number, beyond] }, { answer: { type: ['integer', 'string'] }, pattern });
-}
+/** A pattern has no range: the document has each of these schemas once. */
+const integer64 = (name: string, minimum: bigint, pattern: string): NamedSchema => ({
+  name,
+  schema: { type: ['integer', 'string'], minimum: Number(minimum), maximum: Number(SAFE), pattern },
+});
+export const INTEGERS = {
+  signed: integer64('Integer64', -SAFE, String.raw`^-?[1-9]\d{15,18}$`),
+  unsigned: integer64('UnsignedInteger64', 0n, String.raw`^[1-9]\d{15,19}$`),
+};
 
-export const literally = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+export function integerSchemas(min: bigint, max: bigint): ValueSchemas {
+  const { name } = INTEGERS[min < 0n ? 'signed' : 'unsigned'];
+  if (min < -SAFE || max > SAFE) return sameSchemas(refTo(name), { answer: { type: ['integer', 'string'] } });
+  // No number of JSON is exact beyond 53 bits.
+  const bounds = (min !== -SAFE || max !== SAFE) && { minimum: Number(min), maximum: Number(max) };
+  return sameSchemas({ type: 'integer', ...bounds }, { answer: { type: 'integer' } });
+}

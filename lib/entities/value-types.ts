@@ -1,6 +1,6 @@
 /** How the values of columns are read from JSON, or given as a Date, Buffer or bigint by the application, and written. */
 import { parseJson } from '../http/json-body.js';
-import { ANY_VALUE, formedText, integerSchemas, literally, NO_NUL, sameSchemas } from './json-schema.js';
+import { ANY_VALUE, formedText, integerSchemas, NO_NUL, sameSchemas } from './json-schema.js';
 import type { ValueSchemas } from './json-schema.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
@@ -57,7 +57,7 @@ export const isText = (value: unknown, form: RegExp): value is string => typeof 
 export const boolean = valueType('true or false', (value) => typeof value === 'boolean', {
   readText: (text) => (/^(true|false)$/.test(text) ? { value: text === 'true' } : { expected: 'true or false' }),
   comparison: 'boolean',
-  schemas: sameSchemas({ type: 'boolean' }, { pattern: 'true|false' }),
+  schemas: sameSchemas({ type: 'boolean' }),
 });
 
 const NUMBER = /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i;
@@ -66,8 +66,7 @@ export const float = valueType('a number', (value) => Number.isFinite(value), {
     NUMBER.test(text) && Number.isFinite(Number(text)) ? { value: Number(text) } : { expected: 'a number' },
   searchable: true,
   comparison: 'number',
-  // Shorter than what is read: a longer number might be infinite.
-  schemas: sameSchemas({ type: 'number' }, { pattern: String.raw`-?\d{1,200}(?:\.\d{1,200})?(?:[eE][+-]?\d\d?)?` }),
+  schemas: sameSchemas({ type: 'number' }),
 });
 
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
@@ -152,11 +151,8 @@ export function oneOf(values: readonly unknown[]): ValueType {
     searchable: true,
     comparison: 'label',
     schemas: sameSchemas(
-      { enum: values },
-      {
-        text: { type: 'string', enum: values.map(String) },
-        pattern: values.map((value) => literally(String(value)).replaceAll(',', String.raw`\\,`)).join('|'),
-      },
+      { ...(values.every((value) => typeof value === 'string') && { type: 'string' }), enum: values },
+      { text: { type: 'string', enum: values.map(String) } },
     ),
   });
 }

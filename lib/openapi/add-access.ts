@@ -4,20 +4,21 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
+import { DEPENDS_ON_USER } from '../documents/describe-controller.js';
 import { REFUSAL, refused } from '../documents/failures.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
-
-type Operation = Readonly<Record<string, unknown>>;
+import { arrange, type Operation } from './arrange.js';
 
 const SCHEME = 'bearer';
-const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
 const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
+const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
 
 /**
  * Adds to every operation of the application, generated or not, what the access rules decide: `security`, the answers
- * 401 and 403, and `x-access` with the access and the deciding rule. A public operation has `security: []`.
+ * 401 and 403, and `x-access` with the access and the deciding rule. A public operation has `security: []`, or an
+ * optional token where that changes the answer. Operations, tags and repeated parts are arranged.
  * @param document of `SwaggerModule.createDocument`, with OpenAPI 3.1; it is not changed
  * @param app after its start: the rules are read then
  * @throws InvalidOptionError for another version of OpenAPI, before the start, and without AuthModule
@@ -39,11 +40,11 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
   const securitySchemes = { ...(scheme in known ? {} : { [scheme]: BEARER }), ...known };
-  return {
+  return arrange({
     ...document,
     paths: Object.fromEntries(described) as OpenAPIObject['paths'],
     components: { ...components, schemas, securitySchemes } as NonNullable<OpenAPIObject['components']>,
-  };
+  });
 }
 
 function refuse(expected: string, got: string, advice: string): never {
@@ -69,29 +70,26 @@ function rowsServing(rows: readonly AccessRow[], method: string, path: string): 
   return own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
 }
 
-function withAccess(operation: Operation, rows: readonly AccessRow[], scheme: string): Operation {
+function withAccess(described: Operation, rows: readonly AccessRow[], scheme: string): Operation {
+  const { [DEPENDS_ON_USER]: dependsOnUser, ...operation } = described;
   const row = rows.find(({ path, template }) => path === template);
   const parts = rows.filter(({ path, template }) => path !== template);
   if (!row) return operation;
   const isOpen = (each: AccessRow): boolean => each.access === 'public';
-  // A token that a part requires may be sent to all of the route.
-  const optional = parts.some((part) => isOpen(part) !== isOpen(row));
-  const security = [...(isOpen(row) && !optional ? [] : [{ [scheme]: [] }]), ...(optional ? [{}] : [])];
+  // A token that a part requires, or that changes the answer, may be sent.
+  const changes = [dependsOnUser, operation['security']].some((each) => (Array.isArray(each) ? each.length > 0 : each));
+  const optional = parts.some((part) => isOpen(part) !== isOpen(row)) || (isOpen(row) && changes);
+  const security = [...(optional ? [{}] : []), ...(isOpen(row) && !optional ? [] : [{ [scheme]: [] }])];
   const closed = [row, ...parts].filter((each) => !isOpen(each));
   const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
   const answers = {
     ...(closed.length > 0 && { 401: refused(401, 'Authentication required') }),
     ...(missing && { 403: refused(403, new AccessRefused(rolesIn(missing)).message) }),
   };
-  return {
-    ...operation,
-    security,
-    responses: { ...answers, ...(operation['responses'] as object) },
-    'x-access': {
-      ...accessOf(row),
-      ...(parts.length > 0 && { parts: parts.map((part) => ({ path: part.path, ...accessOf(part) })) }),
-    },
-  };
+  const ofParts = parts.map((part) => ({ path: part.path, ...accessOf(part) }));
+  const access = { ...accessOf(row), ...(parts.length > 0 && { parts: ofParts }) };
+  const responses = { ...(answers as Operation['responses']), ...operation.responses };
+  return { ...operation, security, responses, 'x-access': access };
 }
 
 const rolesIn = ({ requirements }: AccessRow): string[] =>

@@ -331,6 +331,17 @@ describe.each(DATABASES)('on %s', (database) => {
     expect(await ids(parameters)).toEqual(RECORDS.filter(matches).map(({ id }) => id));
   });
 
+  it.each([
+    ['filter[pages][in]=10,5', 'filter[pages][in]=10&filter[pages][in]=5'],
+    ['filter[pages][between]=5,10', 'filter[pages][between]=5&filter[pages][between]=10'],
+    ['filter[title][nin]=zeta,a\\,b,c', 'filter[title][nin]=zeta&filter[title][nin]=a\\,b&filter[title][nin]=c'],
+    ['sort=-pages,title', 'sort=-pages&sort=title'],
+    ['fields=title,id', 'fields=title&fields=id'],
+  ])('[7.1] [7.2] [7.3] reads %s also as repeated parameters', async (commas, repeated) => {
+    const [one, other] = [await twins.get(`/api/texts?${commas}`), await twins.get(`/api/texts?${repeated}`)];
+    expect([other.status, other.json.data]).toEqual([200, one.json.data]);
+  });
+
   it('[7.1] finds the owner of several records by at least one of them', async () => {
     const { json } = await twins.get('/api/writers?filter[texts.pages][gt]=100');
     expect(json.data).toEqual([{ id: 2, name: 'bob' }]);
@@ -425,7 +436,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['sort=--title', ['sort']],
     ['fields=', ['fields']],
     ['fields=title,colour', ['fields']],
-    ['fields=title&fields=id', ['fields']],
+    ['sort=title&sort=-title', ['sort']],
+    ['filter[pages]=1&filter[pages]=2', ['filter[pages]']],
+    ['filter[pages][isNull]=true&filter[pages][isNull]=true', ['filter[pages][isNull]']],
+    ['filter[pages][between]=1,2&filter[pages][between]=3', ['filter[pages][between]']],
     ['Filter[title]=1', ['Filter[title]']],
     [`filter[pages][in]=${'1,'.repeat(100)}1`, ['filter[pages][in]']],
   ])('[7.2] [7.9] refuses %s', async (sent, fields) => {

@@ -7,7 +7,7 @@ import { addAccess } from 'declarest/openapi';
 import { authModule } from '../access/ruled-app.js';
 import { startCrud, type CrudService } from '../crud/service.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { documentOf } from './described.js';
+import { DescribedApi, documentOf } from './described.js';
 import { ENTITIES, Label, Maker } from './shop-service.js';
 
 @Controller('hand')
@@ -55,8 +55,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       providers: [ShelfSecurity],
     });
     document = addAccess(documentOf(service.app), service.app);
+    const { operations } = new DescribedApi(document);
     operation = (method, path) =>
-      (document.paths[path] as unknown as Readonly<Record<string, Described>>)[method] as Described;
+      operations.find((each) => each.method === method.toUpperCase() && each.path === path) as Described;
   });
   afterAll(() => service.close());
 

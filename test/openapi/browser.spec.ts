@@ -75,6 +75,19 @@ describe('Swagger UI in Chromium', () => {
     await page.goto(`${url}/docs`);
     await page.locator('#operations-Products-listProducts').waitFor();
     await show('operations');
+    const ids = await page
+      .locator('#operations-tag-Products ~ div .opblock')
+      .evaluateAll((blocks) =>
+        (blocks as unknown as { id: string }[]).map(({ id }) => id.replace('operations-Products-', '')),
+      );
+    expect(ids.filter((id) => /^(list|get|create|replace|update|delete)Product$|^listProducts$/.test(id))).toEqual([
+      'listProducts',
+      'getProduct',
+      'createProduct',
+      'replaceProduct',
+      'updateProduct',
+      'deleteProduct',
+    ]);
     const list = await open('listProducts');
     const listed = await execute(list);
     expect([listed.status, listed.text.includes('"Product list"')]).toEqual(['200', true]);
@@ -103,6 +116,12 @@ describe('Swagger UI in Chromium', () => {
       true,
     ]);
     await show('refused');
+    await create.locator('.opblock-summary-control').click();
+
+    const patch = await open('updateProduct');
+    await patch.locator('tr[data-param-name="id"] input').fill('1');
+    const patched = await execute(patch);
+    expect([patched.status, patched.text.includes('"Product updated"')]).toEqual(['200', true]);
   });
 
   it('asks no other host', () => {

@@ -12,7 +12,6 @@ export interface Parameter {
   readonly name: string;
   readonly schema: Schema;
   readonly required?: boolean;
-  readonly style?: string;
 }
 
 export interface Operation {
@@ -54,6 +53,10 @@ export class DescribedApi {
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
         ...operation,
+        parameters: (operation.parameters ?? []).map((each) => this.resolved(each)),
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, each]) => [status, this.resolved(each)]),
+        ),
         method: method.toUpperCase(),
         path,
       })),
@@ -78,6 +81,13 @@ export class DescribedApi {
         `There is no operation ${id} among ${this.operations.map((each) => each.operationId).join(', ')}`,
       );
     return found;
+  }
+
+  /** A parameter or an answer, which may stand in the components. */
+  private resolved<P extends object>(part: P): P {
+    const [, kind = '', name = ''] = /components\/(\w+)\/(\w+)$/.exec('$ref' in part ? String(part.$ref) : '') ?? [];
+    const shared = this.document.components as Readonly<Record<string, Readonly<Record<string, P>>>> | undefined;
+    return shared?.[kind]?.[name] ?? part;
   }
 
   /** The schema of a name, or of a reference. */
@@ -121,7 +131,7 @@ export class DescribedApi {
         wrong.push(`${place} has the header ${name}, which is not described`);
     const schema = described.content?.['application/json']?.schema;
     if (!schema || answer.text === '') return wrong;
-    // `fields` makes records partial, which a document cannot say.
+    // `fields` makes records partial, and `count=none` pages, which a document cannot say.
     const api = options.isPartial ? this.partial : this;
     const problems = api.problems(schema, JSON.parse(answer.text));
     for (const { instancePath, message } of problems)
@@ -136,6 +146,9 @@ const patternOf = (path: string): RegExp =>
 /** References by the id under which ajv knows the components. */
 const absolute = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as unknown;
+
+/** Whether a request asks for less than the schema of the answer. */
+export const isPartialAnswer = (path: string): boolean => /[?&](fields|count=none)/.test(path);
 
 interface Sent {
   readonly method: string;
@@ -152,7 +165,7 @@ export function checkOf(app: INestApplication): (sent: Sent, answer: Parameters<
     // Fastify answers a parameter that is too long by itself.
     if (answer.status === 414) return;
     if (!Object.values(operation.responses).some(({ content }) => content)) return;
-    const isPartial = /[?&]fields/.test(path);
+    const isPartial = isPartialAnswer(path);
     const wrong = method === 'HEAD' ? [] : api.wrongWith(operation, answer, { isPartial });
     const schema = operation.requestBody?.content['application/json']?.schema;
     if (schema && json !== undefined && answer.status < 207)

@@ -206,19 +206,25 @@ describe('generated operations', () => {
     expect(parameterOf(list, 'sort')?.schema).toEqual({
       type: 'array',
       items: { type: 'string', enum: ['title', '-title', 'price', '-price', 'seen', '-seen'] },
-      minItems: 1,
       maxItems: 8,
       uniqueItems: true,
     });
-    const filter = parameterOf(list, 'filter[state]');
-    expect(filter).toMatchObject({ style: 'deepObject', explode: true });
-    expect(filter?.schema['properties']).toMatchObject({
-      eq: { enum: ['new', 'used', 'with, comma'] },
-      icontains: { minLength: 1, maxLength: 100 },
-      isNull: { type: 'boolean' },
+    const schemaOf = (name: string) => parameterOf(list, name)?.schema;
+    expect(schemaOf('filter[state]')).toEqual({ type: 'string', enum: ['new', 'used', 'with, comma'] });
+    expect(schemaOf('filter[state][icontains]')).toMatchObject({ minLength: 1, maxLength: 100 });
+    expect(schemaOf('filter[state][in]')).toEqual({
+      type: 'array',
+      items: { type: 'string', enum: ['new', 'used', String.raw`with\, comma`] },
+      maxItems: 100,
     });
-    expect(filter?.schema['properties']).not.toHaveProperty('regex');
-    expect(Object.keys(parameterOf(list, 'filter[active]')?.schema['properties'] as object)).not.toContain('gt');
+    expect(schemaOf('filter[price][between]')).toMatchObject({ type: 'array', minItems: 2, maxItems: 2 });
+    expect(schemaOf('filter[stock][gte]')).toEqual({ type: 'integer' });
+    expect(schemaOf('filter[serial]')).toEqual({ $ref: '#/components/schemas/Integer64' });
+    expect(schemaOf('filter[weight][isNull]')).toEqual({ type: 'boolean' });
+    for (const name of ['state][regex', 'active][gt', 'stock][isNull'])
+      expect(parameterOf(list, `filter[${name}]`)).toBeUndefined();
+    for (const { name } of list.parameters.filter(({ schema }) => schema['type'] === 'array'))
+      expect(parameterOf(list, name)).not.toHaveProperty('style');
     expect(list.parameters.some(({ name }) => name === 'filter[notes]')).toBe(false);
     expect(parameterOf(api.operation('deleteItems'), 'ids')).toMatchObject({
       required: true,
@@ -265,7 +271,7 @@ describe('generated operations', () => {
     expect(record['size']).toMatchObject({ type: 'object', required: ['width', 'depth'] });
     expect(record['maker']).toMatchObject({ anyOf: [{ $ref: '#/components/schemas/Maker' }, { type: 'null' }] });
     expect(record['serial']).toEqual({ type: ['integer', 'string', 'null'] });
-    expect(created['serial']).toMatchObject({ anyOf: [{ type: 'integer' }, { type: 'string' }, { type: 'null' }] });
+    expect(created['serial']).toEqual({ anyOf: [{ $ref: '#/components/schemas/Integer64' }, { type: 'null' }] });
     expect(api.named('Item')['required']).not.toEqual(expect.arrayContaining(['notes', 'deletedAt', 'maker']));
   });
 

@@ -35,7 +35,7 @@ export class Requests {
 
   /** Requests that the document allows. */
   allowed(operation: Described): fc.Arbitrary<RandomRequest> {
-    return fc.gen().map((draw) => requestOf(operation, this.values(operation, draw)));
+    return fc.gen().map((draw) => requestOf(operation, this.values(operation, draw), draw));
   }
 
   /** Requests that the document forbids, in one place. */
@@ -47,7 +47,7 @@ export class Requests {
     for (const { in: place, schema, name } of operation.parameters) {
       // `fields[author]` is unknown without the relation.
       if (place !== 'query' || name.startsWith('fields[')) continue;
-      const candidates = schema['type'] === 'object' ? wrongOperands(schema) : wrongTexts(schema);
+      const candidates = wrongTexts(this.resolved(schema), this.resolved((schema['items'] ?? {}) as Schema));
       const wrong = candidates.filter((value) => this.api.problems(schema, value).length > 0);
       if (wrong.length > 0)
         ways.push((values, draw) => {
@@ -64,7 +64,7 @@ export class Requests {
     if (ways.length === 0) return undefined;
     return fc.gen().map((draw) => {
       const change = draw(fc.constantFrom, ...ways);
-      return requestOf(operation, change(this.values(operation, draw), draw));
+      return requestOf(operation, change(this.values(operation, draw), draw), draw);
     });
   }
 
@@ -77,6 +77,10 @@ export class Requests {
       query: this.query(query, operation.operationId.startsWith('search'), draw),
       body: body && this.valid(body, draw),
     };
+  }
+
+  private resolved(schema: Schema): Schema {
+    return typeof schema['$ref'] === 'string' ? this.api.named(schema['$ref']) : schema;
   }
 
   private idOf(operation: Described, parameter: Parameter, draw: Draw): unknown {
@@ -92,7 +96,8 @@ export class Requests {
     for (const { name, schema, required } of parameters) {
       const isNeeded = required || (isSearch && terms[0]?.name === name);
       // A cursor is a text that an answer had.
-      if (name !== 'after' && (isNeeded || draw(fc.integer, { min: 1, max: 3 }) === 1))
+      const oneOf = name.startsWith('filter[') ? 12 : 3;
+      if (name !== 'after' && (isNeeded || draw(fc.integer, { min: 1, max: oneOf }) === 1))
         sent[name] = this.valid(schema, draw);
     }
     const include = (sent['include'] ?? []) as readonly string[];
@@ -151,9 +156,7 @@ export class Requests {
   }
 
   private wrongBodies(schema: Schema, body: unknown): unknown[] {
-    const { properties = {}, required = [] } = (
-      typeof schema['$ref'] === 'string' ? this.api.named(schema['$ref']) : schema
-    ) as {
+    const { properties = {}, required = [] } = this.resolved(schema) as {
       readonly properties?: Readonly<Record<string, Schema>>;
       readonly required?: readonly string[];
     };
@@ -242,41 +245,32 @@ function textOf({ format, pattern, minLength = 0, maxLength = 20, examples = [] 
   return draw(matching, simple);
 }
 
-function wrongTexts(schema: Schema): unknown[] {
-  const candidates = ['', 'zz unknown', '-', '0.5.1', '1e', 'a,b,c', '-5', 'x'.repeat(101)];
-  // An array is sent as text: `fields=zz`.
-  return schema['type'] === 'array'
-    ? [['zz unknown'], []]
-    : schema['type'] === 'string'
-      ? candidates
-      : candidates.slice(1);
-}
-
-function wrongOperands(schema: Schema): unknown[] {
-  const operands = schema['properties'] as Readonly<Record<string, Schema>>;
-  return [
-    { zzz: '1' },
-    ...Object.entries(operands).flatMap(([name, operand]) =>
-      ['', 'zz', '1,2,3', 'x'.repeat(101), '\0'].map((text) => ({ [name]: valueOfText(text, operand) })),
-    ),
-  ];
+function wrongTexts(schema: Schema, items: Schema): unknown[] {
+  const candidates = ['', 'zz unknown', '-', '0.5.1', '1e', 'a,b,c', '-5', 'x'.repeat(101), '\0'];
+  if (schema['type'] === 'array') {
+    const texts = candidates.filter((text) => !text.includes(',')).map((text) => valueOfText(text, items));
+    return [...texts.map((text) => [text]), [texts[0], texts[0]], [texts[6], texts[6], texts[6]]];
+  }
+  const isText = schema['type'] === 'string';
+  return (isText ? candidates : candidates.slice(1)).map((text) => valueOfText(text, schema));
 }
 
 /** What a server that knows the schema would read. */
 function valueOfText(text: string, { type }: Schema): unknown {
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  return (type === 'integer' || type === 'number') && text !== '' && Number.isFinite(Number(text))
-    ? Number(text)
-    : text;
+  const types = [type].flat();
+  if (types.includes('boolean')) return text === 'true' ? true : text === 'false' ? false : text;
+  const isNumber = types.includes('integer') || types.includes('number');
+  return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-function requestOf(operation: Described, { path, query, body }: Values): RandomRequest {
+function requestOf(operation: Described, { path, query, body }: Values, draw: Draw): RandomRequest {
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const parts = Object.entries(query).flatMap(([name, value]) => {
-    if (Array.isArray(value)) return [[name, value.map(String).join(',')]];
-    if (typeof value === 'object' && value !== null)
-      return Object.entries(value).map(([operator, each]) => [`${name}[${operator}]`, String(each)]);
-    return [[name, String(value)]];
+    if (!Array.isArray(value)) return [[name, String(value)]];
+    const texts = value.map(String);
+    // A backslash before a comma says that it belongs to a value.
+    const isRepeated = texts.length === 0 || texts.some((text) => text.endsWith('\\')) || draw(fc.boolean);
+    return isRepeated ? texts.map((text) => [name, text]) : [[name, texts.join(',')]];
   });
   const search = parts.map((pair) => pair.map((each) => encodeURIComponent(each ?? '')).join('=')).join('&');
   return { method: operation.method, path: search === '' ? filled : `${filled}?${search}`, headers: {}, body };

@@ -1,5 +1,5 @@
 /** Registration, login and the own user: what every application has. */
-import { authFailure } from '../../documents/failures.js';
+import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { dataAnswer, LIMITED, PROFILE, TOKEN } from '../plugins/document-parts.js';
@@ -50,7 +50,7 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Get the user of the token',
     operationId: 'getCurrentUser',
     answers: {
-      200: jsonResponse('The user', openObject({ success: { const: true }, data: openObject({ user: PROFILE }) })),
+      200: jsonResponse('The user', openObject({ success: TRUE, data: openObject({ user: PROFILE }) })),
     },
     /** Reads the user from the database, so that deleted and inactive users get 401 before their token expires. */
     async run({ users, profileOf }, { user: signedIn }) {

@@ -2,7 +2,7 @@
 import { ConflictException, NotFoundException } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
 import { authFailure } from '../../documents/failures.js';
-import { closedObject, jsonResponse, openObject, TEXT } from '../../documents/operation-document.js';
+import { closedObject, jsonResponse, openObject, PAGINATION, refTo, TEXT } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
@@ -17,13 +17,10 @@ import { readUserQuery } from './user-list.js';
 
 const ADMINS = { anyOf: [ADMIN_ROLE] };
 const LAST_ADMIN = { 409: authFailure('It is the last ADMIN.', 'This is the last active user with the role ADMIN') };
-const PAGINATION = openObject(
-  Object.fromEntries(['page', 'size', 'total', 'totalPages'].map((name) => [name, { type: 'integer' }])),
-);
 const USER_PAGE = openObject({
   ...MESSAGE,
   data: { type: 'array', items: PROFILE },
-  metadata: openObject({ pagination: PAGINATION }),
+  metadata: openObject({ pagination: refTo(PAGINATION.name) }),
 });
 const inQuery = (name: string, schema: JsonSchema, description?: string) =>
   ({ in: 'query', name, schema, ...(description !== undefined && { description }) }) as const;

@@ -1,15 +1,14 @@
 /** Describes the endpoints of accounts for @nestjs/swagger, where it is installed. */
 import { Logger, type Type } from '@nestjs/common';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
-import { AUTH_FAILURE, authFailure, REFUSAL, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
+import { authFailure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
-import { signed } from '../../entities/value-types.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, TEXT_OR_NULL } from './document-parts.js';
+import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, SECRET, TEXT_OR_NULL } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
@@ -46,9 +45,7 @@ export async function describeEndpoints(controller: Type<unknown>, described: De
       return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...further) as Answers)];
     }),
   );
-  const text = JSON.stringify([...operations]);
-  const used = new Map([...schemas].filter(([name]) => text.includes(`schemas/${name}"`)));
-  describeController(swagger, controller, { tag: 'Auth', operations, schemas: used });
+  describeController(swagger, controller, { tag: 'Auth', operations, schemas });
 }
 
 function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers): OperationDocument {
@@ -65,14 +62,8 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
     ...further,
     ...INTERNAL,
   };
-  return {
-    operationId,
-    summary,
-    ...(description !== undefined && { description }),
-    parameters: parameters(parts),
-    ...(body && { body }),
-    responses,
-  };
+  const texts = { operationId, summary, ...(description !== undefined && { description }) };
+  return { ...texts, parameters: parameters(parts), ...(body && { body }), responses };
 }
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: DocumentParts): JsonSchema | undefined {
@@ -81,16 +72,15 @@ function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: Document
 }
 
 function partsOf({ schemas: fields, required, loginField, parseId }: Described, members: DocumentParts['members']) {
-  const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : signed(64n).schemas.answer;
+  const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : { type: 'integer' };
+  const login = { ...TEXT, examples: [loginField === 'email' ? 'ann@shop.example' : 'ann'] };
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
   const optional = Object.entries(fields).map(([name, schema]) => [name, orNull(schema)] as const);
   const mandatory = Object.entries(fields).filter(([name]) => required.includes(name));
   const schemas = new Map([
-    [AUTH_FAILURE.name, AUTH_FAILURE.schema],
-    [REFUSAL.name, REFUSAL.schema],
     ['AuthProfile', openObject({ ...identity, firstName: TEXT_OR_NULL, lastName: TEXT_OR_NULL, active: BOOLEAN })],
     ['Registration', closedObject(Object.fromEntries([...optional, ...mandatory]), required)],
-    ['Credentials', openObject({ [loginField]: TEXT, password: TEXT })],
+    ['Credentials', openObject({ [loginField]: login, password: SECRET })],
   ]);
   const ownFields = Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS)));
   return { parts: { id, identity: openObject(identity), ownFields, members }, schemas };

@@ -1,5 +1,5 @@
 /** Schemas and answers from which the endpoints of accounts are described. */
-import { AUTH_FAILURE, authFailure, REFUSAL, RETRY_AFTER } from '../../documents/failures.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, RETRY_AFTER, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT } from '../../documents/operation-document.js';
 import type { NamedSchema, OperationDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
@@ -32,7 +32,7 @@ export interface LoginDocument {
 }
 
 export const BOOLEAN = { type: 'boolean' };
-export const MESSAGE = { success: { const: true }, message: TEXT };
+export const MESSAGE = { success: TRUE, message: TEXT };
 export const TOKEN = { token: { ...TEXT, description: 'For `Authorization: Bearer`.' } };
 export const SECRET = { ...TEXT, examples: ['correct horse battery'] };
 export const EMAIL = USER_SCHEMAS['email'] as JsonSchema;

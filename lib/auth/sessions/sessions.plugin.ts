@@ -1,7 +1,7 @@
 /** Refresh and logout, and the own sessions and profile. */
 import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
-import { authFailure } from '../../documents/failures.js';
+import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { resolveSessions, SESSION_SETTINGS, type SessionOptions } from '../options/session-options.js';
 import { lookUp } from '../plugins/auth-plugins.js';
@@ -108,7 +108,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
     answers: {
       200: jsonResponse(
         'The 100 used last',
-        openObject({ success: { const: true }, data: { type: 'array', items: refTo(SESSION_SCHEMA.name) } }),
+        openObject({ success: TRUE, data: { type: 'array', items: refTo(SESSION_SCHEMA.name) } }),
       ),
     },
     async run({ get }, { user, request }) {

@@ -7,10 +7,10 @@ import { isSqlite } from '../../entities/database-family.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { MERGE_PATCH } from '../../http/json-body.js';
 import type { OperationDeclaration } from '../declare/operations.js';
-import type { DescribedResource } from './described-resource.js';
+import { reachableFrom, type DescribedResource } from './described-resource.js';
 import type { ResourceNames } from './names.js';
 import * as parameters from './parameters.js';
-import { bodyName, type BodyName } from './record-schemas.js';
+import { answerName, bodyName, type BodyName } from './record-schemas.js';
 import { envelopeOf, fileResponse, resultsResponse } from './responses.js';
 
 /** In texts, `{one}`, `{many}` and `{tag}` stand for the names of the resource. */
@@ -47,34 +47,39 @@ export function describeOperation(
   const { description, route, ifMatch, isRepeatable, needsRequest } = operation;
   const { requireIfMatch, enableIdempotency, enablePagination: paged, validationSchema } = resource.options;
   const { status = route.verb === 'POST' ? HttpStatus.CREATED : HttpStatus.OK } = route;
-  const isVersioned = hasVersion(resource);
+  const isVersioned = resource.list.readable.some(({ column }) => column.isVersion);
   const isVersionedRead = isVersioned && needsRequest === 'with a version';
   const isIdempotent = isRepeatable && enableIdempotency;
   const isCounted = needsRequest === 'with a total' && (paged === true || paged === 'both');
   const body = bodyOf(description, resource);
   const isChecked = body && Object.keys(validationSchema).length > 0;
-  const texts = [description.text, isChecked && 'A schema of the application checks the record too.'].filter(Boolean);
+  const described = description.parameters?.(resource) ?? [];
+  const filters = described.some(({ name }) => name.startsWith('filter['));
+  const texts = [description.text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
   const data = dataOf(description, resource);
+  const isRecord = description.data === 'record';
   const headers = {
     ...description.headers,
-    ...(isVersioned && description.data === 'record' && ETAG),
+    ...(isVersioned && isRecord && ETAG),
     ...(isIdempotent && REPLAYED),
     ...(isCounted && TOTAL),
   };
   const named = (text: string): string =>
-    text.replaceAll(/\{(one|many|tag)\}/g, (_, name: keyof ResourceNames) => resource.names[name]);
-  const success = data
-    ? jsonResponse(named(description.summary), envelopeOf(data, description.metadata?.(resource)))
-    : fileResponse(resource);
+    text
+      .replaceAll(/\{(one|many|tag)\}/g, (_, name: keyof ResourceNames) => resource.names[name])
+      .replaceAll(/\b([Aa]) (?=[AEIO]|U(?!ni|s[ae]))/g, '$1n ');
+  const answer = data && (isRecord ? refTo(answerName(resource)) : envelopeOf(data, description.metadata?.(resource)));
+  const success = answer ? jsonResponse('Success.', answer) : fileResponse(resource);
   return {
     operationId: named(description.id),
     summary: named(description.summary),
     ...(texts.length > 0 && { description: texts.join(' ') }),
+    dependsOnUser: reachableFrom(resource).some(dependsOnUser),
     parameters: [
       ...parameters.pathParameters(resource, path),
       ...(isVersioned && ifMatch === 'version' ? [parameters.ifMatchParameter(requireIfMatch)] : []),
       ...(isVersionedRead ? [parameters.ifNoneMatchParameter] : []),
-      ...(description.parameters?.(resource) ?? []),
+      ...described,
       ...(isIdempotent ? [parameters.idempotencyParameter] : []),
     ],
     ...(body && { body }),
@@ -87,6 +92,15 @@ export function describeOperation(
     },
   };
 }
+
+const CHECKED = 'A schema of the application checks the record too.';
+const GROUPS =
+  'Filters narrow the list together. Groups of them are `filter[or][0][…]`, `filter[and][0][…]` and `filter[not][…]`.';
+
+const dependsOnUser = ({ owner, scope, options, fieldPermissions }: DescribedResource): boolean =>
+  Boolean(owner ?? scope) ||
+  options.deletedRoles.length > 0 ||
+  [...fieldPermissions.values()].some(({ read, write }) => Array.isArray(read) || Array.isArray(write));
 
 function bodyOf({ body, isBatch }: OperationDescription, resource: DescribedResource): JsonSchema | undefined {
   const schema = typeof body === 'string' ? refTo(bodyName(resource, body)) : body;
@@ -101,60 +115,45 @@ function dataOf({ data }: OperationDescription, resource: DescribedResource): Js
   return data === 'record' ? record : data;
 }
 
-const hasVersion = ({ schema, fieldPermissions }: DescribedResource): boolean =>
-  schema.fields.some(
-    (field) => field.column.isVersion && field.readable && fieldPermissions.get(field)?.read !== 'never',
-  );
-
 type Failures = OperationDocument['responses'];
 
+const BUSY = failure('The database is busy or not reachable.', 'The database is temporarily unavailable, try again');
 const INTERNAL: Failures = {
   500: failure('An unexpected error.', 'Internal server error'),
-  503: {
-    ...failure('The database is busy or not reachable.', 'The database is temporarily unavailable, try again'),
-    headers: RETRY_AFTER,
-  },
+  503: { ...BUSY, headers: RETRY_AFTER },
 };
-
 const OWNER_ONLY: Failures = {
   401: refused(401, 'Authentication required'),
   403: refused(403, 'Owner access required'),
 };
+const INVALID_BODY = failure('The body is not valid.', 'Record is not valid', { colour: 'unknown field' });
+const INVALID_ID = failure('The id or the query is not valid.', 'Record id is not valid', { id: 'must be an id' });
+const INVALID_QUERY = failure('The query is not valid.', 'The query is not valid', { colour: 'unknown parameter' });
+const NOT_FOUND = { 404: failure('The record does not exist.', 'Record with id 7 not found') };
+const TAKEN = conflict('Record cannot be created: name is already taken', { name: 'is already taken' });
+const REFERRED = conflict('Record cannot be deleted: other records refer to it');
+const CHANGED = 'Record with id 7 does not match If-Match: read it again and repeat the change';
+const MISSING = 'Changing Record with id 7 requires If-Match: send the ETag that GET returned';
+const REPEATED = 'Idempotency-Key was sent with another body before: repeat that one, or send a new key';
 
+/** The texts name no resource: operations of all of them share the answers. */
 function failuresOf(operation: DescribedOperation, resource: DescribedResource): Failures {
   const { route, description, ifMatch, isRepeatable } = operation;
-  const { owner, scope, pathParameters, database, options, schema } = resource;
-  const { name, fields, key } = schema;
+  const { owner, scope, pathParameters, database, options } = resource;
   const takesId = route.takes.includes('id');
-  const isDelete = route.verb === 'DELETE';
   const isWrite = route.verb !== 'GET';
-  const notFound = `${name} with id 7 not found`;
-  const unique = fields.find((field) => !key.fields.includes(field) && field.insertable)?.name ?? 'name';
-  const taken = `${name} cannot be created: ${unique} is already taken`;
-  const changed = `${name} with id 7 does not match If-Match: read it again and repeat the change`;
-  const missing = `Changing ${name} with id 7 requires If-Match: send the ETag that GET returned`;
-  const repeated = 'Idempotency-Key was sent with another body before: repeat that one, or send a new key';
-  const invalid = description.body
-    ? failure('The body is not valid.', `${name} is not valid`, { colour: 'unknown field' })
-    : takesId
-      ? failure('The id is not valid, or the query string.', `${name} id is not valid`, { id: 'must be an id' })
-      : failure('The query string is not valid.', 'The query is not valid', { colour: 'unknown parameter' });
-  const inConflict = isDelete
-    ? conflict(`${name} cannot be deleted: other records refer to it`)
-    : conflict(taken, { [unique]: 'is already taken' });
   // A server may refuse what a policy or a missing grant forbids.
   const mayRefuse = scope || pathParameters.size > 0 || !isSqlite(database.dataSource);
   return {
     ...INTERNAL,
-    400: invalid,
-    ...(takesId && !description.acceptsUnknownId && { 404: failure('The record does not exist.', notFound) }),
+    400: description.body ? INVALID_BODY : takesId ? INVALID_ID : INVALID_QUERY,
     ...(description.body && unreadable(failure)),
-    ...(ifMatch === 'any' && { 404: failure('A record does not exist.', notFound) }),
-    ...(isWrite && { 409: inConflict }),
+    ...(((takesId && !description.acceptsUnknownId) || ifMatch === 'any') && NOT_FOUND),
+    ...(isWrite && { 409: route.verb === 'DELETE' ? REFERRED : TAKEN }),
     ...(isWrite && mayRefuse && { 403: refused(403, 'Access denied') }),
     ...(isWrite && owner && OWNER_ONLY),
-    ...(ifMatch && { 412: failure('`If-Match` names another version.', changed) }),
-    ...(ifMatch && options.requireIfMatch && { 428: failure('`If-Match` is missing.', missing) }),
-    ...(isRepeatable && options.enableIdempotency && { 422: failure('The key was sent with another body.', repeated) }),
+    ...(ifMatch && { 412: failure('`If-Match` names another version.', CHANGED) }),
+    ...(ifMatch && options.requireIfMatch && { 428: failure('`If-Match` is missing.', MISSING) }),
+    ...(isRepeatable && options.enableIdempotency && { 422: failure('The key was sent with another body.', REPEATED) }),
   };
 }

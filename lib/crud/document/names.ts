@@ -1,5 +1,5 @@
 /** The names of resources in a document: of their schemas, operations and tags. Each resource has names of its own. */
-import { AUTH_FAILURE, FAILURE, REFUSAL } from '../../documents/failures.js';
+import { SHARED } from '../../documents/describe-controller.js';
 import type { Resource } from '../plan/resource.js';
 
 export interface ResourceNames {
@@ -10,8 +10,7 @@ export interface ResourceNames {
   readonly tag: string;
 }
 
-const FAILURES = [FAILURE, AUTH_FAILURE, REFUSAL].map(({ name }) => name);
-const RESERVED = [...FAILURES, 'AuthProfile', 'Credentials', 'Pagination', 'Registration'];
+const OTHERS = ['AuthProfile', 'Credentials', 'CursorPagination', 'Registration'];
 
 /**
  * The resource with the shortest endpoint is named by its entity and the last level of its endpoint. Another one with the
@@ -20,7 +19,7 @@ const RESERVED = [...FAILURES, 'AuthProfile', 'Credentials', 'Pagination', 'Regi
  */
 export function nameResources<R extends Resource<object>>(resources: readonly R[], others: readonly R[]) {
   const names = new Map<R, ResourceNames>();
-  const taken = new Set(RESERVED);
+  const taken = new Set([...OTHERS, ...SHARED.map(({ name }) => name)]);
   const tags = new Set<string>();
   const levelsOf = ({ options }: R): string[] =>
     options.endpoint.split('/').filter((level) => level !== '' && !level.startsWith(':'));

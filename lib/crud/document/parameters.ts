@@ -1,51 +1,50 @@
 /** The parameters of generated operations in a document. Descriptions have the rules between parameters. */
 import type { Field } from '../../entities/entity-schema.js';
 import { NO_NUL, type JsonSchema } from '../../entities/json-schema.js';
-import { closedObject, TEXT, type ParameterDocument } from '../../documents/operation-document.js';
+import { TEXT, type ParameterDocument } from '../../documents/operation-document.js';
 import type { Paging } from '../declare/list-options.js';
 import { TAKES } from '../query/aggregate-query.js';
-import type { FilterableField } from '../query/field-path.js';
 import { ANY_FIELD, FORMATS, MAX_SORT_KEYS, MAX_TERM } from '../query/list-query.js';
 import { COUNTS, DEFAULT_SIZE, MAX_SIZE } from '../query/page-parameters.js';
-import { MAX_RELATIONS } from '../query/record-request.js';
+import { MAX_RELATIONS, namesOf } from '../query/record-request.js';
 import { MAX_TEXT, MAX_VALUES } from '../query/filter-parameter.js';
 import type { Operator } from '../sql/operators.js';
 import type { DescribedResource } from './described-resource.js';
 
-const query = (name: string, schema: JsonSchema, description?: string, required = false): ParameterDocument => ({
-  in: 'query',
-  name,
-  schema,
-  description,
-  required,
-});
-
-const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, minItems: 1, ...more });
+const parameterIn =
+  (place: ParameterDocument['in']) =>
+  (name: string, schema: JsonSchema, description?: string, required = false): ParameterDocument => ({
+    in: place,
+    name,
+    schema,
+    description,
+    required,
+  });
+const query = parameterIn('query');
+const header = parameterIn('header');
+const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, ...more });
+const TEXT_WITHOUT_NUL = { type: 'string', pattern: NO_NUL };
 const oneOf = (values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
 
-export const pathParameters = ({ schema, pathParameters: fixed }: DescribedResource, path: string) =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name = '']): ParameterDocument => {
-    const { text } = (fixed.get(name)?.type ?? schema.key).schemas;
-    return { in: 'path', name, required: true, schema: text };
-  });
+export const pathParameters = ({ schema: { key }, pathParameters: fixed }: DescribedResource, path: string) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
+    parameterIn('path')(name, (fixed.get(name)?.type ?? key).schemas.text, undefined, true),
+  );
 
 function pageParameters(paged: Paging): ParameterDocument[] {
   if (paged === false) return [];
   const number = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
   const before = '`metadata.pagination.next` of the page before, which had the same `sort` and filters.';
   const alone = paged === 'both' ? ' Not together with `page` and `count`.' : '';
-  const numbered = [
-    query('page', { ...number, default: 1 }, 'The number of the page.'),
-    query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.'),
-  ];
-  const cursor = [
-    query('after', TEXT, `${before}${alone}`),
-    query('pagination', oneOf(['cursor']), `Pages by cursor.${alone}`),
-  ];
+  const page = query('page', { ...number, default: 1 }, 'The number of the page.');
+  const count = query('count', { ...oneOf(COUNTS), default: 'exact' }, 'How the total is found.');
+  const after = query('after', TEXT, `${before}${alone}`);
+  const cursor = query('pagination', oneOf(['cursor']), `Pages by cursor.${alone}`);
+  const size = `Records on a page; ${MAX_SIZE} where more are asked for.`;
   return [
-    query('size', { ...number, default: DEFAULT_SIZE }, `Records on a page; ${MAX_SIZE} where more are asked for.`),
-    ...(paged === 'cursor' ? [] : numbered),
-    ...(paged === true ? [] : cursor),
+    query('size', { ...number, default: DEFAULT_SIZE }, size),
+    ...(paged === 'cursor' ? [] : [page, count]),
+    ...(paged === true ? [] : [after, cursor]),
   ];
 }
 
@@ -60,9 +59,7 @@ export function recordParameters(
   { list: { readable, linkable, includable }, relations }: DescribedResource,
   includes = true,
 ): ParameterDocument[] {
-  const names = [
-    ...new Set(readable.flatMap(({ path }) => path.map((_, depth) => path.slice(0, depth + 1).join('.')))),
-  ];
+  const names = new Set(readable.flatMap(namesOf));
   const all = listOf(oneOf([...names, ...linkable.map(({ name }) => name)]));
   const fields = query('fields', all, 'Only these fields are answered.');
   if (!includes || includable.size === 0) return [fields];
@@ -80,36 +77,28 @@ export function recordParameters(
 }
 
 const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource): ParameterDocument[] =>
-  [...filterable].map(([name, path]) => {
-    const short = `\`filter[${name}]=…\` is short for \`filter[${name}][eq]=…\`.`;
-    const groups = `Groups are \`filter[or][0][${name}]\`, \`filter[and][0][${name}]\` and \`filter[not][${name}]\`.`;
-    return {
-      ...query(`filter[${name}]`, filterSchema(path), `${short} ${groups}`),
-      style: 'deepObject',
-      explode: true,
-    };
-  });
+  [...filterable].flatMap(([name, { field, operators }]) =>
+    [...operators].flatMap(([operator, { custom, ...each }]) => {
+      if (each.arity === 'none' && !field.nullable && !name.includes('.')) return [];
+      const schema = custom ? (custom.schema ?? TEXT_WITHOUT_NUL) : operandOf(field, each);
+      const description = custom && `Must be ${custom.expected}.`;
+      return query(`filter[${name}]${operator === 'eq' ? '' : `[${operator}]`}`, schema, description);
+    }),
+  );
 
-function filterSchema({ field, operators }: FilterableField): JsonSchema {
-  const operands = [...operators].map(([name, operator]) => [name, operandOf(field, operator)] as const);
-  // Without an example, Swagger UI fills in every operator.
-  return { ...closedObject(Object.fromEntries(operands), []), examples: [{}] };
+function operandOf({ type }: Field, { arity, bind }: Pick<Operator, 'arity' | 'bind'>): JsonSchema {
+  if (arity === 'none') return { type: 'boolean' };
+  if (bind) return { ...TEXT_WITHOUT_NUL, minLength: 1, maxLength: MAX_TEXT };
+  const value = type.comparison === 'text' ? TEXT_WITHOUT_NUL : type.schemas.text;
+  if (arity === 'one') return value;
+  return listOf(asItem(value), arity === 'two' ? { minItems: 2, maxItems: 2 } : { maxItems: MAX_VALUES });
 }
 
-function operandOf({ type }: Field, { arity, bind, custom }: Operator): JsonSchema {
-  const text = { type: 'string', pattern: NO_NUL };
-  if (custom) return { description: `Must be ${custom.expected}.`, ...(custom.schema ?? text) };
-  if (arity === 'none') return { type: 'boolean' };
-  if (bind) return { ...text, minLength: 1, maxLength: MAX_TEXT };
-  const isText = type.comparison === 'text';
-  if (arity === 'one') return isText ? text : type.schemas.text;
-  const value = isText ? String.raw`(?:[^,\\\u0000]|\\,|\\(?!,))*` : (type.schemas.pattern ?? '.*');
-  const more = arity === 'two' ? '{1}' : `{0,${MAX_VALUES - 1}}`;
-  return {
-    type: 'string',
-    pattern: `^(?:${value})(?:,(?:${value}))${more}$`,
-    description: 'Separated by commas; `\\,` is a comma in a value.',
-  };
+/** In a list, `\,` is a comma of a value. */
+function asItem(schema: JsonSchema): JsonSchema {
+  if (schema === TEXT_WITHOUT_NUL) return { type: 'string', pattern: String.raw`^(?:[^,\\\u0000]|\\,|\\(?!,))*$` };
+  const values = schema['enum'] as readonly string[] | undefined;
+  return values ? { ...schema, enum: values.map((each) => each.replaceAll(',', String.raw`\,`)) } : schema;
 }
 
 /** A parameter for users with one of the `deletedRoles`. */
@@ -129,12 +118,12 @@ export const conditionParameters = (resource: DescribedResource): ParameterDocum
 export const listParameters = (resource: DescribedResource): ParameterDocument[] => [
   ...pageParameters(resource.list.paged),
   ...sortParameters(resource),
-  ...conditionParameters(resource),
   ...recordParameters(resource),
+  ...conditionParameters(resource),
 ];
 
 export function searchParameters({ list: { searchable } }: DescribedResource): ParameterDocument[] {
-  const term = { type: 'string', minLength: 1, maxLength: MAX_TERM, pattern: NO_NUL };
+  const term = { ...TEXT_WITHOUT_NUL, minLength: 1, maxLength: MAX_TERM };
   const names = [...new Set([...searchable.keys(), ANY_FIELD])];
   const sentence = 'In any of the searched fields. At least one term must be sent.';
   return names.map((name) => query(name, term, name === ANY_FIELD && !searchable.has(name) ? sentence : undefined));
@@ -150,39 +139,27 @@ export function aggregateParameters({ aggregatable }: DescribedResource): Parame
 
 export const formatParameter = query('format', oneOf(FORMATS), undefined, true);
 
-export const atomicParameter = query(
-  'atomic',
-  { type: 'boolean', default: true },
-  '`false` writes each item by itself, and answers 207.',
-);
+const SEPARATELY = '`false` writes each item by itself, and answers 207.';
+export const atomicParameter = query('atomic', { type: 'boolean', default: true }, SEPARATELY);
 
 export function idsParameter({ schema: { key }, options }: DescribedResource): ParameterDocument {
-  const { text, pattern } = key.schemas;
-  const list = listOf(text, { maxItems: options.maxBatchSize, uniqueItems: true });
+  const { text } = key.schemas;
+  const list = listOf(text, { minItems: 1, maxItems: options.maxBatchSize, uniqueItems: true });
   const isSingle = key.fields.length === 1;
+  const pattern = String(text['pattern']).slice(1, -1);
   const schema = isSingle ? list : { type: 'string', pattern: `^${pattern}(?:;${pattern})*$` };
   return query('ids', schema, `The ids of the records${isSingle ? '' : ', separated by semicolons'}.`, true);
 }
 
-const header = (name: string, description: string, schema: JsonSchema = TEXT): ParameterDocument => ({
-  in: 'header',
-  name,
-  schema,
-  description,
-});
-
-export const ifMatchParameter = (required: boolean): ParameterDocument => ({
-  ...header('If-Match', 'The `ETag` of the record, which must not have changed since.'),
-  required,
-});
-
+export const ifMatchParameter = (required: boolean): ParameterDocument =>
+  header('If-Match', TEXT, 'The `ETag` of the record, which must not have changed since.', required);
 export const ifNoneMatchParameter = header(
   'If-None-Match',
-  'The `ETag` of a known record: 304 where it has not changed.',
+  TEXT,
+  'The `ETag` of a known record: 304 if it has not changed.',
 );
-
 export const idempotencyParameter = header(
   'Idempotency-Key',
-  'A repeated request with the same key writes nothing, and gets the first answer.',
   { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  'A repeated request with the same key writes nothing, and gets the first answer.',
 );

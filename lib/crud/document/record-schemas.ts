@@ -17,6 +17,9 @@ export type BodyName = 'Create' | 'Replace' | 'Patch' | 'PatchItem';
 
 export const bodyName = ({ names }: DescribedResource, body: BodyName): string => `${names.one}${body}`;
 
+/** The envelope of a record. */
+export const answerName = ({ names }: DescribedResource): string => `${names.one}Answer`;
+
 export function recordSchema(resource: DescribedResource): JsonSchema {
   const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
   const fields = schema.fields.flatMap((field): Property[] => {
@@ -71,11 +74,8 @@ function propertyOfBody(resource: DescribedResource, field: Field, body: BodyNam
     // What GET answered can be sent back.
     const isKnown = readable && read !== 'never' && field !== deletion;
     if (isCreation ? !isFixed : !isKnown) return undefined;
-    const sentence = isFixed
-      ? 'As in the path.'
-      : write === 'once'
-        ? 'Set when the record is created; may be sent unchanged.'
-        : 'Set by the server; may be sent unchanged.';
+    const origin = write === 'once' ? 'Set when the record is created' : 'Set by the server';
+    const sentence = isFixed ? 'As in the path.' : `${origin}; may be sent unchanged.`;
     const value = nullable ? orNull(type.schemas.body) : type.schemas.body;
     return { path, schema: { ...withDescription(value, sentence), readOnly: true }, isRequired: false };
   }
@@ -84,29 +84,24 @@ function propertyOfBody(resource: DescribedResource, field: Field, body: BodyNam
   const isNullable = nullable && !refusesNull;
   const isReplaced = body === 'Replace' && readable && read === undefined && !isNullable;
   const sentence = roles && `Only ${roles.join(' and ')} may write it.`;
+  const initial: unknown = field.column.default;
+  const hasDefault = typeof initial === 'number' || typeof initial === 'boolean';
+  const described = withDescription(isNullable ? orNull(value) : value, sentence);
   return {
     path,
-    schema: {
-      ...withDescription(isNullable ? orNull(value) : value, sentence),
-      ...(!readable && { writeOnly: true }),
-      ...defaultOf(field),
-    },
+    schema: { ...described, ...(!readable && { writeOnly: true }), ...(hasDefault && { default: initial }) },
     isRequired: !field.hasDefault && roles === undefined && (isReplaced || (isCreation && !nullable)),
   };
-}
-
-function defaultOf({ column: { default: value } }: Field): JsonSchema {
-  return typeof value === 'number' || typeof value === 'boolean' ? { default: value } : {};
 }
 
 const keyOf = ({ database }: DescribedResource, { inverseEntityMetadata }: Relation) =>
   database.describe(inverseEntityMetadata).key.schemas;
 
 /** Appends a sentence to the description. */
-const withDescription = (schema: JsonSchema, sentence: string | undefined): JsonSchema =>
-  sentence === undefined
-    ? schema
-    : { ...schema, description: [schema['description'], sentence].filter(Boolean).join(' ') };
+function withDescription(schema: JsonSchema, sentence: string | undefined): JsonSchema {
+  const description = [schema['description'], sentence].filter(Boolean).join(' ');
+  return description === '' ? schema : { ...schema, description };
+}
 
 /** Fields with the same first name lie in one embedded object. @param body `undefined` for a record in an answer */
 function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema {
@@ -122,14 +117,10 @@ function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema 
     schemas[name] = within.length > 0 && body?.startsWith('Patch') && isClearable(schema) ? orNull(schema) : schema;
   }
   const required = [...groups].filter(([, members]) => members.some(({ isRequired }) => isRequired));
-  return (body ? closedObject : openObject)(
-    schemas,
-    required.map(([name]) => name),
-  );
+  const names = required.map(([name]) => name);
+  return body ? closedObject(schemas, names) : openObject(schemas, names);
 }
 
 /** A patch may clear an embedded object: `null` stands for `null` in each of its fields. */
 const isClearable = ({ properties }: JsonSchema): boolean =>
-  Object.values(properties as Record<string, JsonSchema>).every(
-    (each) => each['readOnly'] !== true && acceptsNull(each),
-  );
+  Object.values(properties as Record<string, JsonSchema>).every((each) => !each['readOnly'] && acceptsNull(each));

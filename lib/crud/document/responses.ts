@@ -2,51 +2,37 @@
 import { exampleOf } from '../../documents/examples.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
-import { TIMESTAMP } from '../../documents/failures.js';
-import { jsonResponse, openObject, refTo, TEXT } from '../../documents/operation-document.js';
+import { TIMESTAMP, TRUE } from '../../documents/failures.js';
+import { COUNT, jsonResponse, openObject, PAGINATION, refTo, TEXT } from '../../documents/operation-document.js';
 import type { NamedSchema, ResponseDocument } from '../../documents/operation-document.js';
 import type { DescribedResource } from './described-resource.js';
 
-const COUNT = { type: 'integer', minimum: 0 };
-
 export const COUNT_RESULT = openObject({ count: COUNT });
 
-export const PAGINATION: NamedSchema = {
-  name: 'Pagination',
-  schema: {
-    ...openObject(
-      {
-        page: COUNT,
-        size: COUNT,
-        total: COUNT,
-        totalPages: COUNT,
-        estimated: { const: true },
-        next: { type: ['string', 'null'] },
-        hasNext: { type: 'boolean' },
-      },
-      ['size'],
-    ),
-    description:
-      'Numbered pages have `page`, and `total` and `totalPages` where records are counted; pages by cursor have `next` and `hasNext`.',
-  },
-};
+const cursorPage = openObject({ size: COUNT, next: orNull(TEXT), hasNext: { type: 'boolean' } });
+export const CURSOR: NamedSchema = { name: 'CursorPagination', schema: cursorPage };
 
 export function envelopeOf(data: JsonSchema, metadata?: JsonSchema): JsonSchema {
-  const members = { success: { const: true }, message: TEXT, data, timestamp: TIMESTAMP };
-  return openObject({ ...members, ...(metadata && { metadata }) }, Object.keys(members));
+  const members = { success: TRUE, message: TEXT, data, timestamp: TIMESTAMP };
+  const sent = Object.keys({ ...members, ...(metadata?.['required'] !== undefined && { metadata }) });
+  return openObject({ ...members, ...(metadata && { metadata }) }, sent);
 }
 
+const [numbered, byCursor] = [refTo(PAGINATION.name), refTo(CURSOR.name)];
 const truncated = { type: 'array', items: TEXT, description: 'Included relations of which records were left out.' };
 
 export function listMetadata({ list, options }: DescribedResource): JsonSchema | undefined {
-  const required = list.paged === false ? [] : ['pagination'];
   const isCut = options.maxListSize !== undefined;
   const kinds = [...(isCut ? [{ type: 'boolean' }] : []), ...(list.includable.size > 0 ? [truncated] : [])];
+  const pages = { true: numbered, cursor: byCursor, both: { anyOf: [numbered, byCursor] }, false: undefined };
+  const { [`${list.paged}` as const]: pagination } = pages;
   const members = {
-    ...(list.paged !== false && { pagination: refTo(PAGINATION.name) }),
+    ...(pagination && { pagination }),
     ...(kinds.length > 0 && { truncated: kinds.length > 1 ? { anyOf: kinds } : kinds[0] }),
   };
-  return Object.keys(members).length > 0 ? openObject(members as Record<string, JsonSchema>, required) : undefined;
+  return Object.keys(members).length > 0
+    ? openObject(members as Record<string, JsonSchema>, pagination ? ['pagination'] : [])
+    : undefined;
 }
 
 export const recordMetadata = ({ list }: DescribedResource): JsonSchema | undefined =>

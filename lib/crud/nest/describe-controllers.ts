@@ -5,8 +5,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describeController, loadSwagger } from '../../documents/describe-controller.js';
-import { FAILURE, REFUSAL } from '../../documents/failures.js';
-import type { ControllerDocument, OperationDocument } from '../../documents/operation-document.js';
+import { refTo, type ControllerDocument, type OperationDocument } from '../../documents/operation-document.js';
 import { loadSchemaRefinements } from '../../entities/class-validation.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
@@ -14,8 +13,8 @@ import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { describeOperation } from '../document/describe-operation.js';
 import { describeResources, reachableFrom, type DescribedResource } from '../document/described-resource.js';
-import { bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
-import { PAGINATION } from '../document/responses.js';
+import { answerName, bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
+import { CURSOR, envelopeOf, recordMetadata } from '../document/responses.js';
 import type { Operation } from '../operations/operation.js';
 import { CrudApplication, crudApplicationOf, type CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
@@ -59,8 +58,9 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
 function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {
   const { endpoint, knownOperations } = resource.options;
   const operations = new Map<string, OperationDocument>();
-  const schemas = new Map([FAILURE, REFUSAL, PAGINATION].map(({ name, schema }) => [name, schema]));
+  const schemas = new Map([[CURSOR.name, CURSOR.schema]]);
   for (const each of reachableFrom(resource)) schemas.set(each.names.one, recordSchema(each));
+  schemas.set(answerName(resource), envelopeOf(refTo(resource.names.one), recordMetadata(resource)));
   for (const operation of knownOperations as readonly Operation[]) {
     const method: unknown = Reflect.get(prototype as object, operation.name);
     if (!isRouted(method)) continue;

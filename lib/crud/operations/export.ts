@@ -53,8 +53,8 @@ export const exportList: Operation = {
     parameters: (resource) => [
       formatParameter,
       ...sortParameters(resource),
-      ...conditionParameters(resource),
       ...recordParameters(resource, false),
+      ...conditionParameters(resource),
     ],
     headers: textHeader('Content-Disposition', 'The name of the file.'),
   },

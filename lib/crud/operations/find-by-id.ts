@@ -1,6 +1,5 @@
 import { envelope } from '../declare/envelope.js';
 import { recordParameters } from '../document/parameters.js';
-import { recordMetadata } from '../document/responses.js';
 import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
 import { findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
@@ -16,7 +15,6 @@ export const findById: Operation = {
     summary: 'Get a {one}',
     parameters: recordParameters,
     data: 'record',
-    metadata: recordMetadata,
   },
   /** @throws 400 for a malformed id or parameter, 404 for an unknown id */
   async run(tools, { id, query }) {

@@ -41,7 +41,8 @@ export class FilterReader {
     return conditionOf(this.root);
   }
 
-  add(parameter: string, text: string): void {
+  /** @param sent the values of the parameter, which may be repeated for an operator that takes several */
+  add(parameter: string, sent: readonly string[]): void {
     const names = namesIn(parameter);
     if (!names) return this.errors.add(parameter, 'must have the form filter[field] or filter[field][operator]');
     const place = this.groupOf(parameter, names);
@@ -57,7 +58,7 @@ export class FilterReader {
         : undefined;
     if (path.relations.length > 0 && ++this.related > MAX_RELATED)
       return this.errors.add(parameter, `must be one of at most ${MAX_RELATED} conditions on related records`);
-    const condition = this.compared(parameter, path, operator, text);
+    const condition = this.compared(parameter, path, operator, sent);
     if (condition) group.conditions.push(condition);
   }
 
@@ -81,11 +82,14 @@ export class FilterReader {
     return { group, rest };
   }
 
-  private compared(parameter: string, path: FilterableField, name: string, text: string): Condition | undefined {
+  private compared(parameter: string, path: FilterableField, name: string, sent: readonly string[]) {
     const { field, operators } = path;
     const operator = operators.get(name);
     if (!operator) return this.errors.addUnknown(parameter, 'operator', [...operators.keys()]);
     const { arity, bind, custom } = operator;
+    const [text = '', ...others] = sent;
+    const takesOne = custom !== undefined || arity === 'none' || arity === 'one';
+    if (takesOne && others.length > 0) return this.errors.addRepeated(parameter);
     if (custom) {
       const values = 'value' in readFilterText(text) ? custom.read(text) : undefined;
       if (!values) return this.errors.add(parameter, `must be ${custom.expected}`);
@@ -95,7 +99,7 @@ export class FilterReader {
       if (text !== 'true' && text !== 'false') return this.errors.add(parameter, 'must be true or false');
       return through(path, compare(field, text === 'true' ? 'isNull' : 'isNotNull'));
     }
-    const texts = arity === 'one' ? [text] : splitList(text);
+    const texts = takesOne ? [text] : sent.flatMap(splitList);
     if (arity === 'two' && texts.length !== 2)
       return this.errors.add(parameter, 'must be two values separated by a comma');
     if (texts.length > MAX_VALUES) return this.errors.add(parameter, `must have at most ${MAX_VALUES} values`);

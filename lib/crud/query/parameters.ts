@@ -5,6 +5,8 @@ import type { FilterableField } from './field-path.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
 import { QueryErrors } from './query-errors.js';
 
+/** Repeated, or separated by commas. */
+const LISTS = ['sort', 'fields', 'include', 'ids', 'sum', 'avg', 'min', 'max', 'groupBy'];
 const RELATION_FIELDS = /^fields\[(.*)\]$/;
 
 /** The relation of `fields[author]`; `undefined` for another parameter. */
@@ -26,13 +28,13 @@ export class QueryParameters extends QueryErrors {
     this.filter = filterable && new FilterReader(filterable, this);
     for (const [name, value] of Object.entries(query ?? {})) {
       const isKnownFilter = known.includes('filter') && isFilter(name);
-      const isKnown =
-        isKnownFilter || known.includes(name) || (known.includes('include') && relationOf(name) !== undefined);
-      if (!isKnown) this.addUnknown(name, 'parameter', known);
-      else if (typeof value !== 'string')
-        this.add(name, Array.isArray(value) ? 'must be sent once, got several' : 'must be a string');
-      else if (isKnownFilter) this.filter?.add(name, value);
-      else this.texts.set(name, value);
+      const isOfRelation = known.includes('include') && relationOf(name) !== undefined;
+      const values: readonly unknown[] = [value].flat();
+      if (!isKnownFilter && !isOfRelation && !known.includes(name)) this.addUnknown(name, 'parameter', known);
+      else if (!values.every((each) => typeof each === 'string')) this.add(name, 'must be a string');
+      else if (isKnownFilter) this.filter?.add(name, values);
+      else if (values.length > 1 && !isOfRelation && !LISTS.includes(name)) this.addRepeated(name);
+      else this.texts.set(name, values.join(','));
     }
   }
 

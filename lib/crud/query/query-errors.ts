@@ -14,6 +14,10 @@ export class QueryErrors {
     this.found.push(fieldError(field, message, hint));
   }
 
+  addRepeated(field: string): undefined {
+    this.add(field, 'must be sent once, got several');
+  }
+
   /** The allowed names are listed once: with each error, the answer would be many times the request. */
   addUnknown(field: string, noun: string, allowed: readonly string[], name?: string): undefined {
     const list = allowed.length === 0 ? 'none is known' : `known ones are ${allowed.join(', ')}`;

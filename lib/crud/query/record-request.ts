@@ -93,7 +93,7 @@ export function readFields(
 }
 
 /** `address` and `address.city` for a field of an embedded object. */
-const namesOf = ({ path }: Field): string[] => path.map((_, depth) => path.slice(0, depth + 1).join('.'));
+export const namesOf = ({ path }: Field): string[] => path.map((_, depth) => path.slice(0, depth + 1).join('.'));
 
 function readIncludes(parameters: QueryParameters, { includable }: RecordParameters): readonly IncludeRequest[] {
   const included = readIncludedPaths(parameters, includable);
