@@ -23,6 +23,11 @@ export class Failure extends Error {
   get needsLogin(): boolean {
     return this.answer !== undefined && isTokenRefused(this.answer);
   }
+
+  /** Whether a change was refused because the user must log in again. A front end keeps the form, so that no text is lost. */
+  get isUnsaved(): boolean {
+    return this.needsLogin && this.answer?.request.method !== 'GET';
+  }
 }
 
 /** The body of a failure: of a generated endpoint, an access rule, or Nest. */
@@ -68,6 +73,10 @@ export function isTokenRefused(answer: Answer): boolean {
 
 export const failureOf = (answer: Answer): Failure =>
   new Failure(messagesOf(answer).join('; '), answer.status, fieldsOf(answer), answer);
+
+/** What front ends show where a change `isUnsaved`. */
+export const UNSAVED =
+  'Your session has ended, and the change is not saved. Log in again, here or in another tab, and save then.';
 
 /** @throws Failure where the answer is no success */
 export async function succeed(sender: Sender, request: Request): Promise<Answer> {

@@ -11,9 +11,11 @@ export {
   isUnknown,
   messagesOf,
   succeed,
+  UNSAVED,
   withErrors,
 } from './failure.js';
 export { type Fields, isEqual, isObject } from './json.js';
+export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
 export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';
 export { createRefusals, type Refusals } from './refusals.js';

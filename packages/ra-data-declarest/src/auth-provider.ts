@@ -24,6 +24,13 @@ export interface DeclarestAuthProvider extends AuthProvider {
   login(params: LoginParams): Promise<void>;
   getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
   getPermissions(params?: unknown): Promise<string[]>;
+  /**
+   * Calls the listener when the session has ended. With a listener, failed reads do not log out either, so that a page
+   * can ask for a login beside its form.
+   *
+   * @returns a function that removes the listener
+   */
+  onSessionEnd(listener: () => void): () => void;
 }
 
 /**
@@ -56,7 +63,8 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
 
     // react-admin calls `logout` then, which removes the login.
     checkError: async (error: { readonly status?: unknown; readonly keepsLogin?: unknown } | undefined) => {
-      if (error?.status === 401 && !error.keepsLogin) throw new HttpError('ra.notification.logged_out', 401);
+      if (error?.status === 401 && !error.keepsLogin && !client.hasSessionListener)
+        throw new HttpError('ra.notification.logged_out', 401);
     },
 
     getIdentity: async ({ signal } = {}) => {
@@ -65,7 +73,9 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
+    onSessionEnd: client.onSessionEnd,
+
     getPermissions: async () => (await client.claims())?.roles ?? [],
   };
-  return withErrors(provider, toHttpError);
+  return { ...withErrors(provider, toHttpError), onSessionEnd: provider.onSessionEnd };
 }
