@@ -54,7 +54,15 @@ export function messagesOf(answer: Answer): readonly [string, ...string[]] {
 }
 
 /** Messages by field or query parameter. */
-export const fieldsOf = (answer: Answer): Readonly<Record<string, string>> => failureBody(answer).fields ?? {};
+export function fieldsOf(answer: Answer): Readonly<Record<string, string>> {
+  const { success, message, fields } = failureBody(answer);
+  if (fields || success !== false || answer.status !== 400 || typeof message !== 'string') return fields ?? {};
+  const [, taken] = /^User with (email|username) .+ already exists$/.exec(message) ?? [];
+  if (taken !== undefined) return { [taken]: message };
+  // Those of accounts are in the message: `email: expected an e-mail address; password: …`.
+  const named = message.split('; ').map((part) => /^(\w+): (.+)$/.exec(part));
+  return Object.fromEntries(named.flatMap((match) => (match ? [[match[1], match[2]]] : [])));
+}
 
 /** Whether the server refuses this query parameter or member of the body, or what it names, as unknown. */
 export const isUnknown = (answer: Answer, name: string): boolean =>

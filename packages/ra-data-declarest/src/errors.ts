@@ -4,6 +4,7 @@ import {
   type Answer,
   Failure,
   failureBody,
+  fieldsOf,
   isMissingRoute,
   messagesOf,
   readable,
@@ -29,11 +30,12 @@ function describeFailure(answer: Answer): HttpError {
       body,
     );
   if (status === 412) return conflict(request.resource, body);
-  const { errors, fields } = failureBody(answer);
+  const { errors } = failureBody(answer);
+  const fields = fieldsOf(answer);
   const reasons = errors?.map(({ field, message }) => aboutField(field, message)).join('; ');
   const [text] = messagesOf(answer);
   const message = reasons ? `${text}: ${reasons}` : text;
-  if (!errors && !fields) return new HttpError(message, status, body);
+  if (!errors && Object.keys(fields).length === 0) return new HttpError(message, status, body);
   // A form shows the messages of its fields, and "root.serverError" as the notification.
   return new HttpError(message, status, {
     ...failureBody(answer),
@@ -41,7 +43,7 @@ function describeFailure(answer: Answer): HttpError {
   });
 }
 
-const readableFields = (fields: Readonly<Record<string, string>> = {}): Record<string, string> =>
+const readableFields = (fields: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).map(([name, message]) => [name, readable(message)]));
 
 export const conflict = (resource: string, body?: unknown): HttpError =>
