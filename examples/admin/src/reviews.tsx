@@ -3,7 +3,7 @@ import { Datagrid, DeleteButton, NumberField, ReferenceManyField, TextField, use
 
 import { REVIEWS } from './shop.js';
 
-/** The reviews of the product on the page. The staff may delete them. */
+/** The reviews of the product on the page. Their authors and the staff may delete them. */
 export function ProductReviews() {
   const product = useRecordContext();
   if (!product) return null;
