@@ -527,10 +527,11 @@ try {
     await send('POST', '/products/1/reviews', { stars: 5, text: 'Mine' }, own);
     await send('POST', '/products/1/reviews', { stars: 2, text: 'Of the boss' }, token);
     await logInAnew(USER);
-    await rowOf('Teapot').getByText('Kitchen').waitFor();
+    await rowOf('Bread knife').getByText('Kitchen').waitFor();
     assert.equal(await page.getByRole('checkbox').count(), 0);
     assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
     await check('user-products');
+    await open('products', { filter: { q: 'Teapot' } });
     await page.getByRole('link', { name: 'Teapot' }).click();
     await page.getByText('Mine').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);

@@ -1,7 +1,10 @@
 const OPTIONAL = ['id', 'cost', 'stock', 'firstName', 'lastName', 'address', 'createdAt', 'current'];
+const LONG = ['userAgent', 'email', 'customerId'];
+const cells = (names: readonly string[]): string => names.map((name) => `& .column-${name}`).join(', ');
 
 /** Hides columns on a narrow screen, and breaks long texts. */
 export const NARROW = {
-  [OPTIONAL.map((name) => `& .column-${name}`).join(', ')]: { display: { xs: 'none', sm: 'table-cell' } },
-  '& td, & th': { px: { xs: 1, sm: 2 }, overflowWrap: { xs: 'anywhere', sm: 'normal' } },
+  [cells(OPTIONAL)]: { display: { xs: 'none', sm: 'table-cell' } },
+  [cells(LONG)]: { overflowWrap: { xs: 'anywhere', sm: 'normal' } },
+  '& td, & th': { px: { xs: 0.75, sm: 2 } },
 };

@@ -1,3 +1,4 @@
+import Box from '@mui/material/Box';
 import Typography from '@mui/material/Typography';
 import { Datagrid, DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
 
@@ -8,7 +9,8 @@ export function ProductReviews() {
   const product = useRecordContext();
   if (!product) return null;
   return (
-    <>
+    // On a narrow screen, the buttons of the form stay at the bottom.
+    <Box sx={{ pb: { xs: 8, sm: 0 } }}>
       <Typography variant="h6" sx={{ px: 2 }}>
         Reviews
       </Typography>
@@ -23,6 +25,6 @@ export function ProductReviews() {
           />
         </Datagrid>
       </ReferenceManyField>
-    </>
+    </Box>
   );
 }
