@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 
+import { randomBytes } from 'node:crypto';
+
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ExpressAdapter } from 'declarest/express';
@@ -17,11 +19,17 @@ try {
   const config = readConfig(process.env);
   await assertPortFree(config.port);
   await assertWritable(config.database);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new ExpressAdapter(), {
-    return503OnClosing: true,
-    // Fixed paths such as `search` are routed before `:id` on purpose, so that is no conflict.
-    routeConflictPolicy: { duplicate: 'error' },
-  });
+  // Outside of production: access tokens then end with the process, and sessions go on.
+  const jwtSecret = config.jwtSecret ?? randomBytes(48).toString('base64url');
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.with({ ...config, jwtSecret }),
+    new ExpressAdapter(),
+    {
+      return503OnClosing: true,
+      // Fixed paths such as `search` are routed before `:id` on purpose, so that is no conflict.
+      routeConflictPolicy: { duplicate: 'error' },
+    },
+  );
   app.useSecurityHeaders();
   serveDocs(app);
   app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });

@@ -1,5 +1,5 @@
 import { Min } from 'class-validator';
-import { Column, CreateDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, CreateDateColumn, Entity, Index, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 
 import { Product } from './product.js';
 import { User } from './user.js';
@@ -17,6 +17,7 @@ export class Order {
   @Min(1)
   quantity!: number;
 
+  @Index()
   @ManyToOne(() => User, { nullable: false })
   customer!: User;
 

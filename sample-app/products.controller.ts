@@ -1,5 +1,5 @@
-import { HttpCode, Post, Put } from '@nestjs/common';
-import { CrudController, OverrideNote, Roles } from 'declarest';
+import { HttpCode, Patch, Post, Put } from '@nestjs/common';
+import { CrudController, type Envelope, type JsonObject, type ListQuery, OverrideNote, Roles } from 'declarest';
 
 import { Product } from './product.js';
 
@@ -22,11 +22,27 @@ export class ProductsController extends CrudController({
 }) {
   @Put(':id')
   @OverrideNote('Returns the previous price in the message')
-  override async update(id: string, fields: Record<string, unknown>) {
+  override update(id: string, fields: JsonObject) {
+    return this.withPreviousPrice(id, () => super.update(id, fields));
+  }
+
+  @Patch(':id')
+  @OverrideNote('Returns the previous price in the message')
+  override patch(id: string, changes: JsonObject) {
+    return this.withPreviousPrice(id, () => super.patch(id, changes));
+  }
+
+  @Patch('batch')
+  @OverrideNote('Messages of batches name no prices')
+  override patchMany(body: JsonObject, query?: ListQuery) {
+    return super.patchMany(body, query);
+  }
+
+  private async withPreviousPrice(id: string, change: () => Promise<Envelope<Product>>): Promise<Envelope<Product>> {
     const { data: before } = await super.findById(id);
-    const updated = await super.update(id, fields);
-    if (before.price === updated.data.price) return updated;
-    return { ...updated, message: `Product updated, price changed from ${before.price} to ${updated.data.price}` };
+    const changed = await change();
+    if (before.price === changed.data.price) return changed;
+    return { ...changed, message: `Product updated, price changed from ${before.price} to ${changed.data.price}` };
   }
 
   /** A pattern would match the reviews below a product too, so the handler has a decorator of its own. */

@@ -1,5 +1,5 @@
 import { Max, Min } from 'class-validator';
-import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, type Relation } from 'typeorm';
+import { Column, Entity, Index, ManyToOne, PrimaryGeneratedColumn, type Relation } from 'typeorm';
 
 import { Product } from './product.js';
 import { User } from './user.js';
@@ -19,6 +19,7 @@ export class Review {
   text!: string;
 
   // The two entities import each other; `Relation` keeps TypeScript from reading the class too early.
+  @Index()
   @ManyToOne(() => Product, ({ reviews }) => reviews, { nullable: false, onDelete: 'CASCADE' })
   product!: Relation<Product>;
 

@@ -8,5 +8,7 @@ export class ReviewsController extends CrudController({
   endpoint: '/api/products/:productId/reviews',
   enablePagination: true,
   sortableFields: ['id', 'stars'],
+  // The rules of the products do not count for the reviews below them.
+  access: { create: 'authenticated', update: 'authenticated', delete: 'authenticated' },
   owner: { field: 'authorId', except: ['STAFF'] },
 }) {}

@@ -8,7 +8,7 @@ import { SecurityConfig } from 'declarest';
 @Injectable()
 export class ShopSecurity extends SecurityConfig {
   configure(): void {
-    this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**', 'GET /docs/**', 'GET /docs-json');
+    this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**', '/docs/**', 'GET /docs-json');
     this.requireAuth('/api/**');
     for (const catalogue of ['/api/products', '/api/categories'])
       this.requireRole('STAFF', `POST ${catalogue}`, `POST,PUT,PATCH,DELETE ${catalogue}/*`);

@@ -1,6 +1,7 @@
 // Uses the admin interface of `examples/admin` in Chromium, as `npm start` runs it there: it logs in, lists, filters,
-// sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, and looks at what a member
-// of the staff does not see.
+// sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, looks at what a member
+// of the staff does not see, ends sessions under a form, lets lists fail, and uses the keyboard. Each page is checked with
+// axe in both themes, for its width at 390 pixels, and for messages in the console.
 //
 //     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin
 //
@@ -9,7 +10,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,9 @@ import { browserPath } from '../test/harness/browser.js';
 const EXAMPLE = fileURLToPath(new URL('../examples/admin', import.meta.url));
 const ADMIN = { email: 'boss@shop.example', password: 'the boss of the shop' };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
+/** `npm start` creates this user, and `staff@shop.example`. */
+const USER = { email: 'user@shop.example', password: ADMIN.password };
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_COUNTS: countsFile } = process.env;
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
@@ -51,6 +55,24 @@ const server = spawn(process.execPath, ['start.mjs'], {
 let output = '';
 server.stdout.setEncoding('utf8').on('data', (text) => (output += text));
 
+/** What the pages write to the console. */
+const messages = [];
+const PAGES = [
+  'products',
+  'products/1',
+  'products/1/show',
+  'products/create',
+  'categories',
+  'categories/1',
+  'categories/create',
+  'orders',
+  'users',
+  'users/1',
+  'users/create',
+  'sessions',
+  'forgot',
+];
+
 let passed = 0;
 let failed = 0;
 let page;
@@ -58,6 +80,7 @@ let browser;
 try {
   await answers(`${api}/products`);
   await answers(address);
+  await printed(/Press Ctrl-C to stop both/);
   const token = (await send('POST', '/auth/login', ADMIN)).data.token;
   const { data } = await send('POST', '/auth/register', STAFF);
   await send('PUT', `/admin/staff/${data.user.id}`, undefined, token);
@@ -65,13 +88,30 @@ try {
   await send('POST', '/orders', { productId: 2, quantity: 3 }, token);
 
   browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
-  page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+  // A context of its own may have several tabs.
+  page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
   page.setDefaultTimeout(20_000);
   const others = [];
+  watch(page);
   page.on('request', (request) => {
     if (!['localhost', ''].includes(new URL(request.url()).hostname)) others.push(request.url());
   });
 
+  await step('prints how to use the shop last, and no warning', async () => {
+    const block = output.slice(output.lastIndexOf('\n\n')).trim().split('\n');
+    assert(block.length <= 12, block.join('\n'));
+    const texts = [address, `http://localhost:${port}/docs`, ADMIN.email, 'staff@shop.example', USER.email];
+    for (const text of texts)
+      assert(
+        block.some((line) => line.includes(text)),
+        text,
+      );
+    assert.equal(block.filter((line) => /\bcurl /.test(line)).length, 3);
+    assert.doesNotMatch(output, /WARN/);
+    const commands = block.filter((line) => /\bcurl /.test(line)).join('\n');
+    const answered = execFileSync('sh', ['-c', commands], { stdio: ['ignore', 'pipe', 'ignore'] });
+    assert.equal(String(answered).match(/"success":true/g)?.length, 2);
+  });
   await step('refuses a wrong password', async () => {
     await page.goto(address);
     await logIn({ ...ADMIN, password: 'a wrong password' });
@@ -116,9 +156,35 @@ try {
     await send('PATCH', '/products/2', { price: 29 }, token);
     await input('price').fill('25');
     await save();
-    await page.getByText(/changed by (somebody|someone) else/).waitFor();
-    await show('conflict');
+    const row = (name) => page.getByRole('dialog').getByRole('row', { name });
+    await row('Price').getByText('25', { exact: true }).waitFor();
+    await row('Price').getByText('29', { exact: true }).waitFor();
+    await check('conflict');
     assert.equal((await send('GET', '/products/2')).data.price, 29);
+    await page.getByRole('button', { name: 'Back to the form' }).click();
+    assert.equal(await input('price').inputValue(), '25');
+    assert.equal((await send('GET', '/products/2')).data.price, 29);
+  });
+  await step('saves the chosen value of each field of a conflict', async () => {
+    await input('stock').fill('31');
+    await send('PATCH', '/products/2', { stock: 40, description: 'Sharpened' }, token);
+    await save();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('row', { name: 'Description' }).getByText('Sharpened').waitFor();
+    await dialog.getByLabel('Stock: the saved value 40').check();
+    await page.getByRole('button', { name: 'Save these values' }).click();
+    await notified('Element updated');
+    const { price, stock, description } = (await send('GET', '/products/2')).data;
+    assert.deepEqual([price, stock, description], [25, 40, 'Sharpened']);
+  });
+  await step('shows that somebody else has deleted the record of a form', async () => {
+    const { data: spoon } = await send('POST', '/products', { name: 'Spoon', price: 3, stock: 1 }, token);
+    await page.goto(`${address}/#/products/${spoon.id}`);
+    await input('price').fill('4');
+    await request('DELETE', `/products/${spoon.id}`, undefined, token);
+    await save();
+    await page.getByText(/with id \d+ not found|deleted by somebody else/).waitFor();
+    assert.equal(await input('price').inputValue(), '4');
   });
   await step('shows the error of a field, and creates a product', async () => {
     await page.goto(`${address}/#/products/create`);
@@ -127,7 +193,8 @@ try {
     await input('stock').fill('3');
     await save();
     await page.locator('p.Mui-error').getByText('must not be less than 0').waitFor();
-    await show('field-error');
+    await notified('Product is not valid: price must not be less than 0');
+    await check('field-error');
     await input('price').fill('18.5');
     await save();
     await notified('Element created');
@@ -157,7 +224,7 @@ try {
     await open('products', { filter: { deleted: 'only' } });
     await rowOf('Seed box').waitFor();
     await show('deleted');
-    await page.getByRole('button', { name: 'Restore' }).click();
+    await rowOf('Seed box').getByRole('button', { name: 'Restore' }).click();
     await notified('Restored');
     assert.equal((await send('GET', '/products?filter[name]=Seed%20box')).data.length, 1);
   });
@@ -189,7 +256,7 @@ try {
   await step('finds users by text, role and active', async () => {
     await open('users');
     await rowOf(STAFF.email).getByText('STAFF').waitFor();
-    assert.equal(await rows().count(), 2);
+    assert.equal(await rows().count(), 4);
     await show('users');
     await page.getByPlaceholder('Search').fill('SAM@');
     await rowOf(ADMIN.email).waitFor({ state: 'detached' });
@@ -225,6 +292,10 @@ try {
     const { refreshToken } = (await send('POST', '/auth/login', STAFF)).data;
     await page.goto(`${address}/#/users/${data.user.id}`);
     await page.getByRole('button', { name: 'End sessions' }).click();
+    await page.getByText('loses what is not saved there').waitFor();
+    await check('end-sessions');
+    assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken: 'none' }), 401);
+    await confirm();
     await notified('All sessions of the user have ended');
     assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken }), 401);
   });
@@ -233,19 +304,68 @@ try {
     await notified('A mail was sent');
     const [link] = await printed(/http:\S+\/reset#token=[\w-]+/);
     assert(link.startsWith(address), link);
-    for (const password of ['sells in the shop', 'steals in the shop']) {
-      const mail = await browser.newPage();
-      await mail.goto(link);
-      assert.equal(mail.url(), `${address}/reset`);
-      await mail.getByLabel('New password').fill(password);
-      await mail.getByRole('button', { name: 'Set password' }).click();
-      const isFirst = password === 'sells in the shop';
-      await mail.getByText(isFirst ? 'Password set' : 'This link is not valid, or was used before').waitFor();
-      if (screenshots) await mail.screenshot({ path: join(screenshots, isFirst ? 'reset.png' : 'reset-twice.png') });
-      await mail.close();
+    const mail = await browser.newPage();
+    await mail.goto(link);
+    assert.equal(mail.url(), `${address}/reset`);
+    await mail.getByLabel('New password').fill('short');
+    await mail.getByRole('button', { name: 'Set password' }).click();
+    await mail.locator('p.Mui-error').getByText('expected at least 8 characters').waitFor();
+    await mail.getByLabel('New password').fill('sells in the shop');
+    await mail.getByRole('button', { name: 'Set password' }).click();
+    await mail.getByText('Password set').waitFor();
+    for (const [name, spent] of Object.entries({ spent: link, missing: `${address}/reset` })) {
+      await mail.goto('about:blank');
+      await mail.goto(spent);
+      await mail.getByText(name === 'spent' ? 'This link is not valid, or was used before' : 'has no link').waitFor();
+      assert.equal(await mail.getByLabel('New password').count(), 0);
+      if (screenshots) await mail.screenshot({ path: join(screenshots, `reset-${name}.png`) });
     }
+    await mail.close();
     STAFF.password = 'sells in the shop';
     await send('POST', '/auth/login', STAFF);
+  });
+  await step('invites a user, who chooses a password by a mailed link', async () => {
+    await open('users');
+    await page.getByRole('link', { name: 'Create' }).click();
+    await input('email').fill(STAFF.email);
+    await save();
+    await page.locator('p.Mui-error').getByText(`User with email ${STAFF.email} already exists`).waitFor();
+    await input('email').fill('new@shop.example');
+    await input('firstName').fill('Nina');
+    await choose('Role', 'STAFF');
+    await check('invite');
+    output = '';
+    await save();
+    await rowOf('new@shop.example').getByText('STAFF').waitFor();
+    const [link] = await printed(/http:\S+\/reset#token=[\w-]+/);
+    const mail = await browser.newPage();
+    await mail.goto(link);
+    await mail.getByLabel('New password').fill('chosen by Nina');
+    await mail.getByRole('button', { name: 'Set password' }).click();
+    await mail.getByText('Password set').waitFor();
+    await mail.close();
+    const { data: nina } = await send('POST', '/auth/login', { email: 'new@shop.example', password: 'chosen by Nina' });
+    assert.equal(nina.user.role, 'STAFF');
+  });
+  await step('mails a link to a user who forgot the password, and confirms an address', async () => {
+    const other = await (await browser.newContext()).newPage();
+    watch(other);
+    output = '';
+    await other.goto(address);
+    await other.getByRole('link', { name: 'Forgot password?' }).click();
+    await other.getByLabel('Email').fill(USER.email);
+    await other.getByRole('button', { name: 'Mail me a link' }).click();
+    await other.getByText('a mail with a link is on its way').waitFor();
+    await printed(/http:\S+\/reset#token=[\w-]+/);
+    const { token: own } = (await send('POST', '/auth/login', USER)).data;
+    output = '';
+    await request('POST', '/auth/verify/resend', { email: USER.email }, own);
+    const [link] = await printed(/http:\S+\/verify#token=[\w-]+/);
+    await other.goto('about:blank');
+    await other.goto(link);
+    await other.getByRole('button', { name: 'Confirm' }).click();
+    await other.getByText('The address is confirmed').waitFor();
+    await other.context().close();
   });
   await step('lists own sessions, and ends another one', async () => {
     const { refreshToken } = (await send('POST', '/auth/login', ADMIN, undefined, { 'user-agent': 'phone' })).data;
@@ -261,10 +381,7 @@ try {
     assert.equal(await statusOf('POST', '/auth/refresh', { refreshToken }), 401);
   });
   await step('hides users, costs and deleted products from the staff', async () => {
-    await page.evaluate(() => localStorage.clear());
-    await page.goto(`${address}/#/login`);
-    await page.reload();
-    await logIn(STAFF);
+    await logInAnew(STAFF);
     await rowOf('Bread knife').getByText('Kitchen').waitFor();
     assert.equal(await page.getByRole('menuitem', { name: 'Users' }).count(), 0);
     assert.equal(await page.getByRole('menuitem', { name: 'Orders' }).count(), 1);
@@ -281,8 +398,13 @@ try {
     await page.getByLabel('New password').fill('owns the shop');
     await page.getByLabel('Current password').fill('a wrong password');
     await page.getByRole('button', { name: 'Change password' }).click();
-    await notified('Invalid credentials');
+    await page.locator('p.Mui-error').getByText('Invalid credentials').waitFor();
     await page.getByLabel('Current password').fill(STAFF.password);
+    await page.getByLabel('New password').fill('short');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.locator('p.Mui-error').getByText('expected at least 8 characters').waitFor();
+    await check('password-error');
+    await page.getByLabel('New password').fill('owns the shop');
     await page.getByRole('button', { name: 'Change password' }).click();
     await notified('Password changed');
     await show('password');
@@ -302,12 +424,158 @@ try {
     const { login } = await storedLogin();
     assert.notEqual(login.session.refreshToken, before.login.session.refreshToken);
   });
-  await step('asks for a login again when an administrator has ended the session', async () => {
+  await step('keeps a form whose session has ended, asks for a login beside it, and saves then', async () => {
+    await page.goto(`${address}/#/products/3`);
+    await input('price').fill('19.75');
     assert.equal(await statusOf('DELETE', `/auth/users/${data.user.id}/sessions`, undefined, token), 204);
     await setTimeout(1100);
-    await open('orders');
-    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await save();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Your session has ended').waitFor();
+    assert.equal(await page.getByText('Element updated').count(), 0);
+    await notified('the change is not saved');
+    await check('session-ended');
+    await dialog.getByLabel('Email').fill(STAFF.email);
+    await dialog.getByLabel('Password').fill('a wrong password');
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByText('Invalid credentials').waitFor();
+    await dialog.getByLabel('Password').fill(STAFF.password);
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await input('price').inputValue(), '19.75');
+    assert.equal((await send('GET', '/products/3')).data.price, 22.9);
+    await save();
+    await notified('Element updated');
+    await rows().first().waitFor();
+    assert.equal((await send('GET', '/products/3')).data.price, 19.75);
   });
+  await step('keeps a form whose session has ended, and saves it after a login in another tab', async () => {
+    await page.goto(`${address}/#/products/3`);
+    await input('price').fill('22.5');
+    await statusOf('DELETE', `/auth/users/${data.user.id}/sessions`, undefined, token);
+    await setTimeout(1100);
+    await save();
+    await page.getByRole('dialog').getByText('Your session has ended').waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(address);
+    const other = tab.getByRole('dialog');
+    await other.getByLabel('Email').fill(STAFF.email);
+    await other.getByLabel('Password').fill(STAFF.password);
+    await other.getByRole('button', { name: 'Log in' }).click();
+    await other.waitFor({ state: 'detached' });
+    await tab.close();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(await input('price').inputValue(), '22.5');
+    await save();
+    await notified('Element updated');
+    await rows().first().waitFor();
+    assert.equal((await send('GET', '/products/3')).data.price, 22.5);
+  });
+  await step('says why a list fails, and tries again', async () => {
+    for (const answer of [403, 429, 500, 503, 'abort']) {
+      const path = '**/api/products?*';
+      const body = { success: false, message: `Refused with ${answer}` };
+      await page.route(path, (route) =>
+        answer === 'abort'
+          ? route.abort()
+          : route.fulfill({ status: answer, json: body, headers: { 'access-control-allow-origin': address } }),
+      );
+      await open('categories');
+      await rowOf('Kitchen').waitFor();
+      await page.getByRole('menuitem', { name: 'Products' }).click();
+      await page.reload();
+      const alert = page.getByRole('alert').filter({ hasText: 'The list cannot be shown' });
+      await alert.getByText(answer === 'abort' ? 'There is no answer from' : `Refused with ${answer}`).waitFor();
+      assert.equal(await page.getByText(/\d+-\d+ of \d+|No .*found|No results/).count(), 0);
+      if (answer === 503) await check('failed-list');
+      await page.unroute(path);
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await rows().first().waitFor();
+    }
+  });
+  await step('says that a row is deleted, and stays', async () => {
+    const { data: fork } = await send('POST', '/products', { name: 'Fork', price: 3, stock: 1 }, token);
+    await open('products', { filter: { q: 'Fork' } });
+    await rowOf('Fork').waitFor();
+    await request('DELETE', `/products/${fork.id}`, undefined, token);
+    await rowOf('Fork').getByText('3', { exact: true }).click();
+    await notified('This record was deleted by somebody else.');
+    await rowOf('Fork').waitFor({ state: 'detached' });
+    assert.match(page.url(), /products\?.*Fork/);
+  });
+  await step('works by keyboard alone', async () => {
+    await open('products');
+    await rowOf('Blue ink').waitFor();
+    const reached = [];
+    for (let count = 0; count < 60 && reached.at(-1) !== 'Blue ink'; count += 1) {
+      await page.keyboard.press('Tab');
+      reached.push(await page.evaluate(() => document.activeElement?.textContent || document.activeElement?.ariaLabel));
+    }
+    assert.equal(reached.at(-1), 'Blue ink', reached.join());
+    assert(!reached.includes('Set stock to 0'), reached.join());
+    await page.keyboard.press('Enter');
+    await input('price').waitFor();
+    await input('price').focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('6.75');
+    await page.keyboard.press('Enter');
+    await notified('Element updated');
+    assert.equal((await send('GET', '/products?filter[name]=Blue%20ink')).data[0].price, 6.75);
+  });
+  await step('shows a user only what the rules allow', async () => {
+    const own = (await send('POST', '/auth/login', USER)).data.token;
+    await send('POST', '/products/1/reviews', { stars: 5, text: 'Mine' }, own);
+    await send('POST', '/products/1/reviews', { stars: 2, text: 'Of the boss' }, token);
+    await logInAnew(USER);
+    await rowOf('Bread knife').getByText('Kitchen').waitFor();
+    assert.equal(await page.getByRole('checkbox').count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
+    await check('user-products');
+    await open('products', { filter: { q: 'Teapot' } });
+    await page.getByRole('link', { name: 'Teapot' }).click();
+    await page.getByText('Mine').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+    const deleteOf = (text) => page.getByRole('row', { name: text }).getByRole('button', { name: 'Delete' });
+    await deleteOf('Mine').waitFor();
+    assert.equal(await deleteOf('Of the boss').count(), 0);
+    await check('user-product');
+    await deleteOf('Mine').click();
+    await confirm();
+    await page.getByText('Mine').waitFor({ state: 'detached' });
+    await open('categories');
+    await rowOf('Kitchen').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
+  });
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ])
+    await step(`passes axe on every page, fits, and leaves the console silent: ${scheme}, ${width} px`, async () => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.evaluate(() => localStorage.clear());
+      messages.length = 0;
+      await page.goto('about:blank');
+      await page.goto(`${address}/#/login`);
+      await input('email').waitFor();
+      await check(`login-${scheme}-${width}`);
+      await logIn(ADMIN);
+      await rows().first().waitFor();
+      for (const path of PAGES) {
+        await page.goto(`${address}/#/${path}`);
+        await page.waitForLoadState('networkidle');
+        await check(`${path.replace('/', '-')}-${scheme}-${width}`);
+      }
+      for (const path of ['reset', 'verify', 'verify#token=none']) {
+        await page.goto('about:blank');
+        await page.goto(`${address}/${path}`);
+        await page.getByRole('heading').first().waitFor();
+        await check(`${path.replace('#token=', '-')}-${scheme}-${width}`);
+      }
+      assert.deepEqual(messages, []);
+    });
   await step('sends no request to another host', () => assert.deepEqual(others, []));
 } catch (error) {
   failed += 1;
@@ -336,6 +604,37 @@ async function step(title, work) {
   console.log(`ok   ${title}`);
 }
 
+/** Keeps what a page writes to the console. */
+function watch(watched) {
+  watched.on('pageerror', (error) => messages.push(error.message));
+  watched.on('console', (message) => {
+    // Chromium itself writes a line for each failed request, and hints of the kind `verbose`.
+    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
+      messages.push(`${message.type()} ${message.text()}`);
+  });
+}
+
+/** Looks for violations of accessibility, and for a page that is wider than the window. */
+async function check(name) {
+  // Dialogs and notifications fade in, and change colours meanwhile.
+  await setTimeout(600);
+  await show(name);
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
+  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  assert.deepEqual(described, [], name);
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert(tooWide <= 0, `${name} is ${tooWide} px wider than the window`);
+}
+
+async function logInAnew(user) {
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(`${address}/#/login`);
+  await page.reload();
+  await logIn(user);
+}
+
 async function show(name) {
   if (!screenshots) return;
   // Notifications fade in.
@@ -357,7 +656,7 @@ async function open(resource, { filter = {} } = {}) {
 }
 
 async function logIn({ email, password }) {
-  await page.locator('input[name=username]').fill(email);
+  await page.locator('input[name=email]').fill(email);
   await page.locator('input[name=password]').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }

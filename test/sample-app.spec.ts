@@ -105,6 +105,7 @@ describe('the first start', () => {
     const end = await running.end();
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(end.stdout.split(password)).toHaveLength(2);
+    expect(end.stdout).not.toContain('WARN');
 
     const file = await new DataSource({
       type: 'better-sqlite3',

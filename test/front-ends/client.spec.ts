@@ -49,7 +49,7 @@ const readEmma = async (): Promise<Book> => (await client.request<One>('GET', 'b
 it('sends requests with the token of the login, and none after the logout', async () => {
   expect((await login()).data.user).toMatchObject({ email: 'ann@example.com' });
   expect(await client.user()).toMatchObject({ email: 'ann@example.com', role: 'ADMIN' });
-  expect(await client.claims()).toEqual({ roles: ['ADMIN'] });
+  expect(await client.claims()).toEqual({ id: '1', roles: ['ADMIN'] });
   const token = await client.token();
   await client.request('GET', 'shelves');
   expect(options.sent.at(-1)?.headers).toEqual({ Authorization: `Bearer ${token}` });
@@ -64,7 +64,7 @@ it('registers, and keeps the login after a wrong password', async () => {
   expect((await client.register(user)).data.user).toMatchObject({ email: 'bob@example.com' });
   const wrong = await failure(client.login({ ...user, password: 'wrong' }));
   expect([wrong.status, wrong.message, wrong.needsLogin]).toEqual([401, 'Invalid credentials', false]);
-  expect(await client.claims()).toEqual({ roles: ['USER'] });
+  expect(await client.claims()).toEqual({ id: '2', roles: ['USER'] });
   client.forget();
   expect(options.items.size).toBe(0);
 });
@@ -154,7 +154,7 @@ it('says why there is no answer', async () => {
 it('has a login of its own without a storage; providers of one url share theirs', async () => {
   const [own, other] = [createClient(library.api), createClient(library.api)];
   await own.login({ email: 'ann@example.com', password: PASSWORD });
-  expect([await own.claims(), await other.claims()]).toEqual([{ roles: ['ADMIN'] }, undefined]);
+  expect([await own.claims(), await other.claims()]).toEqual([{ id: '1', roles: ['ADMIN'] }, undefined]);
   const { fetch, storage } = options;
   const shared = sharedClient(library.api, {});
   expect(sharedClient(`${library.api}/`, {})).toBe(shared);
@@ -163,6 +163,6 @@ it('has a login of its own without a storage; providers of one url share theirs'
     expect(sharedClient(library.api, different)).not.toBe(shared);
   // Also without localStorage.
   await shared.login({ email: 'ann@example.com', password: PASSWORD });
-  expect(await sharedClient(library.api, { fetch }).claims()).toEqual({ roles: ['ADMIN'] });
+  expect(await sharedClient(library.api, { fetch }).claims()).toEqual({ id: '1', roles: ['ADMIN'] });
   await shared.logout();
 });

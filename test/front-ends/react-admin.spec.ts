@@ -324,6 +324,27 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       ]);
     });
 
+    it('compares the form with the change of somebody else, and makes the choice of the user', async () => {
+      const { data: seen } = await providers.data.getOne<Book>('books', { id: 1 });
+      await providersFor(library.api).data.update('books', {
+        id: 1,
+        data: { title: 'By Bob', price: 7 },
+        previousData: { id: 1 },
+      });
+      const params = { id: 1, data: { ...seen, title: 'By Ann', subtitle: 'New' }, previousData: seen };
+      expect((await failure(providers.data.update<Book>('books', params))).status).toBe(412);
+      const { current, fields } = await providers.data.readConflict<Book>('books', params);
+      expect(current).toMatchObject({ id: 1, title: 'By Bob', price: 7, version: 2 });
+      expect(fields).toEqual([
+        { name: 'title', before: seen.title, mine: 'By Ann', theirs: 'By Bob', isMine: true },
+        { name: 'price', before: seen.price, mine: seen.price, theirs: 7, isMine: false },
+        { name: 'subtitle', before: null, mine: 'New', theirs: null, isMine: true },
+        { name: 'version', before: 1, mine: 1, theirs: 2, isMine: false },
+      ]);
+      await providers.data.update<Book>('books', { id: 1, data: { subtitle: 'New' }, previousData: current });
+      expect(providers.sent.at(-1)).toMatchObject({ headers: { 'If-Match': '"2"' }, body: { subtitle: 'New' } });
+    });
+
     it('continues with the ETag of the answer to create and update', async () => {
       const { data: created } = await providers.data.create<Book>('books', { data: { title: 'A' } });
       const { data: updated } = await update(created, 'B');

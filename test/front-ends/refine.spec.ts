@@ -223,6 +223,21 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
       expect(last()?.headers).not.toHaveProperty('If-Match');
     });
 
+    it('compares the form with the change of somebody else, and makes the choice of the user', async () => {
+      const { data: before } = await data.getOne({ resource: 'books', id: 1 });
+      await dataProvider(library.api).update({ resource: 'books', id: 1, variables: { title: 'By Bob' } });
+      const params = { resource: 'books', id: 1, variables: { title: 'By Ann' } };
+      expect((await failure(data.update(params))).statusCode).toBe(412);
+      const { current, fields } = await data.readConflict({ ...params, before });
+      expect(current).toMatchObject({ title: 'By Bob' });
+      expect(fields).toEqual([
+        { name: 'title', before: before['title'], mine: 'By Ann', theirs: 'By Bob', isMine: true },
+        { name: 'version', before: 1, mine: 1, theirs: 2, isMine: false },
+      ]);
+      await data.update(params);
+      expect(last()).toMatchObject({ headers: { 'If-Match': '"2"' }, body: { title: 'By Ann' } });
+    });
+
     it('sends no weak ETag', async () => {
       await library.fill(Label, [{ id: 1, name: 'a' }]);
       await data.getOne({ resource: 'labels', id: 1 });
@@ -391,7 +406,12 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
       await auth.login({ email: 'ann@example.com', password: PASSWORD });
       const [key] = items.keys();
       items.set(key!, makeToken({ payload: claims({ exp: Math.floor(Date.now() / 1000) - 1 }) }));
-      expect(await auth.check()).toMatchObject({ authenticated: false });
+      // A page that is opened now asks for a login; this one keeps its form until it logs out.
+      const opened = authProvider(library.api, {
+        storage: { getItem: (name) => items.get(name) ?? null, setItem: () => undefined, removeItem: () => undefined },
+      });
+      expect(await opened.check()).toMatchObject({ authenticated: false, logout: true, redirectTo: '/login' });
+      expect(await auth.check()).toEqual({ authenticated: true });
       const error = await failure(data.getList({ resource: 'shelves' }));
       expect(await auth.onError(error)).toMatchObject({ logout: true, redirectTo: '/login' });
       expect(await auth.onError({ statusCode: 403, message: 'Admin access required' })).toEqual({});

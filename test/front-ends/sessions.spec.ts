@@ -21,6 +21,7 @@ interface FrontEnd {
   list: () => Promise<unknown>;
   /** Sends a request to a path below the base. */
   post: (path: string, json: object) => Promise<unknown>;
+  onSessionEnd: (listener: () => void) => () => void;
   /** Whether the front end logs out after this failure. */
   logsOutAfter: (failure: Failure) => Promise<boolean>;
 }
@@ -56,7 +57,9 @@ const openClient: OpenTab = (api, options) => {
     identity: () => client.user(),
     list: () => client.request('GET', 'shelves'),
     post: (path, json) => client.request('POST', path, { json }),
-    logsOutAfter: async (failure) => failure instanceof ClientFailure && failure.needsLogin,
+    onSessionEnd: client.onSessionEnd,
+    logsOutAfter: async (failure) =>
+      failure instanceof ClientFailure && failure.needsLogin && !failure.isUnsaved && !client.hasSessionListener,
   };
 };
 
@@ -70,6 +73,7 @@ const openReactAdmin: OpenTab = (api, options) => {
     identity: () => auth.getIdentity(),
     list: () => data.getList('shelves', { filter: {} }),
     post: (path, json) => data.custom(path, { method: 'POST', json }),
+    onSessionEnd: auth.onSessionEnd,
     logsOutAfter: async (failure) => !(await isFulfilled(auth.checkError(failure))),
   };
 };
@@ -92,6 +96,7 @@ const openRefine: OpenTab = (api, options) => {
     identity: async () => auth.getIdentity(),
     list: () => translate(data.getList({ resource: 'shelves' })),
     post: (url, payload) => translate(data.custom({ url, method: 'post', payload })),
+    onSessionEnd: auth.onSessionEnd,
     logsOutAfter: async (failure) => (await auth.onError({ ...failure, statusCode: failure.status })).logout === true,
   };
 };
@@ -113,7 +118,7 @@ const FRONT_ENDS = [
 /** The client cannot see the platform. test/auth checks logins, refreshes and logouts on both. */
 const PLATFORM = 'fastify';
 
-describe.each(FRONT_ENDS)('%s', (_, openTab) => {
+describe.each(FRONT_ENDS)('%s', (front, openTab) => {
   let library: Library;
   let options: RecordedOptions;
   let tab: FrontEnd;
@@ -261,13 +266,60 @@ describe.each(FRONT_ENDS)('%s', (_, openTab) => {
       const refused = await failure(tab.list());
       expect([refused.status, refused.message]).toEqual([401, 'Authentication required']);
       expect(await tab.logsOutAfter(refused)).toBe(true);
+      await tab.logout();
       expect([await tab.isLoggedIn(), options.items.size]).toEqual([false, 0]);
+    });
+
+    it.each([
+      ['the same tab', () => tab],
+      ['another tab', () => open()],
+    ])('keeps the page when a change is refused, and makes the change after a login in %s', async (place, other) => {
+      await post('/auth/logout');
+      breakToken();
+      const refused = await failure(tab.post('shelves', { name: 'Plays' }));
+      expect([refused.status, await tab.logsOutAfter(refused)]).toEqual([401, false]);
+      if (front !== 'client')
+        expect(refused.message).toBe(
+          'Your session has ended, and the change is not saved. Log in again, here or in another tab, and save then.',
+        );
+      // Nobody else knows yet that the session has ended: the page stays open until it logs out.
+      expect([await tab.isLoggedIn(), await tab.roles(), options.items.size]).toEqual([true, ['ADMIN'], 1]);
+      await other().login();
+      await tab.post('shelves', { name: `Plays by ${front} in ${place}` });
+    });
+
+    it('tells its listeners that the session has ended, and then logs out after no failure', async () => {
+      let ends = 0;
+      const remove = tab.onSessionEnd(() => (ends += 1));
+      await tab.list();
+      expect(ends).toBe(0);
+      await post('/auth/logout');
+      breakToken();
+      const refused = await failure(tab.list());
+      expect([ends, await tab.logsOutAfter(refused)]).toEqual([1, false]);
+      await failure(tab.list());
+      // A session that has ended is not refreshed again.
+      expect([ends, countOf('POST /auth/refresh')]).toEqual([2, 1]);
+      remove();
+      expect(await tab.logsOutAfter(await failure(tab.list()))).toBe(true);
+      expect(ends).toBe(2);
+    });
+
+    it('keeps the login of other tabs when a tab is opened after the end of the session', async () => {
+      expect(await tab.isLoggedIn()).toBe(true);
+      await post('/auth/logout');
+      pass(1_000);
+      const opened = open();
+      expect(await opened.isLoggedIn()).toBe(false);
+      await opened.logout();
+      expect([await tab.isLoggedIn(), await opened.isLoggedIn(), options.items.size]).toEqual([true, false, 1]);
     });
 
     it('knows without another request that a session has ended', async () => {
       await post('/auth/logout');
       pass(1_000);
-      expect([await tab.isLoggedIn(), await tab.roles(), options.items.size]).toEqual([false, [], 0]);
+      const opened = open();
+      expect([await opened.isLoggedIn(), await opened.roles()]).toEqual([false, []]);
       expect(paths()).toEqual(['POST /auth/refresh']);
     });
 

@@ -7,7 +7,6 @@ import {
   DateField,
   DeleteButton,
   Form,
-  List,
   PasswordInput,
   SaveButton,
   TextField,
@@ -16,7 +15,10 @@ import {
   useRefresh,
 } from 'react-admin';
 
+import { problemsOf } from './account-page.js';
+import { NARROW } from './narrow.js';
 import { shopData } from './shop.js';
+import { ShopList } from './shop-list.js';
 
 /** The menu has an entry that ends the current session. */
 function EndButton() {
@@ -34,12 +36,17 @@ function PasswordForm() {
       notify('Password changed, and other sessions ended');
       setChanges(changes + 1);
       refresh();
+      return undefined;
     } catch (error) {
-      notify((error as Error).message, { type: 'error' });
+      const { general, password, new: chosen } = problemsOf(error);
+      // The server says of a wrong password only that the credentials are invalid, and of a new one what it must be.
+      return (error as { status?: number }).status === 401
+        ? { current: general }
+        : { new: chosen ?? password ?? general };
     }
   };
   return (
-    <Card sx={{ width: 400, mt: 2, p: 2 }}>
+    <Card sx={{ maxWidth: 400, mt: 2, p: 2 }}>
       <Typography variant="h6">Password</Typography>
       <Form key={changes} onSubmit={change}>
         <PasswordInput source="current" label="Current password" autoComplete="current-password" required />
@@ -53,8 +60,8 @@ function PasswordForm() {
 /** The own sessions, and the own password. */
 export const AccountPage = () => (
   <>
-    <List title="Account" actions={false} pagination={false}>
-      <Datagrid bulkActionButtons={false} rowClick={false}>
+    <ShopList title="Account" actions={false} pagination={false}>
+      <Datagrid bulkActionButtons={false} rowClick={false} sx={NARROW}>
         <TextField source="userAgent" label="Browser" sortable={false} />
         <TextField source="address" sortable={false} />
         <DateField source="createdAt" label="Login" showTime sortable={false} />
@@ -62,7 +69,7 @@ export const AccountPage = () => (
         <BooleanField source="current" sortable={false} />
         <EndButton />
       </Datagrid>
-    </List>
+    </ShopList>
     <PasswordForm />
   </>
 );

@@ -1,12 +1,16 @@
-import { Create, Datagrid, Edit, List, SimpleForm, TextField, TextInput } from 'react-admin';
+import { Create, Datagrid, SimpleForm, TextField, TextInput } from 'react-admin';
+
+import { ShopEdit } from './conflict-dialog.js';
+import { OpenLink, useCanOpen } from './open-record.js';
+import { ShopList } from './shop-list.js';
 
 export const CategoryList = () => (
-  <List sort={{ field: 'name', order: 'ASC' }}>
-    <Datagrid bulkActionButtons={false}>
+  <ShopList sort={{ field: 'name', order: 'ASC' }}>
+    <Datagrid bulkActionButtons={false} rowClick={useCanOpen('categories')}>
       <TextField source="id" />
-      <TextField source="name" />
+      <OpenLink source="name" />
     </Datagrid>
-  </List>
+  </ShopList>
 );
 
 const CategoryForm = () => (
@@ -16,9 +20,9 @@ const CategoryForm = () => (
 );
 
 export const CategoryEdit = () => (
-  <Edit mutationMode="pessimistic">
+  <ShopEdit>
     <CategoryForm />
-  </Edit>
+  </ShopEdit>
 );
 
 export const CategoryCreate = () => (

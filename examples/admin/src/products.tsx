@@ -3,22 +3,27 @@ import {
   BulkUpdateButton,
   Create,
   Datagrid,
-  Edit,
-  List,
   NumberField,
   NumberInput,
   ReferenceField,
   ReferenceInput,
   SearchInput,
   SelectInput,
+  Show,
   SimpleForm,
+  SimpleShowLayout,
   TextField,
   TextInput,
+  useCanAccess,
 } from 'react-admin';
 
+import { ShopEdit } from './conflict-dialog.js';
+import { NARROW } from './narrow.js';
+import { OpenLink, useCanOpen } from './open-record.js';
 import { RestoreButton } from './restore-button.js';
 import { ProductReviews } from './reviews.js';
 import { useIsAdmin } from './roles.js';
+import { ShopList } from './shop-list.js';
 
 const FILTERS = [
   <SearchInput key="q" source="q" alwaysOn />,
@@ -47,17 +52,19 @@ const BulkActions = () => (
 
 export function ProductList() {
   const isAdmin = useIsAdmin();
+  const canOpen = useCanOpen('products');
+  const { canAccess: mayDelete = false } = useCanAccess({ resource: 'products', action: 'delete' });
   return (
-    <List filters={isAdmin ? [...FILTERS, DELETED] : FILTERS} sort={{ field: 'name', order: 'ASC' }}>
-      <Datagrid bulkActionButtons={<BulkActions />}>
-        <TextField source="name" />
+    <ShopList filters={isAdmin ? [...FILTERS, DELETED] : FILTERS} sort={{ field: 'name', order: 'ASC' }}>
+      <Datagrid bulkActionButtons={mayDelete && <BulkActions />} rowClick={canOpen} sx={NARROW}>
+        <OpenLink source="name" />
         <ReferenceField source="categoryId" reference="categories" sortable={false} />
         <NumberField source="price" />
         {isAdmin && <NumberField source="cost" />}
         <NumberField source="stock" />
         {isAdmin && <RestoreButton />}
       </Datagrid>
-    </List>
+    </ShopList>
   );
 }
 
@@ -77,12 +84,26 @@ function ProductFields() {
 
 /** Saves with `If-Match`: when another editor was faster, the form shows a conflict instead of overwriting the change. */
 export const ProductEdit = () => (
-  <Edit mutationMode="pessimistic">
+  <ShopEdit>
     <SimpleForm>
       <ProductFields />
     </SimpleForm>
     <ProductReviews />
-  </Edit>
+  </ShopEdit>
+);
+
+/** For users who may not change products. They delete their own reviews. */
+export const ProductShow = () => (
+  <Show>
+    <SimpleShowLayout>
+      <TextField source="name" />
+      <TextField source="description" />
+      <ReferenceField source="categoryId" reference="categories" link={false} />
+      <NumberField source="price" />
+      <NumberField source="stock" />
+    </SimpleShowLayout>
+    <ProductReviews />
+  </Show>
 );
 
 export const ProductCreate = () => (

@@ -1,14 +1,16 @@
+import Box from '@mui/material/Box';
 import Typography from '@mui/material/Typography';
 import { Datagrid, DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
 
 import { REVIEWS } from './shop.js';
 
-/** The reviews of the product on the page. The staff may delete them. */
+/** The reviews of the product on the page. Their authors and the staff may delete them. */
 export function ProductReviews() {
   const product = useRecordContext();
   if (!product) return null;
   return (
-    <>
+    // On a narrow screen, the buttons of the form stay at the bottom.
+    <Box sx={{ pb: { xs: 8, sm: 0 } }}>
       <Typography variant="h6" sx={{ px: 2 }}>
         Reviews
       </Typography>
@@ -23,6 +25,6 @@ export function ProductReviews() {
           />
         </Datagrid>
       </ReferenceManyField>
-    </>
+    </Box>
   );
 }

@@ -6,10 +6,28 @@ import type { GetListParams, RaRecord } from 'react-admin';
 const url: string = import.meta.env['VITE_SHOP_URL'] ?? 'http://localhost:3000/api';
 const generated = dataProvider(url);
 
-export const shopAuth = authProvider(url);
-
 /** The resource of reviews, whose path names their product. */
 export const REVIEWS = 'products/:productId/reviews';
+
+const auth = authProvider(url, {
+  document: () => import('./access.json'),
+  owners: {
+    orders: { field: 'customerId', except: ['ADMIN'] },
+    [REVIEWS]: { field: 'authorId', except: ['STAFF', 'ADMIN'] },
+  },
+});
+
+/** The endpoints of accounts that are resources here. */
+const ACCOUNTS: Readonly<Record<string, string>> = { users: 'auth/users', sessions: 'auth/sessions' };
+
+export const shopAuth: typeof auth = {
+  ...auth,
+  canAccess: ({ resource, action, ...rest }) =>
+    // Administrators create users at the endpoint of registrations, see `inviteUser`.
+    resource === 'users' && action === 'create'
+      ? auth.canAccess({ resource: ACCOUNTS['users'] ?? '', action: 'list' })
+      : auth.canAccess({ resource: ACCOUNTS[resource] ?? resource, action, ...rest }),
+};
 
 interface UserPage<T> {
   readonly data: T[];
@@ -44,6 +62,22 @@ async function updateUser<T>(id: unknown, data: Partial<RaRecord>, before: RaRec
   return { data: answer.data.data.user };
 }
 
+/** A password that nobody knows: the user gets a link by mail to choose one. */
+function unknownPassword(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(24));
+  return btoa(String.fromCharCode(...bytes));
+}
+
+async function inviteUser<T>({ role, ...fields }: Partial<RaRecord>) {
+  const json = { ...fields, password: unknownPassword() };
+  const { data } = await generated.custom<{ data: { user: RaRecord } }>('auth/register', { method: 'POST', json });
+  const { user } = data.data;
+  const at = `auth/users/${encodeURIComponent(String(user.id))}`;
+  if (role !== user['role']) await generated.custom(at, { method: 'PATCH', json: { role } });
+  await generated.custom(`${at}/reset`, { method: 'POST' });
+  return { data: { ...user, role } as T };
+}
+
 export const shopData: DeclarestDataProvider = {
   ...generated,
 
@@ -55,6 +89,8 @@ export const shopData: DeclarestDataProvider = {
 
   update: (resource, params) =>
     resource === 'users' ? updateUser(params.id, params.data, params.previousData) : generated.update(resource, params),
+
+  create: (resource, params) => (resource === 'users' ? inviteUser(params.data) : generated.create(resource, params)),
 
   delete: async (resource, params) => {
     if (resource !== 'sessions') return generated.delete(resource, params);

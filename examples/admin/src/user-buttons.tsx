@@ -1,7 +1,7 @@
 import LogoutIcon from '@mui/icons-material/Logout';
 import MailIcon from '@mui/icons-material/Mail';
-import type { ReactNode } from 'react';
-import { Button, useNotify, useRecordContext } from 'react-admin';
+import { type ReactNode, useState } from 'react';
+import { Button, Confirm, useNotify, useRecordContext } from 'react-admin';
 
 import { shopData } from './shop.js';
 
@@ -11,14 +11,18 @@ interface UserButtonProps {
   /** Below the user. */
   readonly path: string;
   readonly success: string;
+  /** Where it is asked before. */
+  readonly question?: string;
   readonly children: ReactNode;
 }
 
-function UserButton({ label, method, path, success, children }: UserButtonProps) {
+function UserButton({ label, method, path, success, question, children }: UserButtonProps) {
   const user = useRecordContext();
   const notify = useNotify();
+  const [isAsking, setIsAsking] = useState(false);
   if (!user) return null;
   const send = async () => {
+    setIsAsking(false);
     try {
       await shopData.custom(`auth/users/${user.id}/${path}`, { method });
       notify(success);
@@ -27,9 +31,20 @@ function UserButton({ label, method, path, success, children }: UserButtonProps)
     }
   };
   return (
-    <Button label={label} onClick={() => void send()}>
-      {children}
-    </Button>
+    <>
+      <Button label={label} onClick={() => (question === undefined ? void send() : setIsAsking(true))}>
+        {children}
+      </Button>
+      {question !== undefined && (
+        <Confirm
+          isOpen={isAsking}
+          title={label}
+          content={question}
+          onConfirm={() => void send()}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
+    </>
   );
 }
 
@@ -41,7 +56,13 @@ export const MailResetButton = () => (
 );
 
 export const EndSessionsButton = () => (
-  <UserButton label="End sessions" method="DELETE" path="sessions" success="All sessions of the user have ended">
+  <UserButton
+    label="End sessions"
+    method="DELETE"
+    path="sessions"
+    success="All sessions of the user have ended"
+    question="The user is logged out on all devices, and loses what is not saved there."
+  >
     <LogoutIcon />
   </UserButton>
 );

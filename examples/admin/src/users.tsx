@@ -1,9 +1,8 @@
 import {
   BooleanField,
   BooleanInput,
+  Create,
   Datagrid,
-  Edit,
-  List,
   SaveButton,
   SearchInput,
   SelectInput,
@@ -14,6 +13,10 @@ import {
   TopToolbar,
 } from 'react-admin';
 
+import { ShopEdit } from './conflict-dialog.js';
+import { NARROW } from './narrow.js';
+import { OpenLink } from './open-record.js';
+import { ShopList } from './shop-list.js';
 import { EndSessionsButton, MailResetButton } from './user-buttons.js';
 
 const ROLES = ['USER', 'STAFF', 'ADMIN'].map((id) => ({ id, name: id }));
@@ -33,15 +36,15 @@ const FILTERS = [
 ];
 
 export const UserList = () => (
-  <List filters={FILTERS} exporter={false}>
-    <Datagrid bulkActionButtons={false}>
-      <TextField source="email" sortable={false} />
+  <ShopList filters={FILTERS} exporter={false}>
+    <Datagrid bulkActionButtons={false} rowClick="edit" sx={NARROW}>
+      <OpenLink source="email" />
       <TextField source="firstName" sortable={false} />
       <TextField source="lastName" sortable={false} />
       <TextField source="role" sortable={false} />
       <BooleanField source="active" sortable={false} />
     </Datagrid>
-  </List>
+  </ShopList>
 );
 
 const Actions = () => (
@@ -60,7 +63,7 @@ const SaveToolbar = () => (
 
 /** The server keeps the last active ADMIN: the form shows its message. */
 export const UserEdit = () => (
-  <Edit mutationMode="pessimistic" actions={<Actions />}>
+  <ShopEdit actions={<Actions />}>
     <SimpleForm toolbar={<SaveToolbar />}>
       <TextInput source="email" readOnly />
       <TextInput source="firstName" />
@@ -68,5 +71,17 @@ export const UserEdit = () => (
       <SelectInput source="role" choices={ROLES} required />
       <BooleanInput source="active" />
     </SimpleForm>
-  </Edit>
+  </ShopEdit>
+);
+
+/** The user chooses a password by a link that is mailed. */
+export const UserCreate = () => (
+  <Create redirect="list" title="Invite a user">
+    <SimpleForm>
+      <TextInput source="email" type="email" required helperText="A link to choose a password is mailed to it." />
+      <TextInput source="firstName" />
+      <TextInput source="lastName" />
+      <SelectInput source="role" choices={ROLES} defaultValue="USER" required />
+    </SimpleForm>
+  </Create>
 );

@@ -3,7 +3,7 @@ import { createEtags } from './etags.js';
 import { Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
 import { fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
-import type { Sender } from './requests.js';
+import type { Request, Sender } from './requests.js';
 import { createSessions, type IssuedTokens } from './sessions.js';
 import { type Claims, createTokenStore, pageStorage, readClaims, type TokenStorage } from './token-store.js';
 import { createTransport } from './transport.js';
@@ -51,13 +51,22 @@ export interface Client extends Sender {
   register(fields: object, authUrl?: string): Promise<LoginBody>;
   /** The user of the token, as `/me` says. @throws Failure */
   user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
+  /**
+   * Calls the listener when the server refuses the login. The client keeps it until `logout`, so that a page can keep its
+   * form, log in again, and send the change then.
+   *
+   * @returns a function that removes the listener
+   */
+  onSessionEnd(listener: () => void): () => void;
+  /** Whether there is such a listener. */
+  readonly hasSessionListener: boolean;
   /** Removes the login, and ends its session on the server if that can be reached. */
   logout(): Promise<void>;
   /** Removes the login, without a request. */
   forget(): void;
   /** The token for requests of your own, refreshed if it expires soon. @throws Failure where that fails for now */
   token(): Promise<string | undefined>;
-  /** The claims of the login; `undefined` where the user must log in. */
+  /** The claims of the login; `undefined` where the user must log in. A login that has ended is kept where it was used. */
   claims(): Promise<Claims | undefined>;
   /**
    * Sends a request to a path below the url.
@@ -98,15 +107,23 @@ export function buildClient(
   const { respond, read } = createTransport(fetch, owner);
   const sessions = createSessions(tokens, async (request) => read(request, await respond(request)));
 
+  const listeners = new Set<() => void>();
+  /** Whether this client had a login that was valid. */
+  let isInUse = false;
+
+  const isRefused = async (request: Request, response: Response): Promise<boolean> =>
+    response.status === 401 && isTokenRefused(await read(request, response.clone()));
+
   /** With a session, a request whose token is refused is repeated once with another one. */
   const open: Client['open'] = async (request) => {
     if (request.isAnonymous) return respond(request);
     const token = await sessions.token();
-    const response = await respond(request, token);
-    if (response.status !== 401 || !tokens.read()?.session) return response;
-    if (!isTokenRefused(await read(request, response.clone()))) return response;
+    const first = await respond(request, token);
+    if (!(await isRefused(request, first))) return first;
     const other = await sessions.replace(token);
-    return other === undefined ? response : respond(request, other);
+    const response = other === undefined ? first : await respond(request, other);
+    if (other === undefined || (await isRefused(request, response))) for (const listener of listeners) listener();
+    return response;
   };
 
   const sender: Sender = { open, read, send: async (request) => read(request, await open(request)) };
@@ -122,7 +139,9 @@ export function buildClient(
     const at = accountUrl(authUrl);
     const request = { method: 'POST', url: `${at}/${level}`, resource: 'auth', json, isAnonymous: true };
     const body = (await succeed(sender, request)).body as LoginBody;
-    if (body.data.token !== undefined) sessions.start(body.data as IssuedTokens, at);
+    if (body.data.token === undefined) return body;
+    sessions.start(body.data as IssuedTokens, at);
+    isInUse = true;
     return body;
   };
 
@@ -137,13 +156,31 @@ export function buildClient(
       const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
       return (body as { readonly data: { readonly user: T } }).data.user;
     },
-    logout: () => sessions.end(),
-    forget: () => tokens.clear(),
+    onSessionEnd: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    get hasSessionListener() {
+      return listeners.size > 0;
+    },
+    logout: async () => {
+      // A front end logs out where a page is opened with a login that has ended. Other pages may still have a form.
+      const isOver = !isInUse && sessions.hasEnded();
+      isInUse = false;
+      if (!isOver) await sessions.end();
+    },
+    forget: () => {
+      isInUse = false;
+      tokens.clear();
+    },
     token: () => sessions.token(),
     claims: async () => {
       // A refresh that fails does not end the login.
       await sessions.token().catch(() => undefined);
-      return readClaims(tokens.read());
+      const claims = readClaims(tokens.read());
+      if (!claims) return undefined;
+      isInUse ||= !claims.isExpired && !sessions.hasEnded();
+      return isInUse ? { id: claims.id, roles: claims.roles } : undefined;
     },
     request: async <T>(method: string, path: string, options: RequestOptions = {}) => {
       const { params, query, seen, headers, ...rest } = options;

@@ -23,6 +23,11 @@ export class Failure extends Error {
   get needsLogin(): boolean {
     return this.answer !== undefined && isTokenRefused(this.answer);
   }
+
+  /** Whether a change was refused because the user must log in again. A front end keeps the form, so that no text is lost. */
+  get isUnsaved(): boolean {
+    return this.needsLogin && this.answer?.request.method !== 'GET';
+  }
 }
 
 /** The body of a failure: of a generated endpoint, an access rule, or Nest. */
@@ -49,7 +54,15 @@ export function messagesOf(answer: Answer): readonly [string, ...string[]] {
 }
 
 /** Messages by field or query parameter. */
-export const fieldsOf = (answer: Answer): Readonly<Record<string, string>> => failureBody(answer).fields ?? {};
+export function fieldsOf(answer: Answer): Readonly<Record<string, string>> {
+  const { success, message, fields } = failureBody(answer);
+  if (fields || success !== false || answer.status !== 400 || typeof message !== 'string') return fields ?? {};
+  const [, taken] = /^User with (email|username) .+ already exists$/.exec(message) ?? [];
+  if (taken !== undefined) return { [taken]: message };
+  // Those of accounts are in the message: `email: expected an e-mail address; password: …`.
+  const named = message.split('; ').map((part) => /^(\w+): (.+)$/.exec(part));
+  return Object.fromEntries(named.flatMap((match) => (match ? [[match[1], match[2]]] : [])));
+}
 
 /** Whether the server refuses this query parameter or member of the body, or what it names, as unknown. */
 export const isUnknown = (answer: Answer, name: string): boolean =>
@@ -68,6 +81,10 @@ export function isTokenRefused(answer: Answer): boolean {
 
 export const failureOf = (answer: Answer): Failure =>
   new Failure(messagesOf(answer).join('; '), answer.status, fieldsOf(answer), answer);
+
+/** What front ends show where a change `isUnsaved`. */
+export const UNSAVED =
+  'Your session has ended, and the change is not saved. Log in again, here or in another tab, and save then.';
 
 /** @throws Failure where the answer is no success */
 export async function succeed(sender: Sender, request: Request): Promise<Answer> {

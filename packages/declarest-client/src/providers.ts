@@ -1,5 +1,6 @@
 /** What the providers of front ends share. */
 export type { Client, ClientOptions, LoginBody } from './client.js';
+export { compareVersions, type Conflict, type ConflictField } from './conflicts.js';
 export { createEtags, strongEtag } from './etags.js';
 export {
   Failure,
@@ -11,11 +12,14 @@ export {
   isUnknown,
   messagesOf,
   succeed,
+  UNSAVED,
   withErrors,
 } from './failure.js';
 export { type Fields, isEqual, isObject } from './json.js';
+export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
 export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';
+export { createPermissions, type Owners, type PermissionOptions } from './permissions.js';
 export { createRefusals, type Refusals } from './refusals.js';
 export type { Answer, Request } from './requests.js';
 export { sharedClient } from './shared-clients.js';

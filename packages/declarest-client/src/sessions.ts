@@ -20,10 +20,12 @@ export interface IssuedTokens {
 export interface Sessions {
   /** Stores a login at these endpoints. */
   start(issued: IssuedTokens, authUrl: string): void;
-  /** The token to send. @throws Failure where it cannot be replaced now; not where the session has ended */
+  /** The token to send; the last one where the session has ended. @throws Failure where it cannot be replaced now */
   token(): Promise<string | undefined>;
   /** A token to repeat a request with whose token was refused. @throws Failure as `token` */
   replace(refused: string | undefined): Promise<string | undefined>;
+  /** Whether the server has refused to refresh the stored login. */
+  hasEnded(): boolean;
   /** Removes the login, and ends its session on the server if that can be reached. */
   end(): Promise<void>;
 }
@@ -32,6 +34,8 @@ export interface Sessions {
 export function createSessions(tokens: TokenStore, send: (request: Request) => Promise<Answer>): Sessions {
   /** Refreshes that run, by refresh token. */
   const running = new Map<string, Promise<Login | undefined>>();
+  /** The last refresh token that the server has refused. */
+  let refused: string | undefined;
 
   const post = (session: Session, path: string, signal?: AbortSignal): Promise<Answer> =>
     send({
@@ -50,7 +54,7 @@ export function createSessions(tokens: TokenStore, send: (request: Request) => P
     tokens.write({ token, session: refreshToken === undefined ? undefined : { refreshToken, refreshAt, authUrl } });
   };
 
-  /** @returns the login that is stored afterwards */
+  /** @returns the login that is stored afterwards; `undefined` where the session has ended */
   const exchange = async ({ refreshToken }: Session): Promise<Login | undefined> => {
     const stored = tokens.read();
     const isStored = (): boolean => tokens.read()?.session?.refreshToken === refreshToken;
@@ -60,15 +64,18 @@ export function createSessions(tokens: TokenStore, send: (request: Request) => P
     const hasEnded = answer.status === 401 || isMissingRoute(answer);
     if (!hasEnded && !isSuccess(answer)) throw failureOf(answer);
     // A logout or a login during the refresh counts more than its answer.
-    if (isStored()) {
-      if (hasEnded) tokens.clear();
-      else start((answer.body as { readonly data: IssuedTokens }).data, stored.session.authUrl);
+    if (!isStored()) return tokens.read();
+    if (hasEnded) {
+      refused = refreshToken;
+      return undefined;
     }
+    start((answer.body as { readonly data: IssuedTokens }).data, stored.session.authUrl);
     return tokens.read();
   };
 
-  const refresh = (session: Session): Promise<Login | undefined> => {
+  const refresh = async (session: Session): Promise<Login | undefined> => {
     const { refreshToken } = session;
+    if (refreshToken === refused) return undefined;
     const current =
       running.get(refreshToken) ??
       withLock(tokens.key, () => exchange(session)).finally(() => running.delete(refreshToken));
@@ -82,15 +89,21 @@ export function createSessions(tokens: TokenStore, send: (request: Request) => P
     token: async () => {
       const login = tokens.read();
       if (!login?.session || now() < login.session.refreshAt) return login?.token;
-      return (await refresh(login.session))?.token;
+      const fresh = await refresh(login.session);
+      // The server says with the next answer that the session has ended.
+      return (fresh ?? tokens.read())?.token;
     },
 
-    replace: async (refused) => {
+    replace: async (token) => {
       const login = tokens.read();
-      if (!login?.session) return undefined;
-      // Another request or tab has refreshed meanwhile.
-      if (login.token !== refused) return login.token;
-      return (await refresh(login.session))?.token;
+      // Another request or tab has refreshed, or logged in.
+      if (login?.token !== token) return login?.token;
+      return login?.session && (await refresh(login.session))?.token;
+    },
+
+    hasEnded: () => {
+      const session = tokens.read()?.session;
+      return session !== undefined && session.refreshToken === refused;
     },
 
     end: async () => {

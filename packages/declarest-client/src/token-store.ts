@@ -30,6 +30,8 @@ export interface TokenStore {
 }
 
 export interface Claims {
+  /** Of the user, as text. */
+  readonly id: string;
   readonly roles: string[];
 }
 
@@ -84,18 +86,18 @@ function browserStorage(): TokenStorage | undefined {
 }
 
 /**
- * The claims of a login that has not ended. Without a session it ends when the token expires, else when a refresh is
- * refused: the clock of the server may differ. The server verifies the signature.
+ * The claims of a login. Without a session it ends when the token expires, else when a refresh is refused: the clock of
+ * the server may differ. The server verifies the signature.
  */
-export function readClaims(login: Login | undefined): Claims | undefined {
+export function readClaims(login: Login | undefined): (Claims & { readonly isExpired: boolean }) | undefined {
   const payload = login?.token.split('.')[1];
   if (payload === undefined) return undefined;
   try {
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    const { exp, roles } = JSON.parse(new TextDecoder().decode(bytes)) as { exp: unknown; roles: unknown };
-    const isValid = login?.session !== undefined || Number(exp) * 1000 > Date.now();
-    return isValid ? { roles: Array.isArray(roles) ? roles.map(String) : [] } : undefined;
+    const { sub, exp, roles } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const isExpired = login?.session === undefined && !(Number(exp) * 1000 > Date.now());
+    return { id: String(sub), roles: Array.isArray(roles) ? roles.map(String) : [], isExpired };
   } catch {
     return undefined;
   }

@@ -1,11 +1,18 @@
 /** The auth provider of react-admin. */
-import { type ClientOptions, sharedClient, withErrors } from 'declarest-client/providers';
+import {
+  type ClientOptions,
+  createPermissions,
+  type Fields,
+  type PermissionOptions,
+  sharedClient,
+  withErrors,
+} from 'declarest-client/providers';
 import { type AuthProvider, HttpError, type UserIdentity } from 'ra-core';
 
 import { toHttpError } from './errors.js';
 
 /** Options of {@link authProvider}. */
-export interface AuthProviderOptions extends ClientOptions {
+export interface AuthProviderOptions extends ClientOptions, PermissionOptions {
   /** The url of login and identity: origin and `authBasePath` of the server. @default `<url>/auth` */
   readonly authUrl?: string;
   /** As `loginMethod` of the server. @default 'email' */
@@ -24,6 +31,19 @@ export interface DeclarestAuthProvider extends AuthProvider {
   login(params: LoginParams): Promise<void>;
   getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
   getPermissions(params?: unknown): Promise<string[]>;
+  /** Whether the rules of the server allow it, where the option `document` is given; else everything is allowed. */
+  canAccess(params: {
+    readonly action: string;
+    readonly resource: string;
+    readonly record?: unknown;
+  }): Promise<boolean>;
+  /**
+   * Calls the listener when the session has ended. With a listener, failed reads do not log out either, so that a page
+   * can ask for a login beside its form.
+   *
+   * @returns a function that removes the listener
+   */
+  onSessionEnd(listener: () => void): () => void;
 }
 
 /**
@@ -39,6 +59,7 @@ export interface DeclarestAuthProvider extends AuthProvider {
 export function authProvider(url: string, options: AuthProviderOptions = {}): DeclarestAuthProvider {
   const client = sharedClient(url, options);
   const { authUrl, loginField = 'email' } = options;
+  const mayDo = createPermissions(client, options);
 
   const provider: DeclarestAuthProvider = {
     supportAbortSignal: true,
@@ -56,7 +77,8 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
 
     // react-admin calls `logout` then, which removes the login.
     checkError: async (error: { readonly status?: unknown; readonly keepsLogin?: unknown } | undefined) => {
-      if (error?.status === 401 && !error.keepsLogin) throw new HttpError('ra.notification.logged_out', 401);
+      if (error?.status === 401 && !error.keepsLogin && !client.hasSessionListener)
+        throw new HttpError('ra.notification.logged_out', 401);
     },
 
     getIdentity: async ({ signal } = {}) => {
@@ -65,7 +87,11 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
+    canAccess: ({ action, resource, record }) => mayDo({ action, resource, record: record as Fields | undefined }),
+
+    onSessionEnd: client.onSessionEnd,
+
     getPermissions: async () => (await client.claims())?.roles ?? [],
   };
-  return withErrors(provider, toHttpError);
+  return { ...withErrors(provider, toHttpError), onSessionEnd: provider.onSessionEnd };
 }

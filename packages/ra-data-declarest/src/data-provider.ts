@@ -2,6 +2,8 @@
 import {
   type Answer,
   type ClientOptions,
+  compareVersions,
+  type Conflict,
   createEtags,
   createRefusals,
   failureOf,
@@ -32,6 +34,7 @@ import type {
   QueryFunctionContext,
   RaRecord,
   SortPayload,
+  UpdateParams,
 } from 'ra-core';
 
 import { changesBetween } from './changes.js';
@@ -86,6 +89,17 @@ export interface DeclarestDataProvider extends DataProvider {
    * const file = await response.blob();
    */
   export(resource: string, params?: ExportParams): Promise<Response>;
+  /**
+   * Reads a record that somebody else has changed (412), and compares it with the form. An `update` with `current` as
+   * `previousData` then changes that version.
+   *
+   * @example
+   * const { current, fields } = await provider.readConflict('products', { id, data, previousData });
+   */
+  readConflict<RecordType extends RaRecord = RaRecord>(
+    resource: string,
+    params: UpdateParams<RecordType>,
+  ): Promise<Conflict<RecordType>>;
   /** Shows a deleted record again. @example await provider.restore('products', { id: 7 }); */
   restore<RecordType extends RaRecord = RaRecord>(
     resource: string,
@@ -252,6 +266,15 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     restore: async (resource, { id, previousData, meta }) => {
       const url = recordUrl(urlOf(resource, meta, previousData), id, resource);
       return remember(url, await succeed(client, { method: 'POST', url: `${url}/restore`, resource }));
+    },
+
+    readConflict: async <RecordType extends RaRecord>(
+      resource: string,
+      { id, data, previousData, meta = {} }: UpdateParams<RecordType>,
+    ) => {
+      const url = recordUrl(urlOf(resource, meta, previousData, data), id, resource);
+      const answer = await succeed(client, { method: 'GET', url, resource });
+      return compareVersions(previousData ?? {}, data, remember<RecordType>(url, answer).data);
     },
 
     export: async (resource, { format = 'csv', filter = {}, sort, meta = {}, signal } = {}) => {

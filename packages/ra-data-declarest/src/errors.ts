@@ -1,17 +1,24 @@
 /** Makes the errors of react-admin, which shows `body.errors` at the fields of a form and `message` as a notification. */
-import { type Answer, Failure, failureBody, isMissingRoute, messagesOf } from 'declarest-client/providers';
+import {
+  aboutField,
+  type Answer,
+  Failure,
+  failureBody,
+  fieldsOf,
+  isMissingRoute,
+  messagesOf,
+  readable,
+  UNSAVED,
+} from 'declarest-client/providers';
 import { HttpError } from 'ra-core';
 
 /** What react-admin gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
-export function toHttpError({
-  answer,
-  message,
-  status,
-  needsLogin,
-}: Failure): HttpError & { readonly keepsLogin?: true } {
+export function toHttpError(failure: Failure): HttpError & { readonly keepsLogin?: true } {
+  const { answer, message, status, needsLogin, isUnsaved } = failure;
   if (!answer) return new HttpError(message, status);
-  const error = describeFailure(answer);
-  return status === 401 && !needsLogin ? Object.assign(error, { keepsLogin: true } as const) : error;
+  const error = isUnsaved ? new HttpError(UNSAVED, status, answer.body) : describeFailure(answer);
+  // react-admin takes a change for made if a failure logs out.
+  return status === 401 && (!needsLogin || isUnsaved) ? Object.assign(error, { keepsLogin: true } as const) : error;
 }
 
 function describeFailure(answer: Answer): HttpError {
@@ -23,17 +30,21 @@ function describeFailure(answer: Answer): HttpError {
       body,
     );
   if (status === 412) return conflict(request.resource, body);
-  const { errors, fields } = failureBody(answer);
-  const reasons = errors?.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
+  const { errors } = failureBody(answer);
+  const fields = fieldsOf(answer);
+  const reasons = errors?.map(({ field, message }) => aboutField(field, message)).join('; ');
   const [text] = messagesOf(answer);
   const message = reasons ? `${text}: ${reasons}` : text;
-  if (!errors && !fields) return new HttpError(message, status, body);
+  if (!errors && Object.keys(fields).length === 0) return new HttpError(message, status, body);
   // A form shows the messages of its fields, and "root.serverError" as the notification.
   return new HttpError(message, status, {
     ...failureBody(answer),
-    errors: { ...fields, root: { serverError: message } },
+    errors: { ...readableFields(fields), root: { serverError: message } },
   });
 }
+
+const readableFields = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).map(([name, message]) => [name, readable(message)]));
 
 export const conflict = (resource: string, body?: unknown): HttpError =>
   new HttpError(

@@ -14,4 +14,11 @@ export {
   type RestoreParams,
 } from './data-provider.js';
 export type { Meta } from './query.js';
-export type { Keys, TokenStorage } from 'declarest-client/providers';
+export type {
+  Conflict,
+  ConflictField,
+  Keys,
+  Owners,
+  PermissionOptions,
+  TokenStorage,
+} from 'declarest-client/providers';

@@ -41,13 +41,18 @@ export function authProvider(
   options: AuthProviderOptions = {},
 ): Required<
   Pick<AuthProvider, 'login' | 'register' | 'logout' | 'check' | 'onError' | 'getIdentity' | 'getPermissions'>
-> {
+> & {
+  /**
+   * Calls the listener when the session has ended. With a listener, failed reads do not log out either, so that a page
+   * can ask for a login beside its form. Returns a function that removes the listener.
+   */
+  onSessionEnd(listener: () => void): () => void;
+} {
   const client = sharedClient(url, options);
   const { authUrl } = options;
 
   /** @param name is the title of the notification of a failure */
   const enter = async (send: () => Promise<LoginBody>, name: string): Promise<AuthActionResponse> => {
-    client.forget();
     try {
       const { data, message } = await send();
       if (data.token !== undefined) return { success: true, redirectTo: '/' };
@@ -59,7 +64,7 @@ export function authProvider(
     }
   };
 
-  return withErrors(
+  const methods = withErrors(
     {
       /** Login pages pass further members, such as `remember`. */
       login: ({ email, username, password }: Credentials) =>
@@ -79,7 +84,9 @@ export function authProvider(
 
       /** 401 ends the login, unless a password was wrong. 403 does not: the user may see other pages. */
       onError: async (error: HttpError) =>
-        error.statusCode === 401 && !error['keepsLogin'] ? { logout: true, redirectTo: '/login', error } : {},
+        error.statusCode === 401 && !error['keepsLogin'] && !client.hasSessionListener
+          ? { logout: true, redirectTo: '/login', error }
+          : {},
 
       getIdentity: async (): Promise<Identity | null> => {
         if (!(await client.claims())) return null;
@@ -92,4 +99,5 @@ export function authProvider(
     },
     toHttpError,
   );
+  return { ...methods, onSessionEnd: client.onSessionEnd };
 }

@@ -13,10 +13,13 @@ import type {
   GetOneParams,
   MetaQuery,
   UpdateManyParams,
+  UpdateParams,
 } from '@refinedev/core';
 import {
   type Answer,
   type ClientOptions,
+  compareVersions,
+  type Conflict,
   createEtags,
   createRefusals,
   Failure,
@@ -49,8 +52,21 @@ export interface DataProviderOptions extends ClientOptions {
   readonly keys?: Keys;
 }
 
+export interface ConflictParams<V = object> extends UpdateParams<V> {
+  /** The record as the user saw it. */
+  readonly before?: BaseRecord | undefined;
+}
+
 /** The data provider, with what the server offers beyond the methods of refine. */
 export interface DeclarestDataProvider extends Required<DataProvider> {
+  /**
+   * Reads a record that somebody else has changed (412), and compares it with the form. The next `update` changes that
+   * version.
+   *
+   * @example
+   * const { current, fields } = await provider.readConflict({ resource: 'products', id, variables, before });
+   */
+  readConflict<T extends BaseRecord = BaseRecord>(params: ConflictParams): Promise<Conflict<T>>;
   /**
    * The list as a file: the response of the server, with its body unread.
    *
@@ -205,6 +221,12 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       });
       for (const id of ids) etags.forget(recordUrl(url, id, resource));
       return { data: ids.map((id) => ({ id }) as unknown as T) };
+    },
+
+    readConflict: async <T extends BaseRecord>({ resource, id, variables, before = {}, meta }: ConflictParams) => {
+      const url = urlOfRecord(resource, id, meta);
+      const answer = await succeed(client, { method: 'GET', url, resource });
+      return compareVersions(before, { ...variables }, remember<T>(url, answer).data);
     },
 
     custom: async <T extends BaseRecord>(params: CustomParams) => ({ data: (await sendCustom(client, params)) as T }),

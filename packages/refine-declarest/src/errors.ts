@@ -1,6 +1,15 @@
 /** Makes the errors of refine. */
 import type { HttpError } from '@refinedev/core';
-import { type Answer, type Failure, failureBody, fieldsOf, isMissingRoute } from 'declarest-client/providers';
+import {
+  aboutField,
+  type Answer,
+  type Failure,
+  failureBody,
+  fieldsOf,
+  isMissingRoute,
+  readable,
+  UNSAVED,
+} from 'declarest-client/providers';
 
 /** @param statusCode 0 where there is no answer */
 export function httpError(message: string, statusCode: number, errors?: HttpError['errors']): HttpError & Error {
@@ -8,10 +17,11 @@ export function httpError(message: string, statusCode: number, errors?: HttpErro
 }
 
 /** What refine gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
-export function toHttpError({ answer, message, status, needsLogin }: Failure): HttpError & Error {
+export function toHttpError(failure: Failure): HttpError & Error {
+  const { answer, message, status, needsLogin, isUnsaved } = failure;
   if (!answer) return httpError(message, status);
-  const error = describeFailure(answer, message);
-  return status === 401 && !needsLogin ? Object.assign(error, { keepsLogin: true }) : error;
+  const error = isUnsaved ? httpError(UNSAVED, status) : describeFailure(answer, message);
+  return status === 401 && (!needsLogin || isUnsaved) ? Object.assign(error, { keepsLogin: true }) : error;
 }
 
 /** @param reason of the server */
@@ -28,16 +38,13 @@ function describeFailure(answer: Answer, reason: string): HttpError & Error {
       `A record of "${resource}" has changed since it was read. Load it again and repeat the change.`,
       412,
     );
-  const errors = fieldsOf(answer);
+  const fields = Object.entries(fieldsOf(answer));
+  const errors = Object.fromEntries(fields.map(([name, text]) => [name, readable(text)]));
   const isOfForm = method === 'POST' || method === 'PATCH';
   // Only `errors` names what is allowed. A 409 has none.
-  const named = failureBody(answer).errors?.map(({ field, message }) => [field, message]) ?? Object.entries(errors);
+  const named = failureBody(answer).errors?.map(({ field, message }) => [field, message]) ?? fields;
   // Forms show the messages of their fields. Messages of parameters have no other place than the message.
   const shown = named.filter(([name]) => !isOfForm || name === 'items');
-  const reasons = shown.map(([name, text]) => `${name} ${text}`.trim()).join('. ');
-  return httpError(
-    reasons === '' ? reason : `${reason}: ${reasons}`,
-    status,
-    Object.keys(errors).length > 0 ? { ...errors } : undefined,
-  );
+  const reasons = shown.map(([name = '', text = '']) => aboutField(name, text)).join('. ');
+  return httpError(reasons === '' ? reason : `${reason}: ${reasons}`, status, fields.length > 0 ? errors : undefined);
 }
