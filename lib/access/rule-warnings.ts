@@ -77,9 +77,10 @@ function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess):
   return [...groupBy(found, ({ rule }) => rule)].map(([rule, pairs]) => {
     const namesOf = (of: 'restricted' | 'open') => [...new Set(pairs.map((pair) => pair[of]))];
     const open = namesOf('open');
-    const patterns = open.map((name) => `"${name.replaceAll(/:\w+/g, '*')}"`).join(', ');
+    // A pattern has a star only at its end.
+    const patterns = new Set(open.map((name) => `"${name.replace(/:\w+\/.+/, '**').replace(/:\w+/, '*')}"`));
     const problem = `${rule} restricts ${namesOf('restricted').join(', ')} but not ${open.join(', ')}`;
-    return `${problem}. Restrict ${patterns} too, or declare a rule of its own for it.`;
+    return `${problem}. Restrict ${[...patterns].join(', ')} too, or declare a rule of its own for it.`;
   });
 }
 
@@ -107,10 +108,8 @@ function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): str
   if (access.kind === 'public' || other.kind === 'denied') return [];
   const [own, others] = [access, other].map(({ rules }) => new Set(rules.map(describeRule)));
   if ([...(others ?? [])].some((rule) => !own?.has(rule))) return [];
-  return access.rules
-    .filter(restricts)
-    .map(describeRule)
-    .filter((rule) => !others?.has(rule));
+  const effects = new Set(other.rules.map(({ effect }) => JSON.stringify(effect)));
+  return access.rules.filter((rule) => restricts(rule) && !effects.has(JSON.stringify(rule.effect))).map(describeRule);
 }
 
 /** A POST with an `Idempotency-Key` is refused without a user. */

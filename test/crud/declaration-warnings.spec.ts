@@ -522,12 +522,16 @@ describe('with AuthModule', () => {
       expect(await warningsFor((rules) => rules.admin('GET /books/**'))).toEqual([]);
     });
 
+    it('advises patterns that silence it', async () => {
+      const advised = ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} /books/**`);
+      expect(await warningsFor((rules) => rules.admin('DELETE /books/*', ...advised))).toEqual([]);
+    });
+
     it('names nested resources', async () => {
       expect(await warningsFor((rules) => rules.admin('DELETE /books/*'))).toEqual([
         'requireRole("ADMIN", "DELETE /books/*") restricts DELETE /books/:id but not POST /books/:bookId/pages, PUT ' +
           '/books/:bookId/pages/:id, PATCH /books/:bookId/pages/:id, DELETE /books/:bookId/pages/:id. Restrict "POST ' +
-          '/books/*/pages", "PUT /books/*/pages/*", "PATCH /books/*/pages/*", "DELETE /books/*/pages/*" too, or declare a ' +
-          'rule of its own for it.',
+          '/books/**", "PUT /books/**", "PATCH /books/**", "DELETE /books/**" too, or declare a rule of its own for it.',
       ]);
     });
 
@@ -543,7 +547,7 @@ describe('with AuthModule', () => {
     it('names the restoring of deleted records', async () => {
       expect(await warningsFor((rules) => rules.admin('DELETE /pages/*'))).toEqual([
         'requireRole("ADMIN", "DELETE /pages/*") restricts DELETE /pages/:id but not POST /pages/:id/restore. Restrict ' +
-          '"POST /pages/*/restore" too, or declare a rule of its own for it.',
+          '"POST /pages/**" too, or declare a rule of its own for it.',
       ]);
     });
   });
