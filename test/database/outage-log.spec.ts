@@ -30,7 +30,7 @@ describe('the log of an outage', () => {
     const write = (line: unknown): void => void lines.push(line);
     Logger.overrideLogger({ error: write, warn: write } as unknown as LoggerService);
   });
-  afterAll(() => Logger.overrideLogger(['error', 'warn', 'log']));
+  afterAll(() => Logger.overrideLogger(false));
 
   it('[4.3] has a line at the beginning, one a minute with the count, and one at the end', () => {
     outages.succeed();

@@ -22,7 +22,7 @@ describe('the description of a failure', () => {
     const error = (...line: unknown[]): void => void logged.push(line);
     Logger.overrideLogger({ error } as unknown as LoggerService);
   });
-  afterAll(() => Logger.overrideLogger(['error', 'warn', 'log']));
+  afterAll(() => Logger.overrideLogger(false));
 
   it.each<[string, unknown, number, string]>([
     ['a text', new HttpException('gone', 410), 410, 'gone'],
