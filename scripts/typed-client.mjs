@@ -63,7 +63,7 @@ try {
           'logged in: string',
           'page of 5: Watering can 39 Garden, Teapot 34.5 Kitchen, Pepper mill 31 Kitchen',
           'created: 201, number',
-          'patched: Product updated',
+          'patched: Product updated, price changed from 12.5 to 13',
           'refused: 400, must be a number, got "cheap"',
         ],
       );
