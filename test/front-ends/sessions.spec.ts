@@ -59,7 +59,7 @@ const openClient: OpenTab = (api, options) => {
     post: (path, json) => client.request('POST', path, { json }),
     onSessionEnd: client.onSessionEnd,
     logsOutAfter: async (failure) =>
-      failure instanceof ClientFailure && failure.needsLogin && !failure.isUnsaved && !client.hasSessionListener,
+      failure instanceof ClientFailure && failure.needsLogin && !failure.isUnsaved && !client.keepsRefusedLogin,
   };
 };
 

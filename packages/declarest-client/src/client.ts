@@ -58,8 +58,11 @@ export interface Client extends Sender {
    * @returns a function that removes the listener
    */
   onSessionEnd(listener: () => void): () => void;
-  /** Whether there is such a listener. */
-  readonly hasSessionListener: boolean;
+  /**
+   * Whether a page must not log out where the server refuses the login: there is such a listener, or the server has refused
+   * a change, whose form is still there.
+   */
+  readonly keepsRefusedLogin: boolean;
   /** Removes the login, and ends its session on the server if that can be reached. */
   logout(): Promise<void>;
   /** Removes the login, without a request. */
@@ -108,6 +111,8 @@ export function buildClient(
   const sessions = createSessions(tokens, async (request) => read(request, await respond(request)));
 
   const listeners = new Set<() => void>();
+  /** The access token with which a change was refused. */
+  let unsaved: string | undefined;
   /** Whether this client had a login that was valid. */
   let isInUse = false;
 
@@ -122,7 +127,10 @@ export function buildClient(
     if (!(await isRefused(request, first))) return first;
     const other = await sessions.replace(token);
     const response = other === undefined ? first : await respond(request, other);
-    if (other === undefined || (await isRefused(request, response))) for (const listener of listeners) listener();
+    if (other === undefined || (await isRefused(request, response))) {
+      if (request.method !== 'GET') unsaved = tokens.read()?.token;
+      for (const listener of listeners) listener();
+    }
     return response;
   };
 
@@ -160,8 +168,8 @@ export function buildClient(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    get hasSessionListener() {
-      return listeners.size > 0;
+    get keepsRefusedLogin() {
+      return listeners.size > 0 || (unsaved !== undefined && tokens.read()?.token === unsaved);
     },
     logout: async () => {
       // A front end logs out where a page is opened with a login that has ended. Other pages may still have a form.

@@ -77,7 +77,7 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
 
     // react-admin calls `logout` then, which removes the login.
     checkError: async (error: { readonly status?: unknown; readonly keepsLogin?: unknown } | undefined) => {
-      if (error?.status === 401 && !error.keepsLogin && !client.hasSessionListener)
+      if (error?.status === 401 && !error.keepsLogin && !client.keepsRefusedLogin)
         throw new HttpError('ra.notification.logged_out', 401);
     },
 

@@ -84,7 +84,7 @@ export function authProvider(
 
       /** 401 ends the login, unless a password was wrong. 403 does not: the user may see other pages. */
       onError: async (error: HttpError) =>
-        error.statusCode === 401 && !error['keepsLogin'] && !client.hasSessionListener
+        error.statusCode === 401 && !error['keepsLogin'] && !client.keepsRefusedLogin
           ? { logout: true, redirectTo: '/login', error }
           : {},
 
