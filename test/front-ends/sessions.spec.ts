@@ -284,8 +284,13 @@ describe.each(FRONT_ENDS)('%s', (front, openTab) => {
         );
       // Nobody else knows yet that the session has ended: the page stays open until it logs out.
       expect([await tab.isLoggedIn(), await tab.roles(), options.items.size]).toEqual([true, ['ADMIN'], 1]);
+      // A front end reads the record again: its form must stay.
+      expect(await tab.logsOutAfter(await failure(tab.list()))).toBe(false);
       await other().login();
       await tab.post('shelves', { name: `Plays by ${front} in ${place}` });
+      await post('/auth/logout');
+      breakToken();
+      expect(await tab.logsOutAfter(await failure(tab.list()))).toBe(true);
     });
 
     it('tells its listeners that the session has ended, and then logs out after no failure', async () => {
