@@ -672,3 +672,21 @@ describe('[7.5] cursors', () => {
     for (const length of [0, 1, 2]) expect(readCursor(cursor, sortOf(length), 'sort')).toEqual(continuation);
   });
 });
+
+describe('parameters that are sent twice', () => {
+  const errorsOf = (known: readonly string[], lists?: readonly string[]) => {
+    const parameters = new QueryParameters({ min: ['a', 'b'] }, known, lists);
+    return { value: parameters.get('min'), throws: () => parameters.throwIfAny() };
+  };
+
+  it('[4.4] are joined where the request takes a list of that name', () => {
+    expect(errorsOf(['min'], ['min']).value).toBe('a,b');
+  });
+
+  it('[4.4] are refused where it is the name of a searched field or of a parameter of a custom operation', () => {
+    const { value, throws } = errorsOf(['min'], ['sort']);
+    expect(value).toBeUndefined();
+    expect(throws).toThrow();
+    expect(errorsOf(['min']).throws).toThrow();
+  });
+});

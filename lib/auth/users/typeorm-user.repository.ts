@@ -52,7 +52,6 @@ export function userProviders({ repositoryClass, userClass }: UserClasses): Prov
 }
 
 const HIDING = Symbol('declarest.hiddenColumns');
-
 const select = (users: Repository<AuthUser>) => users.createQueryBuilder('record').cache(false);
 
 class TypeOrmUserRepository extends UserRepository {

@@ -11,6 +11,7 @@ const ORDERED: readonly ColumnKind[] = [...NUMBERS, 'text', 'label', 'moment', '
 const ANY: readonly ColumnKind[] = [...ORDERED, 'boolean'];
 
 export const TAKES = { sum: NUMBERS, avg: NUMBERS, min: ORDERED, max: ORDERED, groupBy: ANY };
+const LISTS = Object.keys(TAKES);
 
 export type Aggregation = Readonly<Record<keyof typeof TAKES, readonly Field[]>>;
 
@@ -23,7 +24,7 @@ export function parseAggregateQuery(
   list: ListParameters,
   aggregatable: readonly Field[],
 ): { readonly condition: Condition; readonly aggregation: Aggregation } {
-  const parameters = new QueryParameters(query, [...Object.keys(TAKES), ...conditionParameters(list)], list.filterable);
+  const parameters = new QueryParameters(query, [...LISTS, ...conditionParameters(list)], LISTS, list.filterable);
   parameters.checkDeleted();
   const candidates = aggregatable.filter((field) => list.readable.includes(field));
   const aggregation = Object.fromEntries(

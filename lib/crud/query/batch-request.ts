@@ -78,7 +78,7 @@ export function parseBatchDeletion(
   key: EntityKey,
   { maxBatchSize, mayPurge }: { readonly maxBatchSize: number; readonly mayPurge: boolean },
 ): { readonly targets: readonly RecordId[]; readonly isAtomic: boolean; readonly purges: boolean } {
-  const parameters = new QueryParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])]);
+  const parameters = new QueryParameters(query, ['ids', 'atomic', ...(mayPurge ? ['purge'] : [])], ['ids']);
   const text = parameters.get('ids') ?? '';
   const isSingle = key.fields.length === 1;
   const ids = text === '' ? [] : isSingle ? splitList(text) : text.split(';');

@@ -7,7 +7,7 @@ import type { Paging } from '../declare/list-options.js';
 import { and, ascending, compare, or, type Condition, type SortKey } from '../sql/condition.js';
 import type { FilterableField } from './field-path.js';
 import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
-import { QueryParameters } from './parameters.js';
+import { QueryParameters, READ_LISTS } from './parameters.js';
 import type { QueryErrors } from './query-errors.js';
 import { readFields, readRecordRequest, recordParameterNames } from './record-request.js';
 import type { RecordParameters, RecordRequest } from './record-request.js';
@@ -63,7 +63,7 @@ export const parameterNames = (list: Choices): string[] => [
 export function parseListQuery(query: ListQuery, list: ListParameters, operation: 'findAll' | 'search'): ListRequest {
   const searchable = operation === 'search' ? list.searchable : NO_FIELDS;
   const searched = searchable.size > 0 ? [...new Set([...searchable.keys(), ANY_FIELD])] : [];
-  const parameters = new QueryParameters(query, [...searched, ...parameterNames(list)], list.filterable);
+  const parameters = new QueryParameters(query, [...searched, ...parameterNames(list)], READ_LISTS, list.filterable);
   const terms = searched.flatMap((name) => {
     const text = parameters.get(name);
     if (text === undefined) return [];
@@ -84,7 +84,7 @@ export function parseListQuery(query: ListQuery, list: ListParameters, operation
 
 /** @throws 400 naming every wrong parameter */
 export function parseCountQuery(query: ListQuery, list: ListParameters): Condition {
-  const parameters = new QueryParameters(query, conditionParameters(list), list.filterable);
+  const parameters = new QueryParameters(query, conditionParameters(list), [], list.filterable);
   parameters.checkDeleted();
   parameters.throwIfAny();
   return parameters.condition;
@@ -95,7 +95,8 @@ export type ExportFormat = (typeof FORMATS)[number];
 
 /** @throws 400 naming every wrong parameter */
 export function parseExportQuery(query: ListQuery, list: ListParameters) {
-  const parameters = new QueryParameters(query, ['format', ...selectionParameters(list), 'fields'], list.filterable);
+  const known = ['format', ...selectionParameters(list), 'fields'];
+  const parameters = new QueryParameters(query, known, READ_LISTS, list.filterable);
   const format = FORMATS.find((each) => each === parameters.get('format')) as ExportFormat;
   if (!format) parameters.add('format', `must be one of ${FORMATS.join(', ')}`);
   parameters.checkDeleted();

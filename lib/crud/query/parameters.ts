@@ -5,8 +5,9 @@ import type { FilterableField } from './field-path.js';
 import { FilterReader, isFilter } from './filter-parameter.js';
 import { QueryErrors } from './query-errors.js';
 
-/** Repeated, or separated by commas. */
-const LISTS = ['sort', 'fields', 'include', 'ids', 'sum', 'avg', 'min', 'max', 'groupBy'];
+type Names = readonly string[];
+/** The parameters of reads that may be repeated, which is the same as commas between their values. */
+export const READ_LISTS: Names = ['sort', 'fields', 'include'];
 const RELATION_FIELDS = /^fields\[(.*)\]$/;
 
 /** The relation of `fields[author]`; `undefined` for another parameter. */
@@ -22,8 +23,8 @@ export class QueryParameters extends QueryErrors {
   private readonly texts = new Map<string, string>();
   private readonly filter: FilterReader | undefined;
 
-  /** @param filterable what `filter` may name, where it is known */
-  constructor(query: ListQuery, known: readonly string[], filterable?: ReadonlyMap<string, FilterableField>) {
+  /** @param lists the known names that may be repeated @param filterable what `filter` may name, where it is known */
+  constructor(query: ListQuery, known: Names, lists: Names = [], filterable?: ReadonlyMap<string, FilterableField>) {
     super();
     this.filter = filterable && new FilterReader(filterable, this);
     for (const [name, value] of Object.entries(query ?? {})) {
@@ -33,7 +34,7 @@ export class QueryParameters extends QueryErrors {
       if (!isKnownFilter && !isOfRelation && !known.includes(name)) this.addUnknown(name, 'parameter', known);
       else if (!values.every((each) => typeof each === 'string')) this.add(name, 'must be a string');
       else if (isKnownFilter) this.filter?.add(name, values);
-      else if (values.length > 1 && !isOfRelation && !LISTS.includes(name)) this.addRepeated(name);
+      else if (values.length > 1 && !isOfRelation && !lists.includes(name)) this.addRepeated(name);
       else this.texts.set(name, values.join(','));
     }
   }

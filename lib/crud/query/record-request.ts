@@ -2,7 +2,7 @@
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { Relation } from '../sql/condition.js';
-import { QueryParameters, relationOf } from './parameters.js';
+import { QueryParameters, READ_LISTS, relationOf } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 export interface Includable {
@@ -64,7 +64,7 @@ export const recordParameterNames = ({ includable }: Pick<RecordParameters, 'inc
 /** Reads the query string of a request for a single record. @throws 400 */
 export function parseRecordQuery(query: ListQuery, list: RecordParameters): RecordRequest {
   if (Object.keys(query).length === 0) return allFields(list);
-  const parameters = new QueryParameters(query, recordParameterNames(list));
+  const parameters = new QueryParameters(query, recordParameterNames(list), READ_LISTS);
   const request = readRecordRequest(parameters, list);
   parameters.throwIfAny();
   return request;
