@@ -1,6 +1,6 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
-// creates, patches, and reads the error of a field.
+// creates, patches, and reads the error of a field. The recipes of docs/client.md are checked and used likewise.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
@@ -31,6 +31,7 @@ const bin = async (name, ...args) => {
 const npm = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefer-offline'];
 execFileSync('npm', npm, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
 const declarest = ['dist/cli/declarest.js', 'openapi', 'sample-app/dist/access.js', '--out', DOCUMENT];
+execFileSync('npm', ['run', '-s', 'build', '--workspace', 'declarest-client'], { cwd: ROOT, stdio: 'inherit' });
 execFileSync(process.execPath, declarest, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 rmSync(GENERATED, { recursive: true, force: true });
 await Promise.all([
@@ -41,6 +42,7 @@ await Promise.all([
 ]);
 await Promise.all([
   bin('tsc', '--project', 'tsconfig.json'),
+  bin('tsc', '--project', 'tsconfig.recipes.json'),
   bin('tsc', '--project', 'tsconfig.loose.json').catch((cause) => {
     const { message } = cause;
     // orval spreads one answer over the other in mocks of operations with two, which are batches: 201 and 207.
@@ -68,7 +70,12 @@ try {
         ],
       );
     }
-    console.log('The typed clients of the shop compile, and work.');
+    const recipes = await import(pathToFileURL(join(FOLDER, 'out', 'recipes', 'recipes.js')).href);
+    const used = await recipes.useShop(url, { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD });
+    // The clients before have each created a milk jug.
+    const expected = ['3 of 16: Blue ink, Bread knife, Cutting board', 'saved: 1', 'refused: 412'];
+    assert.deepEqual(used, { 'TanStack Query': expected, SWR: expected, Angular: expected });
+    console.log('The typed clients of the shop and the recipes compile, and work.');
   });
 } finally {
   rmSync(data, { recursive: true, force: true });

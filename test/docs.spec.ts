@@ -261,6 +261,12 @@ describe('the ts blocks', () => {
 });
 
 describe('the other blocks', () => {
+  // `npm run test:client` compiles and runs these files.
+  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'fetch'])('docs/client.md shows the recipe %s', async (name) => {
+    const text = await read(`test/typed-client/recipes/${name}.ts`);
+    expect(blocksOf(pageAt('docs/client.md')).map((block) => block.text)).toContain(text);
+  });
+
   it.each(rowsOf('json'))('%s is JSON', (_title, { text }) => {
     expect(JSON.parse(text)).toEqual(expect.any(Object));
   });

@@ -55,6 +55,18 @@ async function recipe<E>(code: string): Promise<E> {
   return (await import(join(compiled.directory, blockWith(code).file.replace(/\.ts$/, '.js')))) as E;
 }
 
+/** Typed for browsers, so its types are checked by `npm run test:client`. */
+async function clientRecipe() {
+  const at = (name: string): string => join(REPOSITORY, 'test/typed-client/recipes', name);
+  return {
+    ...((await import(at('shop.ts'))) as { shop: { login(user: object): Promise<unknown> } }),
+    ...((await import(at('fetch.ts'))) as {
+      createPicture(title: string, file: Blob): Promise<number>;
+      fetchWithToken(path: string): Promise<Response>;
+    }),
+  };
+}
+
 async function start(platform: Platform, module: Type, options: StartOptions = {}): Promise<RunningApp> {
   const database = await createDatabase();
   return startApp(
@@ -183,6 +195,29 @@ it('upload: a file belongs to a record, and only an editor sends it', async () =
   expect((await upload(1, 200_000, await bearerOf('EDITOR'))).status).toBe(400);
   expect((await upload(2, 500, await bearerOf('EDITOR'))).status).toBe(404);
   expect((await send(running, 'GET', '/api/pictures/1')).json.data).toEqual({ id: 1, title: 'Lamp' });
+  await running.close();
+});
+
+it('upload: the recipe of docs/client.md creates the record and uploads the file', async () => {
+  const { PicturesModule } = await recipe<{ PicturesModule: Type }>('PictureFilesController');
+  const running = await start('express', PicturesModule);
+  vi.stubGlobal('location', { href: running.url });
+  const { shop, createPicture, fetchWithToken } = await clientRecipe();
+  const user = { email: 'ann@shop.example', password: 'correct horse battery' };
+  const accounts = running.app.get(UserAccounts, { strict: false });
+  const { id } = await accounts.create(user as never);
+  await shop.login(user);
+  const file = new Blob(['x'.repeat(500)], { type: 'image/png' });
+  await expect(createPicture('Lamp', file)).rejects.toThrow('Editor access required');
+  await accounts.setRole(id, 'EDITOR');
+  await shop.login(user);
+  const created = await createPicture('Lamp', file);
+  const stored = await running.app.get(DataSource).query('SELECT title, length(bytes) AS size FROM picture');
+  expect(stored).toEqual([{ title: 'Lamp', size: 500 }]);
+  const response = await fetchWithToken(`pictures/${created}`);
+  expect(await response.json()).toMatchObject({ data: { title: 'Lamp' } });
+  await expect(fetchWithToken('pictures/2')).rejects.toThrow('Picture with id 2 not found');
+  vi.unstubAllGlobals();
   await running.close();
 });
 
