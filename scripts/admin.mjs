@@ -150,9 +150,34 @@ try {
     await rows().first().waitFor();
     assert.equal((await send('GET', '/products/1')).data.price, 36);
   });
-  await step('shows a conflict with another editor, and keeps the change of the other', async () => {
+  await step('keeps what is typed while the record is read again', async () => {
+    // The form shows the record of the list until its own read is answered.
+    const path = /\/api\/products\/2\b/;
+    let answer;
+    const released = new Promise((resolve) => (answer = resolve));
+    await page.route(path, async (route) => {
+      const response = await route.fetch();
+      const { data: knife, ...rest } = await response.json();
+      await released;
+      await route.fulfill({ response, json: { ...rest, data: { ...knife, stock: 77 } } });
+    });
+    await open('products', { filter: { q: 'knife' } });
+    await rowOf('Bread knife').waitFor();
     await page.goto(`${address}/#/products/2`);
-    await input('stock').waitFor();
+    await input('price').fill('26');
+    answer();
+    await page.waitForFunction(() => document.querySelector('input[name=stock]').value === '77');
+    assert.equal(await input('price').inputValue(), '26');
+    // It is off while the form has no change.
+    assert(await page.getByRole('button', { name: 'Save' }).isEnabled());
+    await page.unroute(path);
+  });
+  await step('shows a conflict with another editor, and keeps the change of the other', async () => {
+    await open('products');
+    await rowOf('Bread knife').waitFor();
+    const read = page.waitForResponse(/\/products\/2\b/);
+    await page.goto(`${address}/#/products/2`);
+    await read;
     await send('PATCH', '/products/2', { price: 29 }, token);
     await input('price').fill('25');
     await save();
@@ -566,6 +591,7 @@ try {
       for (const path of PAGES) {
         await page.goto(`${address}/#/${path}`);
         await page.waitForLoadState('networkidle');
+        await page.getByRole('progressbar').waitFor({ state: 'detached' });
         await check(`${path.replace('/', '-')}-${scheme}-${width}`);
       }
       for (const path of ['reset', 'verify', 'verify#token=none']) {

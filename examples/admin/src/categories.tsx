@@ -1,7 +1,8 @@
-import { Create, Datagrid, SimpleForm, TextField, TextInput } from 'react-admin';
+import { Create, Datagrid, TextField, TextInput } from 'react-admin';
 
 import { ShopEdit } from './conflict-dialog.js';
 import { OpenLink, useCanOpen } from './open-record.js';
+import { ShopForm } from './shop-form.js';
 import { ShopList } from './shop-list.js';
 
 export const CategoryList = () => (
@@ -14,9 +15,9 @@ export const CategoryList = () => (
 );
 
 const CategoryForm = () => (
-  <SimpleForm>
+  <ShopForm>
     <TextInput source="name" required />
-  </SimpleForm>
+  </ShopForm>
 );
 
 export const CategoryEdit = () => (

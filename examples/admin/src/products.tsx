@@ -10,7 +10,6 @@ import {
   SearchInput,
   SelectInput,
   Show,
-  SimpleForm,
   SimpleShowLayout,
   TextField,
   TextInput,
@@ -23,6 +22,7 @@ import { OpenLink, useCanOpen } from './open-record.js';
 import { RestoreButton } from './restore-button.js';
 import { ProductReviews } from './reviews.js';
 import { useIsAdmin } from './roles.js';
+import { ShopForm } from './shop-form.js';
 import { ShopList } from './shop-list.js';
 
 const FILTERS = [
@@ -85,9 +85,9 @@ function ProductFields() {
 /** Saves with `If-Match`: when another editor was faster, the form shows a conflict instead of overwriting the change. */
 export const ProductEdit = () => (
   <ShopEdit>
-    <SimpleForm>
+    <ShopForm>
       <ProductFields />
-    </SimpleForm>
+    </ShopForm>
     <ProductReviews />
   </ShopEdit>
 );
@@ -108,8 +108,8 @@ export const ProductShow = () => (
 
 export const ProductCreate = () => (
   <Create redirect="list">
-    <SimpleForm>
+    <ShopForm>
       <ProductFields />
-    </SimpleForm>
+    </ShopForm>
   </Create>
 );

@@ -6,7 +6,6 @@ import {
   SaveButton,
   SearchInput,
   SelectInput,
-  SimpleForm,
   TextField,
   TextInput,
   Toolbar,
@@ -16,6 +15,7 @@ import {
 import { ShopEdit } from './conflict-dialog.js';
 import { NARROW } from './narrow.js';
 import { OpenLink } from './open-record.js';
+import { ShopForm } from './shop-form.js';
 import { ShopList } from './shop-list.js';
 import { EndSessionsButton, MailResetButton } from './user-buttons.js';
 
@@ -64,24 +64,24 @@ const SaveToolbar = () => (
 /** The server keeps the last active ADMIN: the form shows its message. */
 export const UserEdit = () => (
   <ShopEdit actions={<Actions />}>
-    <SimpleForm toolbar={<SaveToolbar />}>
+    <ShopForm toolbar={<SaveToolbar />}>
       <TextInput source="email" readOnly />
       <TextInput source="firstName" />
       <TextInput source="lastName" />
       <SelectInput source="role" choices={ROLES} required />
       <BooleanInput source="active" />
-    </SimpleForm>
+    </ShopForm>
   </ShopEdit>
 );
 
 /** The user chooses a password by a link that is mailed. */
 export const UserCreate = () => (
   <Create redirect="list" title="Invite a user">
-    <SimpleForm>
+    <ShopForm>
       <TextInput source="email" type="email" required helperText="A link to choose a password is mailed to it." />
       <TextInput source="firstName" />
       <TextInput source="lastName" />
       <SelectInput source="role" choices={ROLES} defaultValue="USER" required />
-    </SimpleForm>
+    </ShopForm>
   </Create>
 );
