@@ -1,8 +1,17 @@
-/** The document is exact: what it allows is never refused for its form, what it forbids always is, and answers are as it says. */
+/**
+ * The document is exact: what it allows is never refused for its form, what it forbids always is, and answers are as it
+ * says. `npm run proof:proxy` sends the requests through Prism, a proxy that validates them and the answers by itself.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { as } from 'declarest/testing';
+import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
+import { startChild } from '../child-process.js';
 import { startCrud, type CrudService } from '../crud/service.js';
+import { request, type Answer } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { DescribedApi, documentOf, isPartialAnswer, type Described, type Parameter } from './described.js';
 import { Requests, type RandomRequest } from './random-requests.js';
@@ -11,6 +20,8 @@ import { ENTITIES, Item, Label, Maker, Remark, resources } from './shop-service.
 /** `npm run proof:document` sends 20,000; `DOCUMENT_SEED` makes others. */
 const REQUESTS = Number(process.env['DOCUMENT_REQUESTS'] ?? 300);
 const SEED = Number(process.env['DOCUMENT_SEED'] ?? 1);
+const HAS_PROXY = process.env['DOCUMENT_PROXY'] === 'on';
+const EDITOR = { sub: 1, roles: ['ADMIN', 'EDITOR'] };
 
 vi.setConfig({ testTimeout: 120_000 + REQUESTS * 100 });
 
@@ -18,6 +29,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   let service: CrudService;
   let api: DescribedApi;
   let requests: Requests;
+  let folder: string;
+  /** Of the service, or of the proxy before it. */
+  let url: string;
   const makers = ['0b6f1a52-6a0e-4f0e-9a55-0f6d1c9b7e21', '0b6f1a52-6a0e-4f0e-9a55-0f6d1c9b7e22'];
 
   beforeAll(async () => {
@@ -33,9 +47,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       await dataSource.getRepository(Item).save({ title, price: 1.5, maker: { id: makers[0]! }, labels: [{ id: 1 }] });
     await dataSource.getRepository(Remark).insert([1, 2, 3].map((itemId) => ({ text: 'x', item: { id: itemId } })));
     api = new DescribedApi(documentOf(service.app));
-    requests = new Requests(api, idsOf);
+    requests = new Requests(api, idsOf, !HAS_PROXY);
+    folder = await mkdtemp(join(tmpdir(), 'declarest-document-'));
+    url = HAS_PROXY ? await startProxy(service.url, api.document, folder) : service.url;
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
 
   const idsOf = ({ path }: Described, { name }: Parameter): unknown[] => {
     if (name === 'id' && path.includes('makers')) return makers;
@@ -44,12 +63,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   const generated = (): Described[] => api.operations.filter(({ path }) => !path.startsWith('/api/auth'));
 
-  const send = ({ method, path, body }: RandomRequest) =>
-    as(service.app, { sub: 1, roles: ['ADMIN', 'EDITOR'] }).request(
-      method,
-      path,
-      body === undefined ? {} : { json: body },
-    );
+  const send = async ({ method, path, body }: RandomRequest): Promise<Answer> =>
+    request(url, method, path, {
+      headers: { ...(await bearer(service.app, EDITOR)) },
+      ...(body !== undefined && { json: body }),
+    });
 
   it('a request that the document allows is not refused for its form, and its answer is as described', async () => {
     const any = fc.oneof(
@@ -61,7 +79,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         fc.pre(Buffer.byteLength(sent.path) < 4_000 && sent.path.split('filter%5B').length <= 50);
         const answer = await send(sent);
         const isPartial = isPartialAnswer(sent.path);
-        const wrong = api.wrongWith(operation, answer, { isPartial });
+        const wrong = [
+          ...api.wrongWith(operation, answer, { isPartial }),
+          ...(isPartial ? [] : violations(answer, ['request', 'response'])),
+        ];
         const isRefused = [400, 413, 415, 422, 500].includes(answer.status);
         if (isRefused || wrong.length > 0)
           throw new Error(
@@ -91,7 +112,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           answer.status === 400 ||
           (answer.status === 404 && operation.path.includes('{')) ||
           (answer.status === 207 && answer.text.includes('"status":400'));
-        const wrong = api.wrongWith(operation, answer);
+        const wrong = [...api.wrongWith(operation, answer), ...violations(answer, ['response'])];
         if (!isRefused || wrong.length > 0)
           throw new Error(
             [
@@ -105,3 +126,22 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     );
   });
 });
+
+/** What the proxy finds wrong, as JSON. */
+function violations({ headers }: Answer, places: readonly string[]): string[] {
+  const found = JSON.parse(headers['sl-violations'] ?? '[]') as readonly { readonly location: readonly string[] }[];
+  return found.filter(({ location: [place = ''] }) => places.includes(place)).map((each) => JSON.stringify(each));
+}
+
+/** @returns its URL */
+async function startProxy(target: string, document: object, folder: string): Promise<string> {
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify(document));
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const port = String((probe.address() as AddressInfo).port);
+  probe.close();
+  const args = ['proxy', file, target, '--host', '127.0.0.1', '--port', port];
+  await startChild('prism', args, { cwd: folder, env: { HOME: folder } }).says(/Prism is listening/);
+  return `http://127.0.0.1:${port}`;
+}

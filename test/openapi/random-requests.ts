@@ -31,11 +31,13 @@ export class Requests {
     private readonly api: DescribedApi,
     /** Ids of records that exist, by the name of the path parameter and the first level of the path. */
     private readonly ids: (operation: Described, parameter: Parameter) => readonly unknown[],
+    /** Whether some lists are joined with commas. A document has only one form: repeated parameters. */
+    private readonly joinsLists: boolean,
   ) {}
 
   /** Requests that the document allows. */
   allowed(operation: Described): fc.Arbitrary<RandomRequest> {
-    return fc.gen().map((draw) => requestOf(operation, this.values(operation, draw), draw));
+    return fc.gen().map((draw) => this.request(operation, this.values(operation, draw), draw));
   }
 
   /** Requests that the document forbids, in one place. */
@@ -64,8 +66,21 @@ export class Requests {
     if (ways.length === 0) return undefined;
     return fc.gen().map((draw) => {
       const change = draw(fc.constantFrom, ...ways);
-      return requestOf(operation, change(this.values(operation, draw), draw), draw);
+      return this.request(operation, change(this.values(operation, draw), draw), draw);
     });
+  }
+
+  private request(operation: Described, { path, query, body }: Values, draw: Draw): RandomRequest {
+    const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+    const parts = Object.entries(query).flatMap(([name, value]) => {
+      if (!Array.isArray(value)) return [[name, String(value)]];
+      const texts = value.map(String);
+      // A backslash before a comma says that it belongs to a value.
+      const isJoined = this.joinsLists && texts.length > 0 && !texts.some((text) => text.endsWith('\\'));
+      return isJoined && draw(fc.boolean) ? [[name, texts.join(',')]] : texts.map((text) => [name, text]);
+    });
+    const search = parts.map((pair) => pair.map((each) => encodeURIComponent(each ?? '')).join('=')).join('&');
+    return { method: operation.method, path: search === '' ? filled : `${filled}?${search}`, headers: {}, body };
   }
 
   private values(operation: Described, draw: Draw): Values {
@@ -261,17 +276,4 @@ function valueOfText(text: string, { type }: Schema): unknown {
   if (types.includes('boolean')) return text === 'true' ? true : text === 'false' ? false : text;
   const isNumber = types.includes('integer') || types.includes('number');
   return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
-}
-
-function requestOf(operation: Described, { path, query, body }: Values, draw: Draw): RandomRequest {
-  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
-  const parts = Object.entries(query).flatMap(([name, value]) => {
-    if (!Array.isArray(value)) return [[name, String(value)]];
-    const texts = value.map(String);
-    // A backslash before a comma says that it belongs to a value.
-    const isRepeated = texts.length === 0 || texts.some((text) => text.endsWith('\\')) || draw(fc.boolean);
-    return isRepeated ? texts.map((text) => [name, text]) : [[name, texts.join(',')]];
-  });
-  const search = parts.map((pair) => pair.map((each) => encodeURIComponent(each ?? '')).join('=')).join('&');
-  return { method: operation.method, path: search === '' ? filled : `${filled}?${search}`, headers: {}, body };
 }
