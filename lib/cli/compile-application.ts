@@ -46,9 +46,9 @@ export async function compileDocument(app: INestApplication): Promise<OpenAPIObj
   });
   if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
   const manifest = existsSync('package.json') && parseJson(readFileSync('package.json', 'utf8'));
-  const { name = 'API', version = '0.0.0' } = (manifest || {}) as { readonly name?: string; readonly version?: string };
-  const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).addServer('/');
-  const document = swagger.SwaggerModule.createDocument(app, builder.setOpenAPIVersion('3.1.0').build());
+  const { name = 'API', version = '0.0.0', description = '' } = (manifest || {}) as Readonly<Record<string, string>>;
+  const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).setDescription(description);
+  const document = swagger.SwaggerModule.createDocument(app, builder.addServer('/').setOpenAPIVersion('3.1.0').build());
   return (await compileRules(app)) ? addAccess(document, app) : arrange(document);
 }
 

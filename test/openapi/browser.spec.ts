@@ -44,8 +44,8 @@ afterAll(async () => {
 });
 
 /** Opens an operation, and makes it ready to be sent. */
-async function open(id: string): Promise<Locator> {
-  const block = page.locator(`#operations-Products-${id}`);
+async function open(id: string, tag = 'Products'): Promise<Locator> {
+  const block = page.locator(`#operations-${tag}-${id}`);
   await block.locator('.opblock-summary-control').click();
   await block.locator('.try-out__btn').click();
   return block;
@@ -122,6 +122,14 @@ describe('Swagger UI in Chromium', () => {
     await patch.locator('tr[data-param-name="id"] input').fill('1');
     const patched = await execute(patch);
     expect([patched.status, patched.text.includes('"Product updated"')]).toEqual(['200', true]);
+  });
+
+  it('registers a user and logs in with the examples', async () => {
+    for (const [id, status] of [
+      ['register', '201'],
+      ['login', '200'],
+    ] as const)
+      expect([id, (await execute(await open(id, 'Auth'))).status]).toEqual([id, status]);
   });
 
   it('asks no other host', () => {

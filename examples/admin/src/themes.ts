@@ -11,6 +11,7 @@ const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptio
       defaultProps: { slotProps: { root: { 'aria-label': undefined }, input: { 'aria-label': 'Select this row' } } },
     },
     MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+    MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } },
     // The buttons of a form on a narrow screen are above the headers of tables.
     RaToolbar: { styleOverrides: { root: { '&.RaToolbar-mobileToolbar': { zIndex: 3 } } } },
     // Where nothing is selected, the buttons of bulk actions take no focus.
