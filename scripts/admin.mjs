@@ -90,7 +90,8 @@ try {
   browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
   // A context of its own may have several tabs.
   page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
-  page.setDefaultTimeout(20_000);
+  // Ends a step that hangs, and none on a slow machine.
+  page.setDefaultTimeout(60_000);
   const others = [];
   watch(page);
   page.on('request', (request) => {
