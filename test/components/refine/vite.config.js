@@ -3,7 +3,9 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   plugins: [react()],
-  // The providers are links to folders that have other copies of these.
-  resolve: { dedupe: ['ra-core'] },
-  build: { rollupOptions: { input: ['react-admin.html'] }, chunkSizeWarningLimit: 5000 },
+  // The service has both front ends below its root.
+  base: './',
+  // refine-declarest is a link to a folder that has another copy of @refinedev/core.
+  resolve: { dedupe: ['@refinedev/core'] },
+  build: { chunkSizeWarningLimit: 5000 },
 });

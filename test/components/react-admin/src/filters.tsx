@@ -23,6 +23,7 @@ import {
 } from 'react-admin';
 
 import { STATUSES } from './choices.js';
+import { formatTime, parseTime } from './times.js';
 
 const FILTERS: Record<string, ReactElement> = {
   SearchInput: <SearchInput source="q" alwaysOn />,
@@ -38,7 +39,7 @@ const FILTERS: Record<string, ReactElement> = {
   AutocompleteArrayInput: <AutocompleteArrayInput source="status" label="Filter" choices={STATUSES} alwaysOn />,
   DateInput: <DateInput source="publishedOn_gte" label="Filter" alwaysOn />,
   DateTimeInput: <DateTimeInput source="reviewedAt_gte" label="Filter" alwaysOn />,
-  TimeInput: <TimeInput source="readingTime" label="Filter" alwaysOn />,
+  TimeInput: <TimeInput source="readingTime" label="Filter" parse={parseTime} format={formatTime} alwaysOn />,
   ReferenceInput: <ReferenceInput source="categoryId" reference="categories" label="Filter" alwaysOn />,
   ReferenceArrayInput: <ReferenceArrayInput source="tags.id" reference="tags" label="Filter" alwaysOn />,
 };

@@ -27,6 +27,7 @@ import {
 } from 'react-admin';
 
 import { KEYWORDS, STATUSES } from './choices.js';
+import { formatTime, parseTime } from './times.js';
 
 const INPUTS: Record<string, ReactElement> = {
   TextInput: <TextInput source="title" label="Field" />,
@@ -42,7 +43,8 @@ const INPUTS: Record<string, ReactElement> = {
   TextArrayInput: <TextArrayInput source="keywords" label="Field" />,
   DateInput: <DateInput source="publishedOn" label="Field" />,
   DateTimeInput: <DateTimeInput source="reviewedAt" label="Field" />,
-  TimeInput: <TimeInput source="readingTime" label="Field" />,
+  'TimeInput alone': <TimeInput source="readingTime" label="Field" />,
+  TimeInput: <TimeInput source="readingTime" label="Field" parse={parseTime} format={formatTime} />,
   ArrayInput: (
     <ArrayInput source="links">
       <SimpleFormIterator>
