@@ -16,7 +16,7 @@ import {
   useSelect,
   useTable,
 } from '@refinedev/antd';
-import { useExport, useInfiniteList, useMany, useShow } from '@refinedev/core';
+import { type HttpError, useExport, useInfiniteList, useMany, useShow } from '@refinedev/core';
 import { Button, Checkbox, DatePicker, Form, Input, InputNumber, Radio, Select, Table } from 'antd';
 
 import { STATUSES } from './choices.js';
@@ -122,7 +122,7 @@ interface Search {
 
 /** A form beside the table, with `onSearch`. */
 function SearchList() {
-  const { tableProps, searchFormProps } = useTable<Article, Error, Search>({
+  const { tableProps, searchFormProps } = useTable<Article, HttpError, Search>({
     onSearch: ({ title, price, status, reviewedAt }) => [
       { field: 'title', operator: 'contains', value: title },
       { field: 'price', operator: 'gte', value: price },
@@ -197,11 +197,11 @@ function CommentsOfArticle() {
 }
 
 function InfiniteEntries() {
-  const { result, fetchNextPage, hasNextPage } = useInfiniteList<Named>({ resource: 'entries' });
+  const { result, query } = useInfiniteList<Named>({ resource: 'entries' });
   return (
     <List>
       <ul>{result.data?.pages.flatMap(({ data }) => data.map(({ id, name }) => <li key={id}>{name}</li>))}</ul>
-      {hasNextPage && <Button onClick={() => void fetchNextPage()}>More</Button>}
+      {result.hasNextPage && <Button onClick={() => void query.fetchNextPage()}>More</Button>}
     </List>
   );
 }
