@@ -51,6 +51,7 @@ export async function openDriver(service, { executable, chosen = '', screenshots
     await service.reset();
     await page.goto('about:blank');
     await devtools.send('Storage.clearDataForOrigin', { origin: service.url, storageTypes: 'local_storage' });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     for (const list of [messages, answers, others]) list.length = 0;
     try {
       await work();
@@ -96,6 +97,21 @@ export async function openDriver(service, { executable, chosen = '', screenshots
     open: async (frontEnd, name, path) => {
       await page.goto('about:blank');
       await page.goto(`${service.url}/${frontEnd}/?page=${encodeURIComponent(name)}#/${path}`);
+    },
+
+    /** Holds back the requests of a method until the returned function is called. */
+    hold: async (method, path) => {
+      const url = `**/api${path}`;
+      let release;
+      const held = new Promise((resolve) => (release = resolve));
+      await page.route(url, async (route) => {
+        if (route.request().method() === method) await held;
+        await route.continue();
+      });
+      return async () => {
+        release();
+        await page.unroute(url, { behavior: 'wait' });
+      };
     },
 
     /** Waits until the last list of articles has so many records. */

@@ -429,19 +429,13 @@ export async function useReactAdmin(driver) {
     assert.equal(await statusOf(1), 404);
   });
   await step('optimistic mode', async () => {
-    let release;
-    const held = new Promise((resolve) => (release = resolve));
-    await page.route('**/api/articles/1', async (route) => {
-      if (route.request().method() === 'PATCH') await held;
-      await route.continue();
-    });
+    const release = await driver.hold('PATCH', '/articles/1');
     await changeIn('optimistic');
     await rowOf('Changed').waitFor();
     assert.equal((await stored(1)).title, 'Article 001');
-    release();
+    await release();
     await answered('/articles/1', 'PATCH');
     assert.equal((await stored(1)).title, 'Changed');
-    await page.unroute('**/api/articles/1');
   });
   await step('pessimistic mode', async () => {
     await changeIn('pessimistic');

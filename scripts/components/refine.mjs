@@ -1,7 +1,6 @@
 // What a user does with the components of refine on Ant Design.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 
 /** @param driver of `driver.mjs` */
 export async function useRefine(driver) {
@@ -12,7 +11,10 @@ export async function useRefine(driver) {
   const save = () => page.getByRole('button', { name: 'Save' }).click();
 
   async function choose(label, ...options) {
-    await page.getByLabel(label).click();
+    await page
+      .locator('.ant-select')
+      .filter({ has: page.getByLabel(label) })
+      .click();
     for (const option of options)
       await page.locator('.ant-select-item-option').getByText(option, { exact: true }).click();
   }
@@ -21,7 +23,9 @@ export async function useRefine(driver) {
   async function filter(column, fill) {
     await page.getByRole('columnheader', { name: column }).locator('.ant-table-filter-trigger').click();
     await fill();
-    await page.getByRole('button', { name: 'Filter', exact: true }).last().click();
+    const dropdown = page.locator('.ant-table-filter-dropdown:visible');
+    await dropdown.getByRole('button').filter({ hasText: 'Filter' }).click();
+    await dropdown.waitFor({ state: 'hidden' });
   }
 
   async function pick(text) {
@@ -31,9 +35,20 @@ export async function useRefine(driver) {
 
   async function changeIn(mode) {
     await open(mode, 'articles');
-    await rowOf('Article 001').getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Title').fill('Changed');
+    await edit('Article 001', 'Changed');
+  }
+
+  /** Changes the title of a row. */
+  async function edit(title, changed) {
+    await rowOf(title).getByRole('link').click();
+    await page.locator(`input[value="${title}"]`).waitFor();
+    await page.getByLabel('Title').fill(changed);
     await save();
+  }
+
+  async function remove(title) {
+    await rowOf(title).getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('tooltip').getByRole('button', { name: 'Delete' }).click();
   }
 
   await step('useTable, Table', async () => {
@@ -47,8 +62,7 @@ export async function useRefine(driver) {
     await page.getByTitle('2', { exact: true }).click();
     await answered('page=2');
     await rowOf('Article 120').waitFor();
-    await rowOf('Article 120').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('tooltip').getByRole('button', { name: 'Delete' }).click();
+    await remove('Article 120');
     await answered('/articles/120', 'DELETE');
     assert.equal(await statusOf(120), 404);
     await rowOf('Article 120').waitFor({ state: 'detached' });
@@ -63,7 +77,11 @@ export async function useRefine(driver) {
     await listed(87);
     await filter('Featured', () => page.getByLabel('No', { exact: true }).check());
     await listed(44);
-    await filter('Category', () => choose('Category filter', 'Cooking'));
+    await filter('Category', async () => {
+      await choose('Category filter', 'Cooking');
+      // Closes the options, which cover the button.
+      await page.getByLabel('Category filter').press('Tab');
+    });
     await listed(11);
     await filter('Title', () => page.getByLabel('Title filter').fill('Article 022'));
     await listed(1);
@@ -202,6 +220,7 @@ export async function useRefine(driver) {
     await answered('/categories?filter[name][icontains]=des');
     await page.locator('.ant-select-item-option').getByText('Design').click();
     await choose('Tags', 'yellow');
+    await page.keyboard.press('Escape');
     await save();
     await answered('/articles/2', 'PATCH');
     const { categoryId, tagsIds } = await stored(2);
@@ -209,41 +228,52 @@ export async function useRefine(driver) {
   });
   await step('undoable mode', async () => {
     await changeIn('undoable');
-    await rowOf('Changed').waitFor();
+    await page.getByText('seconds to undo').waitFor();
     assert.equal((await stored(1)).title, 'Article 001');
     await page.locator('.ant-notification-notice').getByRole('button').first().click();
-    await rowOf('Article 001').waitFor();
-    await rowOf('Article 001').getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Title').fill('Again');
-    await save();
-    await rowOf('Again').waitFor();
+    await edit('Article 001', 'Again');
+    await page.getByText('seconds to undo').waitFor();
     assert.equal((await stored(1)).title, 'Article 001');
     await answered('/articles/1', 'PATCH');
+    await rowOf('Again').waitFor();
     assert.equal((await stored(1)).title, 'Again');
     assert.equal(answers.filter(({ method }) => method === 'PATCH').length, 1);
   });
   await step('undoable mode with a change of somebody else', async () => {
     await changeIn('undoable');
-    await rowOf('Changed').waitFor();
+    await page.getByText('seconds to undo').waitFor();
     await request('PATCH', '/articles/1', { title: 'Of somebody else' });
     const { status } = await answered('/articles/1', 'PATCH');
     assert.equal(status, 412);
+    await page.getByText('status code: 412').waitFor();
     await rowOf('Of somebody else').waitFor();
   });
+  await step('undoable deletion', async () => {
+    await open('undoable', 'articles');
+    await remove('Article 001');
+    await rowOf('Article 001').waitFor({ state: 'detached' });
+    assert.equal(await statusOf(1), 200);
+    await answered('/articles/1', 'DELETE');
+    assert.equal(await statusOf(1), 404);
+  });
   await step('optimistic mode', async () => {
-    let release;
-    const held = new Promise((resolve) => (release = resolve));
-    await page.route('**/api/articles/1', async (route) => {
-      if (route.request().method() === 'PATCH') await held;
-      await route.continue();
-    });
+    const release = await driver.hold('PATCH', '/articles/1');
     await changeIn('optimistic');
-    await rowOf('Changed').waitFor();
+    await rowOf('Article 002').waitFor();
     assert.equal((await stored(1)).title, 'Article 001');
-    release();
-    await answered('/articles/1', 'PATCH');
+    await release();
+    await rowOf('Changed').waitFor();
     assert.equal((await stored(1)).title, 'Changed');
-    await page.unroute('**/api/articles/1');
+  });
+  await step('optimistic deletion', async () => {
+    const release = await driver.hold('DELETE', '/articles/1');
+    await open('optimistic', 'articles');
+    await remove('Article 001');
+    await rowOf('Article 001').waitFor({ state: 'detached' });
+    assert.equal(await statusOf(1), 200);
+    await release();
+    await answered('/articles/1', 'DELETE');
+    assert.equal(await statusOf(1), 404);
   });
   await step('pessimistic mode', async () => {
     await changeIn('pessimistic');
@@ -259,8 +289,8 @@ export async function useRefine(driver) {
     await open('Inferencer', 'articles/create');
     await page.getByLabel('Title').waitFor();
     await open('Inferencer', 'articles/edit/1');
+    await page.locator('input[value="Article 001"]').waitFor();
     await page.getByLabel('Title').fill('Inferred');
-    await setTimeout(500);
     await save();
     const { status, body } = await answered('/articles/1', 'PATCH');
     assert.equal(status, 200, JSON.stringify(body));

@@ -39,7 +39,7 @@ import { toHttpError } from './errors.js';
 import { MAX_RECORDS, notPaginated, readByCursor, readPage, readWholeList } from './lists.js';
 import { exportFile, type ExportParams } from './export-file.js';
 import { addFilters, addSorters } from './filters.js';
-import { addMetaParameters, signalOf } from './meta.js';
+import { addMetaParameters, isInfinite, signalOf } from './meta.js';
 import { resolveResource } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
@@ -138,7 +138,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       if (page) return { data: page.records, total: page.total ?? page.records.length };
       refusals.add(resource, 'page');
       // A table would take the first page for the whole list.
-      if (!meta?.queryContext?.queryKey.includes('infinite')) throw notPaginated(resource);
+      if (!isInfinite(meta)) throw notPaginated(resource);
       return readByCursor<T>(client, list, pageSize);
     },
 

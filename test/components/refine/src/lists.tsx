@@ -92,8 +92,8 @@ function FilterList() {
             <FilterDropdown {...props}>
               <Radio.Group
                 options={[
-                  { label: 'Yes', value: true },
-                  { label: 'No', value: false },
+                  { label: 'Yes', value: 'true' },
+                  { label: 'No', value: 'false' },
                 ]}
               />
             </FilterDropdown>
