@@ -21,7 +21,7 @@ export async function openDriver(service, { executable, chosen = '', screenshots
 
   /** What the pages write to the console. */
   const messages = [];
-  /** What the service has answered to the page, oldest first. */
+  /** What the service has answered to the page, oldest first. `body` is `undefined` until it is read. */
   const answers = [];
   /** The URLs of other hosts. */
   const others = [];
@@ -42,7 +42,8 @@ export async function openDriver(service, { executable, chosen = '', screenshots
     if (!pathname.startsWith('/api/')) return;
     const path = `${pathname.slice('/api'.length)}${decodeURIComponent(search)}`;
     const answer = { method: response.request().method(), path, status: response.status() };
-    answers.push({ ...answer, body: await response.json().catch(() => undefined) });
+    answers.push(answer);
+    answer.body = await response.json().catch(() => null);
   });
 
   /** Starts with the rows of a start, and an empty store of the page. */
@@ -94,9 +95,9 @@ export async function openDriver(service, { executable, chosen = '', screenshots
     request,
 
     /** Loads a page anew. @param path of the router */
-    open: async (frontEnd, name, path) => {
+    open: async (name, path) => {
       await page.goto('about:blank');
-      await page.goto(`${service.url}/${frontEnd}/?page=${encodeURIComponent(name)}#/${path}`);
+      await page.goto(`${service.url}/?page=${encodeURIComponent(name)}#/${path}`);
     },
 
     /** Holds back the requests of a method until the returned function is called. */
@@ -124,7 +125,7 @@ export async function openDriver(service, { executable, chosen = '', screenshots
     /** Waits for an answer whose path contains the text. */
     answered: (text, method = 'GET') =>
       until(
-        () => answers.find((each) => each.method === method && each.path.includes(text)),
+        () => answers.find((each) => each.method === method && each.path.includes(text) && each.body !== undefined),
         () => `${method} ${text}, got ${answers.map(({ method, path }) => `${method} ${path}`).join(', ')}`,
       ),
 

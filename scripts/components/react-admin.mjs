@@ -5,8 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /** @param driver of `driver.mjs` */
 export async function useReactAdmin(driver) {
-  const { page, step, answers, rows, rowOf, answered, lastList, request, stored, statusOf } = driver;
-  const open = (name, path) => driver.open('react-admin', name, path);
+  const { page, step, open, answers, rows, rowOf, answered, lastList, request, stored, statusOf } = driver;
 
   /** Waits for a list of so many records, which the page shows then. */
   async function listed(total) {
@@ -130,10 +129,7 @@ export async function useReactAdmin(driver) {
     const titles = text.split('\n').filter((line) => line.includes('Article '));
     assert.equal(titles.length, 130);
     assert.equal(download.suggestedFilename(), 'articles.csv');
-    assert.deepEqual(
-      answers.filter(({ path }) => path.includes('size=100')).map(({ body }) => body.data.length),
-      [100, 30],
-    );
+    assert.equal(answers.filter(({ path }) => path.includes('size=100')).length, 2);
   });
   await step('FilterList, FilterLiveSearch', async () => {
     await open('FilterList', 'articles');

@@ -3,8 +3,6 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   plugins: [react()],
-  // The service has both front ends below its root.
-  base: './',
   // ra-data-declarest is a link to a folder that has another copy of ra-core.
   resolve: { dedupe: ['ra-core'] },
   build: { chunkSizeWarningLimit: 5000 },

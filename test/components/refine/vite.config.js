@@ -3,8 +3,6 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   plugins: [react()],
-  // The service has both front ends below its root.
-  base: './',
   // refine-declarest is a link to a folder that has another copy of @refinedev/core.
   resolve: { dedupe: ['@refinedev/core'] },
   build: { chunkSizeWarningLimit: 5000 },

@@ -22,10 +22,10 @@ export interface Service {
 }
 
 /**
- * @param frontEnds the folders of built pages, by their paths
+ * @param pages the folder of the built pages
  * @param driver better-sqlite3
  */
-export async function startService(frontEnds: Readonly<Record<string, string>>, driver: unknown): Promise<Service> {
+export async function startService(pages: string, driver: unknown): Promise<Service> {
   const named = { enablePagination: true, enableSearch: true, sortableFields: ['id', 'name'] } as const;
   const app = await NestFactory.create<NestExpressApplication>(
     {
@@ -89,7 +89,7 @@ export async function startService(frontEnds: Readonly<Record<string, string>>, 
     },
     { logger: ['error', 'warn'] },
   );
-  for (const [prefix, folder] of Object.entries(frontEnds)) app.useStaticAssets(folder, { prefix });
+  app.useStaticAssets(pages);
   await app.listen(0, '127.0.0.1');
   const { port } = new URL(await app.getUrl());
   const database = app.get(DataSource);

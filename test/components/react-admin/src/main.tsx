@@ -1,4 +1,4 @@
-// Shows the page that the URL names: `/react-admin/?page=DateInput#/articles/1`.
+// Shows the page that the URL names: `/?page=DateInput#/articles/1`.
 import { dataProvider } from 'ra-data-declarest';
 import { Admin } from 'react-admin';
 import { createRoot } from 'react-dom/client';

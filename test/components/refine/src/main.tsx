@@ -1,4 +1,4 @@
-// Shows the page that the URL names: `/refine/?page=DatePicker#/articles/edit/1`.
+// Shows the page that the URL names: `/?page=DatePicker#/articles/edit/1`.
 import '@ant-design/v5-patch-for-react-19';
 import '@refinedev/antd/dist/reset.css';
 
