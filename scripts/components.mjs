@@ -21,6 +21,7 @@ import { SQLITE_PACKAGE } from '../test/harness/sqlite.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'test', 'components');
+const BIN = join('node_modules', '.bin');
 const FRONT_ENDS = { 'react-admin': useReactAdmin, refine: useRefine };
 const PROVIDERS = ['declarest-client', 'ra-data-declarest', 'refine-declarest'];
 const { COMPONENTS, COMPONENT_COUNTS: countsFile, TEST_SCREENSHOTS } = process.env;
@@ -39,10 +40,10 @@ for (const folder of folders)
   await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefer-offline'], folder);
 await run('npm', ['run', 'build', ...PROVIDERS.flatMap((name) => ['--workspace', name])]);
 await Promise.all([
-  run('npx', ['tsc', '-p', join(FOLDER, 'service')]),
+  run(join(ROOT, BIN, 'tsc'), ['-p', join(FOLDER, 'service')]),
   ...folders.map(async (folder) => {
-    await run('npx', ['tsc'], folder);
-    await run('npx', ['vite', 'build', '--logLevel', 'error'], folder);
+    await run(join(folder, BIN, 'tsc'), [], folder);
+    await run(join(folder, BIN, 'vite'), ['build', '--logLevel', 'error'], folder);
   }),
 ]);
 

@@ -87,7 +87,7 @@ export async function startService(pages: string, driver: unknown): Promise<Serv
         ),
       ],
     },
-    { logger: ['error', 'warn'] },
+    { logger: ['error'] },
   );
   app.useStaticAssets(pages);
   await app.listen(0, '127.0.0.1');

@@ -1,6 +1,5 @@
 // Shows the page that the URL names: `/?page=DatePicker#/articles/edit/1`.
 import '@ant-design/v5-patch-for-react-19';
-import '@refinedev/antd/dist/reset.css';
 
 import { useNotificationProvider } from '@refinedev/antd';
 import { Refine } from '@refinedev/core';
