@@ -281,6 +281,27 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       });
     });
 
+    it('sends the date-times of forms in UTC', async () => {
+      const local = '2026-07-14T10:30';
+      const utc = new Date(local).toISOString();
+      const { data } = providers;
+      const { data: created } = await data.create('books', { data: { title: 'Ulysses', subtitle: local } });
+      expect(created['subtitle']).toBe(utc);
+      const changed = { ...created, subtitle: '2026-07-14T10:31:15' };
+      const { data: updated } = await data.update('books', { id: created.id, data: changed, previousData: created });
+      expect(updated['subtitle']).toBe(new Date('2026-07-14T10:31:15').toISOString());
+      await data.updateMany('books', { ids: [2], data: { subtitle: local } });
+      const filter = { subtitle_gte: local, subtitle_lt: '2026-07-14T10:31' };
+      expect(ids(await data.getList('books', { pagination: PAGE, sort: BY_ID, filter }))).toEqual([2]);
+    });
+
+    it('keeps a text that is no date-time, or that the form has not changed', async () => {
+      await library.fill(Book, [{ id: 1, title: 'Emma', subtitle: '2026-07-14T10:30' }]);
+      const { data: book } = await providers.data.getOne('books', { id: 1 });
+      await providers.data.update('books', { id: 1, data: { ...book, title: '2026-99-14T10:30' }, previousData: book });
+      expect(providers.sent.at(-1)?.body).toEqual({ title: '2026-99-14T10:30' });
+    });
+
     it('deletes one and restores it', async () => {
       const { data: emma } = await providers.data.getOne('books', { id: 1 });
       await providers.auth.login({ username: 'ann@example.com', password: PASSWORD });

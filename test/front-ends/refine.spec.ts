@@ -452,6 +452,30 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
       expect(paths()).toEqual(['GET /books?sort=price&page=1&size=10', 'GET /shelves?filter[id][in]=1&size=100']);
     });
 
+    it('continues an infinite list with cursors, and refuses a table of them', async () => {
+      const rows = Array.from({ length: 5 }, (_, index) => ({ id: index + 1, name: `e${index + 1}` }));
+      await library.fill(Entry, rows);
+      sent.length = 0;
+      const Entries = () => {
+        const { result, query } = refine.useInfiniteList({ resource: 'entries', pagination: { pageSize: 2 } });
+        const names = result.data?.pages.flatMap((each) => each.data.map(({ name }) => String(name))) ?? [];
+        return h('button', { onClick: () => void query.fetchNextPage() }, `${names.join()} ${result.hasNextPage}`);
+      };
+      const { until, click, text } = await open(Entries);
+      await until(() => expect(text()).toBe('e1,e2 true'));
+      await click('button');
+      await until(() => expect(text()).toBe('e1,e2,e3,e4 true'));
+      await click('button');
+      await until(() => expect(text()).toBe('e1,e2,e3,e4,e5 false'));
+      expect(paths().map((path) => path.replace(/after=.+/, 'after=…'))).toEqual([
+        'GET /entries?page=1&size=2',
+        'GET /entries?size=2',
+        'GET /entries?size=2&after=…',
+        'GET /entries?size=2&after=…',
+      ]);
+      expect((await failure(data.getList({ resource: 'entries' }))).message).toContain('has no numbered pages');
+    });
+
     it('saves a form with the ETag that it has read, and keeps the failures of its fields', async () => {
       const Editor = () => {
         const { onFinish, query, mutation } = refine.useForm({

@@ -38,6 +38,7 @@ import type {
 } from 'ra-core';
 
 import { changesBetween } from './changes.js';
+import { withZones } from './date-times.js';
 import { conflict, toHttpError } from './errors.js';
 import { createListReader } from './lists.js';
 import { dataOf, readMany, writeMany } from './many.js';
@@ -205,19 +206,19 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     create: async (resource, { data, meta = {} }) => {
       const url = urlOf(resource, meta, data);
-      const answer = await succeed(client, { method: 'POST', url, resource, json: data });
+      const answer = await succeed(client, { method: 'POST', url, resource, json: withZones(data) });
       return remember(recordUrl(url, dataOf<RaRecord>(answer).id, resource), answer);
     },
 
     update: async (resource, { id, data, previousData, meta = {} }) => {
       const url = recordUrl(urlOf(resource, meta, previousData, data), id, resource);
-      const json = changesBetween(previousData ?? {}, data);
+      const json = withZones(changesBetween(previousData ?? {}, data));
       return remember(url, await writeVersion({ method: 'PATCH', url, resource, json }, previousData));
     },
 
     updateMany: async (resource, { ids, data, meta = {} }) => {
       const url = urlOf(resource, meta, data);
-      const { id: _, ...changes } = data as Fields;
+      const { id: _, ...changes } = withZones(data as Fields);
       await writeMany(client, refusals, {
         resource,
         ids,

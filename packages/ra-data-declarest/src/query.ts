@@ -2,6 +2,7 @@
 import { type Fields, isObject, joinList, textOf } from 'declarest-client/providers';
 import type { SortPayload } from 'ra-core';
 
+import { withZone } from './date-times.js';
 import { invalidCall } from './errors.js';
 
 const OPERATORS = [
@@ -119,7 +120,7 @@ function addCondition(
       `The filter "${field}" of "${resource}" must have values, got an empty array. Leave the filter out.`,
     );
   }
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const values: readonly unknown[] = [value].flat().map(withZone);
   if (values.some(isObject) || (values.length > 1 && !LISTS.includes(operator)))
     throw invalidCall(
       `The filter "${field}" of "${resource}" must have one value for "${operator}", got ${JSON.stringify(value)}. The operators are ${OPERATORS.join(', ')}.`,

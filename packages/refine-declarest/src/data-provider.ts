@@ -36,10 +36,10 @@ import {
 import { dataOf, readMany, writeMany } from './batches.js';
 import { sendCustom } from './custom.js';
 import { toHttpError } from './errors.js';
-import { MAX_RECORDS, notPaginated, readPage, readWholeList } from './lists.js';
+import { MAX_RECORDS, notPaginated, readByCursor, readPage, readWholeList } from './lists.js';
 import { exportFile, type ExportParams } from './export-file.js';
 import { addFilters, addSorters } from './filters.js';
-import { addMetaParameters, signalOf } from './meta.js';
+import { addMetaParameters, isInfinite, signalOf } from './meta.js';
 import { resolveResource } from './resource-path.js';
 
 /** Options of {@link dataProvider}. */
@@ -130,9 +130,16 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
           `pageSize of "${resource}" must be at most ${MAX_RECORDS}, got ${pageSize}. Use mode: 'off' to read the whole list.`,
           400,
         );
-      const page = await readPage<T>(client, list, currentPage, pageSize);
-      if (!page) throw notPaginated(resource);
-      return { data: page.records, total: page.total ?? page.records.length };
+      // `useInfiniteList` continues with the cursor of the page before, where refine has the number of a page.
+      const at: unknown = currentPage;
+      const hasPages = !refusals.has(resource, 'page');
+      if (typeof at === 'string' && !hasPages) return readByCursor<T>(client, list, pageSize, at);
+      const page = hasPages ? await readPage<T>(client, list, currentPage, pageSize) : undefined;
+      if (page) return { data: page.records, total: page.total ?? page.records.length };
+      refusals.add(resource, 'page');
+      // A table would take the first page for the whole list.
+      if (!isInfinite(meta)) throw notPaginated(resource);
+      return readByCursor<T>(client, list, pageSize);
     },
 
     getOne: async <T extends BaseRecord>({ resource, id, meta }: GetOneParams) => {

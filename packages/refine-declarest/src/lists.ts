@@ -1,4 +1,5 @@
 /** Reads pages of lists, and whole lists. */
+import type { BaseRecord, GetListResponse } from '@refinedev/core';
 import {
   type Answer,
   type Client,
@@ -20,7 +21,10 @@ interface Page<T> {
 
 interface ListBody<T> {
   readonly data: T[];
-  readonly metadata?: { readonly pagination?: { readonly total?: number }; readonly truncated?: unknown };
+  readonly metadata?: {
+    readonly pagination?: { readonly total?: number; readonly next?: string | null };
+    readonly truncated?: unknown;
+  };
 }
 
 /** @throws Failure where the answer is a failure, or no list */
@@ -43,6 +47,27 @@ export async function readPage<T>(
   if (isUnknown(answer, 'page')) return undefined;
   const { data, metadata } = listOf<T>(answer);
   return metadata?.pagination && { records: data, total: metadata.pagination.total };
+}
+
+/**
+ * A page of a list that has cursors.
+ *
+ * @param after the cursor; the first page has none
+ * @throws Failure
+ */
+export async function readByCursor<T extends BaseRecord>(
+  client: Client,
+  list: Request,
+  size: number,
+  after?: string,
+): Promise<GetListResponse<T>> {
+  const query = new URLSearchParams([...(list.query ?? []), ['size', String(size)]]);
+  if (after !== undefined) query.set('after', after);
+  const answer = await client.send({ ...list, query });
+  if (isUnknown(answer, 'size')) throw notPaginated(list.resource);
+  const { data, metadata } = listOf<T>(answer);
+  const next = metadata?.pagination?.next ?? undefined;
+  return { data, total: data.length, cursor: { ...(next !== undefined && { next }) } };
 }
 
 /** All pages, or a list that has none. */

@@ -18,6 +18,12 @@ export const signalOf = (meta: MetaQuery = {}): AbortSignal | undefined => {
   return signal instanceof AbortSignal ? signal : undefined;
 };
 
+/** Whether `useInfiniteList` reads the list, which continues with a cursor where it gets one. */
+export const isInfinite = (meta: MetaQuery = {}): boolean => {
+  const queryKey: unknown = meta['queryKey'] ?? meta.queryContext?.queryKey;
+  return Array.isArray(queryKey) && queryKey.includes('infinite');
+};
+
 /** refine identifies records by `id`, so it is always read. */
 function addFields(query: URLSearchParams, fields: MetaQuery['fields']): void {
   if (fields === undefined) return;
