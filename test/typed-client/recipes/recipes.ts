@@ -1,8 +1,4 @@
 /** Uses the recipes of docs/client.md with a running shop: hooks in React, and a service of Angular. */
-import '@angular/compiler';
-
-import { provideZonelessChangeDetection } from '@angular/core';
-import { createApplication } from '@angular/platform-browser';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createClient, type Failure } from 'declarest-client';
 import { Window } from 'happy-dom';
@@ -71,6 +67,10 @@ export async function useShop(url: string, login: Login): Promise<Readonly<Recor
   };
 
   const useAngular = async (): Promise<string[]> => {
+    // The packages of Angular are compiled when they are loaded.
+    await import('@angular/compiler');
+    const { provideZonelessChangeDetection } = await import('@angular/core');
+    const { createApplication } = await import('@angular/platform-browser');
     const { http, Products } = await import('./angular.js');
     const { injector } = await createApplication({ providers: [http, provideZonelessChangeDetection()] });
     const products = injector.get(Products);
