@@ -10,6 +10,8 @@ export interface FieldDescription {
   readonly choices?: readonly (string | number)[];
   /** The name of the resource whose key it holds. */
   readonly reference?: string;
+  /** The relation of the reference, if lists include it. */
+  readonly relation?: string;
   readonly isRequired: boolean;
   readonly isReadable: boolean;
   readonly isSortable: boolean;
@@ -79,7 +81,7 @@ interface Property extends Schema {
 type Properties = ReadonlyMap<string, Property>;
 
 /**
- * The resources with a list that is paginated, in the order of the document.
+ * The resources with a list that is paginated, in the order of the document; those with longer paths come last.
  *
  * @param document OpenAPI 3.1, as `SwaggerModule.createDocument` makes it
  * @param base the path of the resources: `/api`
@@ -140,10 +142,13 @@ export function describeResources(document: object, base: string): ResourceDescr
   };
 
   const lists = Object.keys(paths).flatMap((path) => {
-    const list = path.startsWith(`${base}/`) ? listOf(path) : undefined;
+    const isResource = path.startsWith(`${base}/`) && !path.endsWith('/search');
+    const list = isResource ? listOf(path) : undefined;
     const name = path.slice(base.length + 1).replaceAll(/\{(\w+)\}/g, ':$1');
     return list ? [{ path, name, ...list }] : [];
   });
+  const depthOf = ({ path }: (typeof lists)[number]): number => path.split('/').length;
+  lists.sort((a, b) => depthOf(a) - depthOf(b));
 
   /** Relations that the document includes have a schema. Others are told by their name: `productId` of `Product`. */
   const referenceOf = (name: string, record: Schema | undefined): string | undefined => {
@@ -165,9 +170,11 @@ export function describeResources(document: object, base: string): ResourceDescr
     if (key?.length === 0 || parent === null) return [];
     const filters = operatorsOf(parameters);
     const sorts = new Set(parameters.get('sort')?.items?.enum);
+    const relations = new Set(parameters.get('include')?.items?.enum);
     const [created, changed] = [propertiesOf(creation), propertiesOf(change)];
     const fields = [...new Set([...read.keys(), ...created.keys(), ...changed.keys()])].map((field) => {
       const reference = referenceOf(field, record);
+      const relation = field.replace(/Id$/, '');
       const described = describeField(read.get(field), created.get(field), changed.get(field));
       const filter = described.isReadable ? filterOf(described.kind, reference, filters.get(field)) : undefined;
       return {
@@ -175,6 +182,7 @@ export function describeResources(document: object, base: string): ResourceDescr
         ...described,
         isSortable: sorts.has(field),
         ...(reference !== undefined && { reference }),
+        ...(reference !== undefined && relations.has(relation) && { relation }),
         ...(filter && { filter }),
       };
     });
@@ -260,6 +268,8 @@ function kindOf(schemas: readonly Property[]): FieldKind {
   if (types.has('boolean')) return 'boolean';
   if (types.has('integer') || types.has('number')) return 'number';
   if (!types.has('string')) return 'json';
+  // A value that is only read has no limit in the document.
+  if (schemas.length === 1) return 'text';
   const isShort = schemas.some(
     ({ format, pattern = ANY_TEXT, maxLength = LONG + 1 }) => format || pattern !== ANY_TEXT || maxLength <= LONG,
   );
