@@ -76,11 +76,23 @@ function ServiceBar() {
   return <AppBar userMenu={<UserMenu label={data?.fullName ?? 'ra.auth.user_menu'} />} />;
 }
 
+/** A table that is wider than the window scrolls, instead of the page. */
+const SCROLLING = {
+  minWidth: 0,
+  '& .RaLayout-appFrame, & main, & .RaLayout-content, & .list-page, & .RaList-main, & .RaList-content': { minWidth: 0 },
+  '& .RaDatagrid-tableWrapper': { overflowX: 'auto' },
+};
+
 /** A user without access gets a sentence instead of the interface. */
 function ServiceLayout({ children }: { readonly children: ReactNode }) {
   const { refusal } = useService();
   const logOut = useLogout();
-  if (refusal === undefined) return <Layout appBar={ServiceBar}>{children}</Layout>;
+  if (refusal === undefined)
+    return (
+      <Layout appBar={ServiceBar} sx={SCROLLING}>
+        {children}
+      </Layout>
+    );
   return (
     <main style={{ padding: '2em' }}>
       <p role="alert">{refusal}</p>

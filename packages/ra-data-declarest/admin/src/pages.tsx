@@ -27,12 +27,6 @@ interface PageProps {
   readonly resource: ResourceDescription;
 }
 
-/** On a narrow screen, the table scrolls instead of the page. */
-const SCROLLING = {
-  '& .RaList-main, & .RaList-content': { minWidth: 0 },
-  '& .RaDatagrid-tableWrapper': { overflowX: 'auto' },
-};
-
 /** The order of the server, until the user chooses another one. */
 const UNSORTED = { field: '', order: 'ASC' } as const;
 
@@ -66,12 +60,7 @@ export function ResourceList({ resource }: PageProps) {
   const mayEdit = useMayDo('edit', resource.name) && resource.canEdit;
   const embed = fields.flatMap(({ relation }) => relation ?? []);
   return (
-    <List
-      filters={filterInputs(resource, fields, resources)}
-      sort={UNSORTED}
-      queryOptions={{ meta: { embed } }}
-      sx={SCROLLING}
-    >
+    <List filters={filterInputs(resource, fields, resources)} sort={UNSORTED} queryOptions={{ meta: { embed } }}>
       <Datagrid
         bulkActionButtons={mayDelete && <BulkDeleteButton mutationMode="pessimistic" />}
         rowClick={mayEdit ? 'edit' : resource.canShow && 'show'}
