@@ -60,22 +60,16 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
   const client = sharedClient(url, options);
   const { authUrl, loginField = 'email' } = options;
   const mayDo = createPermissions(client, options);
-  /** The user of the login, until react-admin has asked for it once. */
-  let entered: UserIdentity | undefined;
 
   const provider: DeclarestAuthProvider = {
     supportAbortSignal: true,
 
     login: async ({ email, username, password }) => {
       const name = loginField === 'email' ? (email ?? username) : username;
-      const { data } = await client.login({ [loginField]: name, password }, authUrl);
-      entered = data.user as UserIdentity | undefined;
+      await client.login({ [loginField]: name, password }, authUrl);
     },
 
-    logout: () => {
-      entered = undefined;
-      return client.logout();
-    },
+    logout: () => client.logout(),
 
     checkAuth: async () => {
       if (!(await client.claims())) throw new HttpError('ra.auth.auth_check_error', 401);
@@ -88,8 +82,7 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
     },
 
     getIdentity: async ({ signal } = {}) => {
-      const user = entered ?? (await client.user<UserIdentity>(authUrl, signal));
-      entered = undefined;
+      const user = await client.user<UserIdentity>(authUrl, signal);
       const names = [user['firstName'], user['lastName']].filter(Boolean).join(' ');
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },

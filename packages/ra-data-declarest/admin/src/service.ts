@@ -38,6 +38,7 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
   const { href, pathname } = resolveUrl(client.url);
   let resources: readonly ResourceDescription[] = [];
   let refusal: string | undefined;
+  let loginName: string | undefined;
   let reading: Promise<object> | undefined;
 
   const read = async (): Promise<object> => {
@@ -76,6 +77,20 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     data,
     auth: {
       ...auth,
+      login: async (params) => {
+        await auth.login(params);
+        loginName = params.username;
+      },
+      logout: (params) => {
+        loginName = undefined;
+        return auth.logout(params);
+      },
+      // After the login, the name needs no request before the first list.
+      getIdentity: async (params) => {
+        const claims = await client.claims();
+        if (!claims || loginName === undefined) return auth.getIdentity(params);
+        return { id: claims.id, fullName: loginName };
+      },
       // react-admin asks for permissions once for each login, before it shows a resource.
       getPermissions: async () => {
         const isLoggedIn = await auth.checkAuth({}).then(
