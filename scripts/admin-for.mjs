@@ -243,9 +243,13 @@ async function useInterface() {
     await page.getByText('No Orders yet').waitFor();
   });
   await step('tells a user who may not read the document, and lets the user log out', async () => {
+    await logInAnew(BOSS);
+    await rowOf('Bread knife').waitFor();
+    await page.getByRole('button', { name: BOSS.email }).click();
+    await page.getByRole('menuitem', { name: 'Logout' }).click();
     const body = { error: 'ADMIN access required' };
     await page.route('**/docs-json', (route) => route.fulfill({ status: 403, json: body }));
-    await logInAnew(USER);
+    await logIn(USER);
     await page.getByText('This user may not use the interface.').waitFor();
     assert.equal(await page.getByRole('menuitem').count(), 0);
     await check('refused');

@@ -81,8 +81,11 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
         await auth.login(params);
         loginName = params.username;
       },
+      // The next user may have another role.
       logout: (params) => {
         loginName = undefined;
+        reading = undefined;
+        resources = [];
         return auth.logout(params);
       },
       // After the login, the name needs no request before the first list.
