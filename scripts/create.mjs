@@ -180,7 +180,8 @@ async function useFiles(send) {
   assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
   const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
   const sent = await send('GET', `/admin/${script}`);
-  assert.deepEqual([sent.status, sent.headers.get('content-type').split(';')[0]], [200, 'text/javascript']);
+  assert.equal(sent.status, 200);
+  assert.match(sent.headers.get('content-type'), /^(text|application)\/javascript/);
   assert.equal((await send('GET', '/admin/openapi.json')).status, 401);
   assert.equal((await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, USER))).status, 403);
   const document = await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, ADMIN));
