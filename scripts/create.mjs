@@ -1,8 +1,9 @@
 // Creates applications with the packed create-declarest, in an empty folder, as a new user does: it installs, starts,
 // tests and checks each of them, on both platforms, and on SQLite and PostgreSQL.
 //
-//     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test npm run test:create
+//     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test TEST_CHROMIUM=/usr/bin/chromium npm run test:create
 //
+// With TEST_CHROMIUM, an administrator and a user open the interface at `/admin` in production.
 // CREATE_COUNTS names a file for the counts.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -15,9 +16,14 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { Client } from 'pg';
+import { chromium } from 'playwright-core';
+
+import { browserPath } from '../test/harness/browser.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile } = process.env;
+const USER = { email: 'ann@example.com', password: 'correct horse battery' };
+const ADMIN = { email: 'boss@example.com', password: 'staple of the stable' };
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
   ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })),
 );
@@ -26,9 +32,10 @@ const scratch = mkdtempSync(join(tmpdir(), 'declarest-create-'));
 let passed = 0;
 let failed = 0;
 try {
-  const declarest = pack([]);
+  const packages = { declarest: `file:${pack([])}` };
+  for (const name of ['declarest-client', 'ra-data-declarest']) packages[name] = `file:${pack(['--workspace', name])}`;
   const initializer = pack(['--workspace', 'create-declarest']);
-  for (const variant of VARIANTS) await tryVariant(variant, declarest, initializer);
+  for (const variant of VARIANTS) await tryVariant(variant, packages, initializer);
   if (!postgres) console.log('PostgreSQL was left out: set TEST_POSTGRES_URL.');
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -44,7 +51,7 @@ function pack(workspace) {
   return join(scratch, filename);
 }
 
-async function tryVariant({ platform, database }, declarest, initializer) {
+async function tryVariant({ platform, database }, packages, initializer) {
   const name = `my-${platform}-${database}`;
   const folder = join(scratch, name);
   const databases = database === 'postgres' ? [`create_${process.pid}`, `create_${process.pid}_test`] : [];
@@ -57,9 +64,9 @@ async function tryVariant({ platform, database }, declarest, initializer) {
     npm_config_audit: 'false',
     npm_config_fund: 'false',
   };
-  const run = (command, args, cwd = folder) => {
+  const run = (command, args, cwd = folder, input = '') => {
     try {
-      return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+      return execFileSync(command, args, { cwd, env, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] });
     } catch (error) {
       console.error(error.stdout);
       throw error;
@@ -78,13 +85,19 @@ async function tryVariant({ platform, database }, declarest, initializer) {
     assert.match(said, new RegExp(`cd ${name}\n  npm install`));
     const file = join(folder, 'package.json');
     const content = JSON.parse(readFileSync(file, 'utf8'));
-    assert.match(content.dependencies.declarest, /^\^\d/);
-    content.dependencies.declarest = `file:${declarest}`;
+    for (const name of ['declarest', 'ra-data-declarest']) assert.match(content.dependencies[name], /^\^\d/);
+    Object.assign(content.dependencies, packages);
     writeFileSync(file, JSON.stringify(content));
     run('npm', ['install']);
     run('npm', ['run', 'build']);
-    await useService(folder, env);
+    await withService(folder, env, useEndpoints);
     console.log(`     ${Math.round((performance.now() - start) / 1000)} s from the first command to that answer`);
+  });
+  await step(`${name}: serves the interface of an administrator at /admin`, async () => {
+    const create = ['declarest', 'user', 'create', 'dist/app.module.js', '--login', ADMIN.email, '--role', 'ADMIN'];
+    run('npx', create, folder, `${ADMIN.password}\n`);
+    await withService(folder, env, useFiles);
+    if (browserPath) await withService(folder, env, useInterface);
   });
   await step(`${name}: passes its own test`, () => {
     assert.match(run('npm', ['test']), /^. pass 4\n. fail 0$/m);
@@ -109,20 +122,21 @@ async function tryVariant({ platform, database }, declarest, initializer) {
   for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
 }
 
-/** What a production start without a container does. */
-async function useService(folder, env) {
+/** Starts the service as in production, and calls `use` with its address and what sends requests to it. */
+async function withService(folder, env, use) {
   const port = await freePort();
   const app = spawn(process.execPath, ['dist/main.js'], {
     cwd: folder,
     env: { ...env, NODE_ENV: 'production', PORT: port },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const url = `http://127.0.0.1:${port}`;
   const send = async (method, path, json, token) => {
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
     for (;;) {
       try {
         const options = { method, headers, ...(json && { body: JSON.stringify(json) }) };
-        return await fetch(`http://127.0.0.1:${port}${path}`, options);
+        return await fetch(`${url}${path}`, options);
       } catch (error) {
         if (app.exitCode !== null || app.signalCode !== null) throw error;
         await setTimeout(100);
@@ -130,24 +144,81 @@ async function useService(folder, env) {
     }
   };
   try {
-    const user = { email: 'ann@example.com', password: 'correct horse battery' };
-    const registered = await send('POST', '/api/auth/register', user);
-    assert.equal(registered.status, 201);
-    const { data } = await registered.json();
-    const refreshed = await send('POST', '/api/auth/refresh', { refreshToken: data.refreshToken });
-    assert.equal(refreshed.status, 200);
-    assert.equal((await send('GET', '/api/auth/users', undefined, data.token)).status, 403);
-    assert.equal((await send('GET', '/api/tasks')).status, 401);
-    assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
-    assert.equal((await send('POST', '/api/tasks', { title: 'Try it' }, data.token)).status, 201);
-    for (const path of ['/docs', '/docs-json']) {
-      assert.equal((await send('GET', path)).status, 401);
-      assert.equal((await send('GET', path, undefined, data.token)).status, 403);
-    }
+    await send('GET', '/');
+    await use(send, url);
   } finally {
     const ended = once(app, 'exit');
     app.kill('SIGTERM');
     await ended;
+  }
+}
+
+async function useEndpoints(send) {
+  const registered = await send('POST', '/api/auth/register', USER);
+  assert.equal(registered.status, 201);
+  const { data } = await registered.json();
+  const refreshed = await send('POST', '/api/auth/refresh', { refreshToken: data.refreshToken });
+  assert.equal(refreshed.status, 200);
+  assert.equal((await send('GET', '/api/auth/users', undefined, data.token)).status, 403);
+  assert.equal((await send('GET', '/api/tasks')).status, 401);
+  assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
+  assert.equal((await send('POST', '/api/tasks', { title: 'Try it' }, data.token)).status, 201);
+  for (const path of ['/docs', '/docs-json']) {
+    assert.equal((await send('GET', path)).status, 401);
+    assert.equal((await send('GET', path, undefined, data.token)).status, 403);
+  }
+}
+
+async function tokenOf(send, user) {
+  return (await (await send('POST', '/api/auth/login', user)).json()).data.token;
+}
+
+/** The files are public, and the document that they read is not. */
+async function useFiles(send) {
+  const opened = await send('GET', '/admin');
+  assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
+  assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
+  const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
+  const sent = await send('GET', `/admin/${script}`);
+  assert.equal(sent.status, 200);
+  assert.match(sent.headers.get('content-type'), /^(text|application)\/javascript/);
+  assert.equal((await send('GET', '/admin/openapi.json')).status, 401);
+  assert.equal((await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, USER))).status, 403);
+  const document = await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, ADMIN));
+  assert('/api/tasks' in (await document.json()).paths);
+}
+
+async function useInterface(_send, url) {
+  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(20_000);
+    const messages = [];
+    page.on('pageerror', (error) => messages.push(error.message));
+    page.on('console', (message) => {
+      // Chromium itself writes a line for each failed request.
+      if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
+        messages.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith('data:')) messages.push(request.url());
+    });
+    const logIn = async ({ email, password }) => {
+      await page.goto(`${url}/admin`);
+      await page.locator('input[name=username]').fill(email);
+      await page.locator('input[name=password]').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await logIn(USER);
+    await page.getByText('This user may not use the interface.').waitFor();
+    await page.getByRole('button', { name: 'Logout' }).click();
+    await logIn(ADMIN);
+    await page.getByRole('row').getByText('Try it').waitFor();
+    await page.getByRole('menuitem', { name: 'Auth users' }).click();
+    await page.getByRole('row').getByText(USER.email).waitFor();
+    assert.deepEqual(messages, []);
+  } finally {
+    await browser.close();
   }
 }
 

@@ -38,7 +38,7 @@ const versionsFor = (nodeMajor: number) =>
     ? { engines: '>=20.19', types: '^20.19.43', sqlite: '^12.11.1' }
     : { engines: '>=22.12', types: '^22.20.5', sqlite: '^13.2.0' };
 
-/** @param version of declarest, which has the same number as this package */
+/** @param version of declarest and ra-data-declarest, which have the same number as this package */
 export function packageJson({ name, platform, database }: Choices, nodeMajor: number, version: string): string {
   const { engines, types, sqlite } = versionsFor(nodeMajor);
   const onSqlite = database === 'sqlite';
@@ -55,6 +55,7 @@ export function packageJson({ name, platform, database }: Choices, nodeMajor: nu
       ...DATABASES[database].dependencies,
       ...(onSqlite && { 'better-sqlite3': sqlite }),
       declarest: `^${version}`,
+      'ra-data-declarest': `^${version}`,
     }),
     devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types }),
     // The peer range of TypeORM ends at better-sqlite3 12.

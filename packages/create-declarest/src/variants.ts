@@ -20,8 +20,11 @@ export const PLATFORMS = {
     label: 'Fastify',
     dependencies: { '@fastify/static': '^10.1.11', '@nestjs/platform-fastify': '^12.5.0' },
     texts: () => ({
-      PLATFORM_IMPORT: "import { FastifyAdapter } from '@nestjs/platform-fastify';",
-      CREATE_APP: 'const app = await NestFactory.create(AppModule, new FastifyAdapter(), options);',
+      PLATFORM_IMPORT: "import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';",
+      CREATE_APP:
+        'const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(), options);',
+      APPLICATION_IMPORT: "import type { NestFastifyApplication as Application } from '@nestjs/platform-fastify';",
+      ADMIN_FILES: "app.useStaticAssets({ root: ADMIN, prefix: '/admin', redirect: true, decorateReply: false });",
     }),
   },
 } satisfies Record<string, Variant>;

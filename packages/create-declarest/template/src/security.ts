@@ -2,11 +2,12 @@
 import { SecurityConfig } from 'declarest';
 import { isProduction } from './environment.js';
 
+const DOCS = ['/docs/**', 'GET /docs-json'];
+
 export class Security extends SecurityConfig {
   configure(): void {
-    if (isProduction) this.requireRole('ADMIN', '/docs/**', 'GET /docs-json');
-    else this.publicEndpoints('/docs/**', 'GET /docs-json');
+    this.publicEndpoints('/admin/**', ...(isProduction ? [] : DOCS));
     this.requireAuth('/api/**');
-    this.requireRole('ADMIN', 'DELETE /api/tasks/*');
+    this.requireRole('ADMIN', 'GET /admin/openapi.json', 'DELETE /api/tasks/*', ...(isProduction ? DOCS : []));
   }
 }

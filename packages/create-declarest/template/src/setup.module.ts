@@ -1,5 +1,7 @@
-// What every service needs besides its declarations: the database, CORS, security headers and Swagger UI.
-import { type INestApplication, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
+// What every service needs besides its declarations: the database, CORS, security headers, Swagger UI and the interface at /admin.
+import { fileURLToPath } from 'node:url';
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
+import type { NestExpressApplication as Application } from '@nestjs/platform-express'; // {{APPLICATION_IMPORT}}
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { cors } from 'declarest';
@@ -14,9 +16,15 @@ export class SetupModule implements NestModule {
   }
 }
 
+const ADMIN = fileURLToPath(new URL('.', import.meta.resolve('ra-data-declarest/static/index.html')));
+
 /** `declarest access` calls it too: it must not connect to anything. */
-export function configure(app: INestApplication): void {
+export function configure(app: Application): void {
   app.useSecurityHeaders();
   const config = new DocumentBuilder().setTitle('{{NAME}}').setOpenAPIVersion('3.1.0').addBearerAuth().build();
-  SwaggerModule.setup('docs', app, () => addAccess(SwaggerModule.createDocument(app, config), app), { raw: ['json'] });
+  const document = () => addAccess(SwaggerModule.createDocument(app, config), app);
+  SwaggerModule.setup('docs', app, document, { raw: ['json'] });
+  // The interface reads this document, which shows it the resources.
+  SwaggerModule.setup('admin', app, document, { ui: false, raw: ['json'], jsonDocumentUrl: 'admin/openapi.json' });
+  app.useStaticAssets(ADMIN, { prefix: '/admin/' }); // {{ADMIN_FILES}}
 }

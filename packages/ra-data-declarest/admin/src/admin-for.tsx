@@ -1,0 +1,102 @@
+import { type ReactNode, useState } from 'react';
+import {
+  Admin,
+  type AdminProps,
+  AppBar,
+  Button,
+  Layout,
+  Resource,
+  type ResourceProps,
+  useGetIdentity,
+  useLogout,
+  UserMenu,
+} from 'react-admin';
+
+import type { ResourceDescription } from './description.js';
+import { labelOf } from './fields.js';
+import { ResourceCreate, ResourceEdit, ResourceList, ResourceShow } from './pages.js';
+import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
+import { darkTheme, lightTheme } from './themes.js';
+
+/** Components of the application, in place of the pages of a resource. */
+export type ResourcePages = Pick<ResourceProps, 'list' | 'create' | 'edit' | 'show' | 'icon'>;
+
+export interface AdminForProps extends ServiceOptions, Omit<AdminProps, 'children' | 'dataProvider' | 'authProvider'> {
+  /** @example { products: { list: ProductList } } */
+  readonly resources?: Readonly<Record<string, ResourcePages>>;
+}
+
+/**
+ * An admin interface for the resources of a service that the user may read: lists with filters, forms, references and
+ * bulk actions, from the OpenAPI document of the service.
+ *
+ * @example <AdminFor url="https://shop.example/api" />
+ */
+export function AdminFor(props: AdminForProps) {
+  const { url: _url, document: _document, authUrl: _authUrl, loginField: _field, resources = {}, ...ofAdmin } = props;
+  const [service] = useState(() => connectService(props));
+  return (
+    <ServiceContext.Provider value={service}>
+      <Admin
+        dataProvider={service.data}
+        authProvider={service.auth}
+        theme={lightTheme}
+        darkTheme={darkTheme}
+        layout={ServiceLayout}
+        requireAuth
+        disableTelemetry
+        {...ofAdmin}
+      >
+        {() =>
+          service.resources
+            .filter(({ parent }) => !parent)
+            .map((resource) => <Resource key={resource.name} {...pagesOf(resource)} {...resources[resource.name]} />)
+        }
+      </Admin>
+    </ServiceContext.Provider>
+  );
+}
+
+function pagesOf(resource: ResourceDescription): ResourceProps {
+  const { name, title, canCreate, canEdit, canShow } = resource;
+  return {
+    name,
+    recordRepresentation: title,
+    ...(name.includes('/') && { options: { label: labelOf(name) } }),
+    list: <ResourceList resource={resource} />,
+    ...(canCreate && { create: <ResourceCreate resource={resource} /> }),
+    ...(canEdit && { edit: <ResourceEdit resource={resource} /> }),
+    ...(canShow && { show: <ResourceShow resource={resource} /> }),
+  };
+}
+
+/** Its name for screen readers is the text that it shows. */
+function ServiceBar() {
+  const { data } = useGetIdentity();
+  return <AppBar userMenu={<UserMenu label={data?.fullName ?? 'ra.auth.user_menu'} />} />;
+}
+
+/** A table that is wider than the window scrolls, instead of the page. */
+const SCROLLING = {
+  minWidth: 0,
+  '& .RaLayout-appFrame, & main, & .RaLayout-content, & .list-page, & .RaList-main, & .RaList-content': { minWidth: 0 },
+  '& .RaDatagrid-tableWrapper': { overflowX: 'auto' },
+};
+
+/** A user without access gets a sentence instead of the interface. */
+function ServiceLayout({ children }: { readonly children: ReactNode }) {
+  const { refusal } = useService();
+  const logOut = useLogout();
+  if (refusal === undefined)
+    return (
+      <Layout appBar={ServiceBar} sx={SCROLLING}>
+        {children}
+      </Layout>
+    );
+  return (
+    <main style={{ padding: '2em' }}>
+      <p role="alert">{refusal}</p>
+      <Button label="ra.auth.logout" variant="contained" onClick={() => void logOut()} />
+    </main>
+  );
+}

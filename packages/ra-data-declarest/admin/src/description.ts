@@ -1,0 +1,289 @@
+/** Reads from an OpenAPI document which resources a service has, and what their fields are. */
+
+/** `choice` has a fixed set of values; `json` is any value that no other kind describes. */
+export type FieldKind = 'text' | 'long text' | 'number' | 'boolean' | 'choice' | 'date' | 'date-time' | 'json';
+
+export interface FieldDescription {
+  /** With dots inside of embedded objects: `address.city`. */
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly choices?: readonly (string | number)[];
+  /** The name of the resource whose key it holds. */
+  readonly reference?: string;
+  /** The relation of the reference, if lists include it. */
+  readonly relation?: string;
+  readonly isRequired: boolean;
+  readonly isReadable: boolean;
+  readonly isSortable: boolean;
+  /** Whether a body may have it: that of a new record, and that of a change. */
+  readonly isCreatable: boolean;
+  readonly isEditable: boolean;
+  /** What a new record gets without a value. */
+  readonly initial?: number | boolean;
+  /** How lists are filtered by it: by a part of its text, by bounds, or by its value. */
+  readonly filter?: 'part' | 'bounds' | 'value';
+  /** The roles that read or write it. Without them, everyone who may use the resource does. */
+  readonly readers?: readonly string[];
+  readonly writers?: readonly string[];
+}
+
+export interface ResourceDescription {
+  /** The path below the base, as the data provider names resources: `products`, `products/:productId/reviews`. */
+  readonly name: string;
+  /** The primary key, unless it is `id`. */
+  readonly key?: readonly string[];
+  /** Of a resource whose path has the key of another one: the name of that one, and the parameter for its key. */
+  readonly parent?: { readonly resource: string; readonly parameter: string };
+  readonly fields: readonly FieldDescription[];
+  /** The field that names a record for people. */
+  readonly title: string;
+  readonly hasSearch: boolean;
+  readonly canShow: boolean;
+  readonly canCreate: boolean;
+  readonly canEdit: boolean;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly readOnly?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
+interface Part {
+  readonly name?: string;
+  readonly schema?: Schema;
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly Part[];
+  readonly requestBody?: Part;
+  readonly responses?: Readonly<Record<string, Part>>;
+}
+
+type PathItem = Readonly<Record<string, Operation | undefined>>;
+
+interface Property extends Schema {
+  readonly isRequired: boolean;
+}
+
+/** The properties by their names; those of embedded objects have dots. */
+type Properties = ReadonlyMap<string, Property>;
+
+/**
+ * The resources with a list that is paginated, in the order of the document; those with longer paths come last.
+ *
+ * @param document OpenAPI 3.1, as `SwaggerModule.createDocument` makes it
+ * @param base the path of the resources: `/api`
+ */
+export function describeResources(document: object, base: string): ResourceDescription[] {
+  const { paths = {} } = document as { readonly paths?: Readonly<Record<string, PathItem>> };
+
+  /** Follows a reference such as `#/components/schemas/Product`. */
+  const resolve = <T extends object>(part: T | undefined): T | undefined => {
+    const { $ref } = (part ?? {}) as { readonly $ref?: string };
+    if ($ref === undefined) return part;
+    const levels = $ref.replace('#/', '').split('/');
+    return levels.reduce<unknown>((within, level) => (within as Record<string, unknown>)[level], document) as T;
+  };
+
+  const schemaOf = (part: Part | undefined): Schema | undefined =>
+    resolve(resolve(part)?.content?.['application/json']?.schema);
+
+  /** Without a reference and without `null`. */
+  const valueOf = (schema: Schema): Schema => {
+    const [alternative] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+    const { anyOf: _, ...rest } = schema;
+    return alternative ? { ...rest, ...resolve(alternative) } : { ...schema, ...resolve(schema) };
+  };
+
+  /** The schema of the records that a property includes; `undefined` for a value. */
+  const includedBy = (schema: Schema | undefined): string | undefined => {
+    const [{ $ref }] = [schema?.items ?? schema?.anyOf?.find((each) => each.$ref !== undefined) ?? schema ?? {}];
+    return $ref !== undefined && resolve<Schema>({ $ref })?.properties ? $ref : undefined;
+  };
+
+  const propertiesOf = (schema: Schema | undefined, prefix = ''): Properties =>
+    new Map(
+      Object.entries(schema?.properties ?? {}).flatMap(([name, property]): [string, Property][] => {
+        if (includedBy(property) !== undefined) return [];
+        if (property.properties) return [...propertiesOf(property, `${prefix}${name}.`)];
+        const isRequired = schema?.required?.includes(name) ?? false;
+        return [[`${prefix}${name}`, { ...valueOf(property), isRequired }]];
+      }),
+    );
+
+  const parametersOf = (operation: Operation | undefined): ReadonlyMap<string, Schema> =>
+    new Map(
+      (operation?.parameters ?? []).map((each) => {
+        const { name = '', schema = {} } = resolve(each) ?? {};
+        return [name, schema];
+      }),
+    );
+
+  /** A paginated list, with the schema of its records. */
+  const listOf = (
+    path: string,
+  ): { readonly record: string; readonly parameters: ReadonlyMap<string, Schema> } | undefined => {
+    const operation = paths[path]?.['get'];
+    const { $ref } = schemaOf(operation?.responses?.['200'])?.properties?.['data']?.items ?? {};
+    const parameters = parametersOf(operation);
+    return $ref !== undefined && parameters.has('size') ? { record: $ref, parameters } : undefined;
+  };
+
+  const lists = Object.keys(paths).flatMap((path) => {
+    const isResource = path.startsWith(`${base}/`) && !path.endsWith('/search');
+    const list = isResource ? listOf(path) : undefined;
+    const name = path.slice(base.length + 1).replaceAll(/\{(\w+)\}/g, ':$1');
+    return list ? [{ path, name, ...list }] : [];
+  });
+  const depthOf = ({ path }: (typeof lists)[number]): number => path.split('/').length;
+  lists.sort((a, b) => depthOf(a) - depthOf(b));
+
+  /** Relations that the document includes have a schema. Others are told by their name: `productId` of `Product`. */
+  const referenceOf = (name: string, record: Schema | undefined): string | undefined => {
+    const [, relation] = /^(\w+)Id$/.exec(name) ?? [];
+    if (relation === undefined) return undefined;
+    const conventional = `#/components/schemas/${relation.charAt(0).toUpperCase()}${relation.slice(1)}`;
+    const schema = includedBy(record?.properties?.[relation]) ?? conventional;
+    return lists.find((list) => list.record === schema && !list.name.includes(':'))?.name;
+  };
+
+  return lists.flatMap(({ path, name, record: $ref, parameters }): ResourceDescription[] => {
+    const ofRecord = `${path}/{id}`;
+    const record = resolve<Schema>({ $ref });
+    const read = propertiesOf(record);
+    const creation = schemaOf(paths[path]?.['post']?.requestBody);
+    const change = schemaOf(paths[ofRecord]?.['patch']?.requestBody);
+    const key = read.has('id') ? undefined : keyOf(schemaOf(paths[`${path}/batch`]?.['patch']?.requestBody));
+    const parent = parentOf(name);
+    if (key?.length === 0 || parent === null) return [];
+    const filters = operatorsOf(parameters);
+    const sorts = new Set(parameters.get('sort')?.items?.enum);
+    const relations = new Set(parameters.get('include')?.items?.enum);
+    const [created, changed] = [propertiesOf(creation), propertiesOf(change)];
+    const fields = [...new Set([...read.keys(), ...created.keys(), ...changed.keys()])].map((field) => {
+      const reference = referenceOf(field, record);
+      const relation = field.replace(/Id$/, '');
+      const described = describeField(read.get(field), created.get(field), changed.get(field));
+      const filter = described.isReadable ? filterOf(described.kind, reference, filters.get(field)) : undefined;
+      return {
+        name: field,
+        ...described,
+        isSortable: sorts.has(field),
+        ...(reference !== undefined && { reference }),
+        ...(reference !== undefined && relations.has(relation) && { relation }),
+        ...(filter && { filter }),
+      };
+    });
+    return [
+      {
+        name,
+        ...(key && { key }),
+        ...(parent && { parent }),
+        fields,
+        title: titleOf(fields),
+        hasSearch: parametersOf(paths[`${path}/search`]?.['get']).has('q'),
+        canShow: paths[ofRecord]?.['get'] !== undefined,
+        canCreate: creation !== undefined,
+        canEdit: change !== undefined && paths[ofRecord]?.['get'] !== undefined,
+      },
+    ];
+  });
+
+  /** The items of a batch name their record by its key, and nothing else in them is required. */
+  function keyOf(batch: Schema | undefined): readonly string[] {
+    return resolve(batch?.properties?.['items']?.items)?.required ?? [];
+  }
+}
+
+/** `null` for a path that no record of another list leads to. */
+function parentOf(name: string): ResourceDescription['parent'] | null {
+  if (!name.includes(':')) return undefined;
+  const [, resource = '', parameter = ''] = /^([^:]+)\/:(\w+)\/[^:]+$/.exec(name) ?? [];
+  return resource === '' ? null : { resource, parameter };
+}
+
+/** The operators of the filters of each field. A filter by equality has none in its name. */
+function operatorsOf(parameters: ReadonlyMap<string, unknown>): ReadonlyMap<string, ReadonlySet<string>> {
+  const operators = new Map<string, Set<string>>();
+  for (const parameter of parameters.keys()) {
+    const [, field, operator = 'eq'] = /^filter\[([^\]]+)\](?:\[(\w+)\])?$/.exec(parameter) ?? [];
+    if (field !== undefined) operators.set(field, (operators.get(field) ?? new Set()).add(operator));
+  }
+  return operators;
+}
+
+function filterOf(
+  kind: FieldKind,
+  reference: string | undefined,
+  operators: ReadonlySet<string> = new Set(),
+): FieldDescription['filter'] {
+  if (reference !== undefined || kind === 'boolean' || kind === 'choice')
+    return operators.has('in') ? 'value' : undefined;
+  if (operators.has('icontains')) return 'part';
+  return operators.has('gte') && kind !== 'text' ? 'bounds' : undefined;
+}
+
+/** A field by its schemas: of records, of new ones, and of changes. */
+function describeField(read: Property | undefined, created: Property | undefined, changed: Property | undefined) {
+  const schemas = [read, created, changed].filter((each) => each !== undefined);
+  const choices = schemas.find((each) => each.enum)?.enum?.filter((each) => each !== null) as (string | number)[];
+  const initial = created?.default as number | boolean | undefined;
+  const readers = rolesIn(schemas, /Only (.+) read it\./);
+  const writers = rolesIn(schemas, /Only (.+) may write it\./);
+  return {
+    kind: kindOf(schemas),
+    ...(choices && { choices }),
+    isRequired: created?.isRequired ?? false,
+    isReadable: read !== undefined,
+    isCreatable: created !== undefined && !created.readOnly,
+    isEditable: changed !== undefined && !changed.readOnly,
+    ...(initial !== undefined && { initial }),
+    ...(readers && { readers }),
+    ...(writers && { writers }),
+  };
+}
+
+/** Of the database; any other pattern is that of a short text. */
+const ANY_TEXT = String.raw`^[^\u0000]*$`;
+const LONG = 255;
+
+function kindOf(schemas: readonly Property[]): FieldKind {
+  const formats = schemas.map(({ format }) => format);
+  const types = new Set([schemas[0]?.type ?? []].flat().filter((type) => type !== 'null'));
+  if (schemas.some((each) => each.enum)) return 'choice';
+  if (formats.includes('date-time')) return 'date-time';
+  if (formats.includes('date')) return 'date';
+  if (types.has('boolean')) return 'boolean';
+  if (types.has('integer') || types.has('number')) return 'number';
+  if (!types.has('string')) return 'json';
+  // A value that is only read has no limit in the document.
+  if (schemas.length === 1) return 'text';
+  const isShort = schemas.some(
+    ({ format, pattern = ANY_TEXT, maxLength = LONG + 1 }) => format || pattern !== ANY_TEXT || maxLength <= LONG,
+  );
+  return isShort ? 'text' : 'long text';
+}
+
+function rolesIn(schemas: readonly Property[], sentence: RegExp): readonly string[] | undefined {
+  return schemas.flatMap(({ description = '' }) => sentence.exec(description)?.[1] ?? [])[0]?.split(' and ');
+}
+
+const TITLES = ['name', 'title', 'label', 'email', 'username'];
+
+function titleOf(fields: readonly FieldDescription[]): string {
+  const texts = fields.filter(({ kind, isReadable, readers }) => kind === 'text' && isReadable && !readers);
+  const names = texts.map(({ name }) => name);
+  return TITLES.find((name) => names.includes(name)) ?? names[0] ?? fields[0]?.name ?? 'id';
+}

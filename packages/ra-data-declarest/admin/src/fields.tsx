@@ -1,0 +1,174 @@
+/** The components of a field: its column, its input, and the inputs that filter by it. */
+import type { ReactElement } from 'react';
+import {
+  AutocompleteInput,
+  BooleanField,
+  BooleanInput,
+  DateField,
+  DateInput,
+  DateTimeInput,
+  type FieldProps,
+  FunctionField,
+  Link,
+  NumberField,
+  NumberInput,
+  type RaRecord,
+  RecordRepresentation,
+  ReferenceField,
+  ReferenceInput,
+  required,
+  SearchInput,
+  SelectInput,
+  TextField,
+  TextInput,
+  useGetPathForRecord,
+  useRecordContext,
+} from 'react-admin';
+
+import type { FieldDescription, ResourceDescription } from './description.js';
+import { JsonInput } from './json-input.js';
+
+type Resources = readonly ResourceDescription[];
+
+/** The resource that a field refers to, unless the user may not read it. */
+const referenceOf = ({ reference }: FieldDescription, resources: Resources): ResourceDescription | undefined =>
+  resources.find(({ name }) => name === reference);
+
+/** Shows the value in a list. References to records that the list includes need no request. */
+export function column(field: FieldDescription, resources: Resources): ReactElement {
+  const { name, relation, isSortable } = field;
+  const reference = referenceOf(field, resources);
+  if (!reference || relation === undefined) return value(field, resources);
+  const props = { source: name, sortable: isSortable, relation, reference: reference.name };
+  return <IncludedReference key={name} {...props} />;
+}
+
+interface IncludedReferenceProps extends FieldProps {
+  readonly source: string;
+  readonly relation: string;
+  readonly reference: string;
+}
+
+function IncludedReference({ source, relation, reference }: IncludedReferenceProps) {
+  const record = useRecordContext();
+  const included = record?.[relation] as RaRecord | null | undefined;
+  const related = included && { ...included, id: record?.[source] as RaRecord['id'] };
+  const path = useGetPathForRecord({ resource: reference, ...(related && { record: related }) });
+  if (!related) return <TextField source={source} />;
+  const title = <RecordRepresentation resource={reference} record={related} />;
+  return path ? (
+    <Link to={path} onClick={stopPropagation}>
+      {title}
+    </Link>
+  ) : (
+    title
+  );
+}
+
+/** A click on the row opens its own record. */
+const stopPropagation = (event: { stopPropagation(): void }): void => event.stopPropagation();
+
+/** Shows the value on the page of a record. */
+export function value(field: FieldDescription, resources: Resources): ReactElement {
+  const { name, kind, isSortable } = field;
+  const props = { source: name, sortable: isSortable };
+  const reference = referenceOf(field, resources);
+  if (reference) return <ReferenceField key={name} {...props} reference={reference.name} />;
+  if (name === 'id') return <TextField key={name} {...props} />;
+  if (kind === 'number') return <NumberField key={name} {...props} />;
+  if (kind === 'boolean') return <BooleanField key={name} {...props} />;
+  if (kind === 'date') return <DateField key={name} {...props} />;
+  if (kind === 'date-time') return <DateField key={name} {...props} showTime />;
+  if (kind === 'json')
+    return <FunctionField key={name} {...props} render={(record: RaRecord) => JSON.stringify(valueAt(record, name))} />;
+  return <TextField key={name} {...props} />;
+}
+
+const valueAt = (record: RaRecord, path: string): unknown =>
+  path.split('.').reduce<unknown>((within, name) => (within as RaRecord | null)?.[name], record);
+
+/** @param isNew whether the form creates a record */
+export function input(field: FieldDescription, resources: Resources, isNew: boolean): ReactElement {
+  const { name, initial, isRequired } = field;
+  const validate = isRequired ? [required()] : [];
+  const defaultValue = isNew && initial !== undefined ? { defaultValue: initial } : {};
+  return inputOf(field, resources, { source: name, validate, ...defaultValue });
+}
+
+interface InputProps {
+  readonly source: string;
+  readonly label?: string;
+  readonly validate?: ReturnType<typeof required>[];
+  readonly defaultValue?: number | boolean;
+}
+
+function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
+  const { kind, choices = [] } = field;
+  const key = props.source;
+  const reference = referenceOf(field, resources);
+  if (reference) return referenceInput(reference, props);
+  if (kind === 'number') return <NumberInput key={key} {...props} />;
+  if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
+  if (kind === 'choice')
+    return <SelectInput key={key} {...props} choices={namedChoices(choices)} translateChoice={false} />;
+  if (kind === 'date') return <DateInput key={key} {...props} />;
+  if (kind === 'date-time') return <DateTimeInput key={key} {...props} />;
+  if (kind === 'json') return <JsonInput key={key} {...props} />;
+  return <TextInput key={key} {...props} multiline={kind === 'long text'} />;
+}
+
+const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
+
+/** Records are found by the search of their resource, or by a part of their title. */
+function referenceInput({ name, title, hasSearch, fields }: ResourceDescription, props: InputProps): ReactElement {
+  const { source, label, ...others } = props;
+  const titled = fields.find((field) => field.name === title);
+  const filterToQuery = (text: string): object => {
+    if (hasSearch) return { q: text };
+    return titled?.filter === 'part' ? { [`${title}_icontains`]: text } : {};
+  };
+  const sort = { field: titled?.isSortable ? title : '', order: 'ASC' } as const;
+  return (
+    <ReferenceInput key={source} source={source} reference={name} sort={sort} {...(label && { label })}>
+      <AutocompleteInput {...others} {...(label && { label })} filterToQuery={filterToQuery} />
+    </ReferenceInput>
+  );
+}
+
+/** The inputs above a list. */
+export function filterInputs(
+  { hasSearch }: ResourceDescription,
+  fields: readonly FieldDescription[],
+  resources: Resources,
+) {
+  const search = hasSearch ? [<SearchInput key="q" source="q" alwaysOn />] : [];
+  return [...search, ...fields.flatMap((field) => inputsFor(field, resources))];
+}
+
+function inputsFor(field: FieldDescription, resources: Resources): ReactElement[] {
+  const { name, kind, filter } = field;
+  const label = labelOf(name);
+  if (filter === 'part') return [<TextInput key={name} source={`${name}_icontains`} label={`${label} contains`} />];
+  if (filter === 'bounds')
+    return [
+      inputOf(field, [], { source: `${name}_gte`, label: `${label} from` }),
+      inputOf(field, [], { source: `${name}_lte`, label: `${label} to` }),
+    ];
+  if (filter !== 'value' || (field.reference !== undefined && !referenceOf(field, resources))) return [];
+  if (kind !== 'boolean') return [inputOf(field, resources, { source: name, label })];
+  const choices = [
+    { id: true, name: 'ra.boolean.true' },
+    { id: false, name: 'ra.boolean.false' },
+  ];
+  return [<SelectInput key={name} source={name} label={label} choices={choices} />];
+}
+
+/** `categoryId` is "Category", `placedAt` is "Placed at", and `auth/users` is "Auth users". */
+export function labelOf(name: string): string {
+  const words = name
+    .replace(/(\w)Id$/, '$1')
+    .replaceAll(/[./]/g, ' ')
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,123 @@
+/** Connects an interface to a service: its providers, and the resources that the user may read. */
+import { type Fields, isObject, resolveUrl, sharedClient, succeed } from 'declarest-client/providers';
+import {
+  authProvider,
+  type AuthProviderOptions,
+  dataProvider,
+  type DeclarestAuthProvider,
+  type DeclarestDataProvider,
+} from 'ra-data-declarest';
+import { createContext, useContext } from 'react';
+
+import { describeResources, type ResourceDescription } from './description.js';
+
+export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
+  /** The base of the resources: `https://shop.example/api`. */
+  readonly url: string;
+  /**
+   * The OpenAPI document of the service, with `addAccess`, or its URL, which is read with the token of the user.
+   *
+   * @default '/docs-json' of the origin of `url`
+   */
+  readonly document?: string | object;
+}
+
+export interface Service {
+  readonly data: DeclarestDataProvider;
+  readonly auth: DeclarestAuthProvider;
+  /** What the user may read; empty before the login. */
+  readonly resources: readonly ResourceDescription[];
+  /** Why there is no interface for this user. */
+  readonly refusal: string | undefined;
+}
+
+const REFUSED = 'This user may not use the interface. Log in as a user whose role has access to it.';
+
+export function connectService({ url, document, ...options }: ServiceOptions): Service {
+  const client = sharedClient(url, {});
+  const { href, pathname } = resolveUrl(client.url);
+  let resources: readonly ResourceDescription[] = [];
+  let refusal: string | undefined;
+  let loginName: string | undefined;
+  let reading: Promise<object> | undefined;
+
+  const read = async (): Promise<object> => {
+    if (isObject(document)) return document;
+    const request = {
+      method: 'GET',
+      url: (document as string) ?? new URL('/docs-json', href).href,
+      resource: 'document',
+    };
+    const { body } = await succeed(client, request);
+    return body as Fields;
+  };
+  const load = (): Promise<object> => (reading ??= read());
+
+  const keys: Record<string, readonly string[]> = {};
+  const data = dataProvider(url, { keys });
+  const auth = authProvider(url, { ...options, document: load });
+
+  const describe = async (): Promise<void> => {
+    try {
+      const described = describeResources(await load(), pathname.replace(/\/$/, ''));
+      for (const { name, key } of described) if (key) keys[name] = key;
+      const mayRead = await Promise.all(
+        described.map(({ name }) => auth.canAccess({ resource: name, action: 'list' })),
+      );
+      resources = described.filter((_, index) => mayRead[index]);
+      refusal = undefined;
+    } catch (error) {
+      reading = undefined;
+      resources = [];
+      refusal = (error as { readonly status?: number }).status === 403 ? REFUSED : (error as Error).message;
+    }
+  };
+
+  return {
+    data,
+    auth: {
+      ...auth,
+      login: async (params) => {
+        await auth.login(params);
+        loginName = params.username;
+      },
+      // The next user may have another role.
+      logout: (params) => {
+        loginName = undefined;
+        reading = undefined;
+        resources = [];
+        return auth.logout(params);
+      },
+      // After the login, the name needs no request before the first list.
+      getIdentity: async (params) => {
+        const claims = await client.claims();
+        if (!claims || loginName === undefined) return auth.getIdentity(params);
+        return { id: claims.id, fullName: loginName };
+      },
+      // react-admin asks for permissions once for each login, before it shows a resource.
+      getPermissions: async () => {
+        const isLoggedIn = await auth.checkAuth({}).then(
+          () => true,
+          () => false,
+        );
+        if (isLoggedIn) await describe();
+        return auth.getPermissions();
+      },
+    },
+    get resources() {
+      return resources;
+    },
+    get refusal() {
+      return refusal;
+    },
+  };
+}
+
+export const ServiceContext = createContext<Service | undefined>(undefined);
+
+export function useService(): Service {
+  const service = useContext(ServiceContext);
+  if (!service)
+    throw new Error('The component must be inside of AdminFor, got no such parent. Render AdminFor around it.');
+  return service;
+}

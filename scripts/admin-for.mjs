@@ -1,0 +1,391 @@
+// Uses the interface that `AdminFor` shows of the sample shop, in Chromium: it logs in, lists, filters, sorts, creates,
+// edits, follows references, deletes, and looks at what other users do not see. Each page is checked with axe, for its
+// width at 390 pixels, and for messages in the console.
+//
+//     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin-for
+//
+// TEST_SCREENSHOTS names a folder for a picture of each page, and README_PICTURE the file of the picture in README:
+// `docs/images/admin-for.png`. ADMIN_FOR_COUNTS names a file for the counts.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+import { browserPath } from '../test/harness/browser.js';
+import { ADMIN, withShop } from './sample-shop.mjs';
+
+const FOLDER = fileURLToPath(new URL('../packages/ra-data-declarest/admin', import.meta.url));
+const BOSS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
+const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
+const USER = { email: 'una@shop.example', password: 'buys in the shop' };
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_FOR_COUNTS: countsFile } = process.env;
+const PAGES = ['products', 'products/1', 'products/1/show', 'products/create', 'categories', 'orders', 'orders/create'];
+
+if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
+const inFolder = (command, ...args) =>
+  execFileSync(command, args, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
+inFolder('npm', 'ci', '--no-audit', '--no-fund', '--loglevel', 'error');
+inFolder('npx', 'tsc');
+
+const scratch = mkdtempSync(join(tmpdir(), 'declarest-admin-for-'));
+if (screenshots) mkdirSync(screenshots, { recursive: true });
+const port = await freePort();
+const address = `http://localhost:${port}/test-page/index.html`;
+
+/** What the pages write to the console. */
+const messages = [];
+/** The requests of the page to the shop, and to other hosts. */
+const requests = [];
+const others = [];
+let passed = 0;
+let failed = 0;
+let api;
+let page;
+try {
+  await withShop(scratch, async (shop) => {
+    api = `${shop}/api`;
+    const server = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--port', port, '--strictPort'], {
+      cwd: FOLDER,
+      env: { ...process.env, SHOP_URL: shop },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
+    try {
+      await answers(address, server);
+      page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+      page.setDefaultTimeout(20_000);
+      watch();
+      await useInterface();
+    } finally {
+      await browser.close();
+      const ended = once(server, 'exit');
+      server.kill('SIGINT');
+      await ended;
+    }
+  });
+} catch (error) {
+  failed += 1;
+  console.error(error);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+  if (countsFile) writeFileSync(countsFile, `${passed} ${failed}\n`);
+}
+console.log(`AdminFor: ${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function useInterface() {
+  const { token } = (await send('POST', '/auth/login', BOSS)).data;
+  const { data: sam } = await send('POST', '/auth/register', STAFF);
+  await send('PUT', `/admin/staff/${sam.user.id}`, undefined, token);
+  await send('POST', '/auth/register', USER);
+  await send('POST', '/products/1/reviews', { stars: 4, text: 'Pours well' }, token);
+  await send('POST', '/orders', { productId: 2, quantity: 3 }, token);
+
+  await step('refuses a wrong password', async () => {
+    await page.goto(address);
+    await logIn({ ...BOSS, password: 'a wrong password' });
+    await notified('Invalid credentials');
+    await check('login');
+  });
+  await step('shows the first list with two requests after the login', async () => {
+    await page.reload();
+    await input('username').waitFor();
+    requests.length = 0;
+    await logIn(BOSS);
+    await rowOf('Bread knife').waitFor();
+    const [login, ...after] = requests;
+    assert.equal(login, 'POST /api/auth/login');
+    assert(after.length <= 2, after.join('\n'));
+    await rowOf('Bread knife').getByText('Kitchen').waitFor();
+    assert.equal(await rows().count(), 10);
+    if (picture) await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: 1200, height: 560 } });
+  });
+  await step('lists each resource that the user may read', async () => {
+    const names = await page.getByRole('menu').getByRole('menuitem').allTextContents();
+    for (const name of ['Products', 'Orders', 'Users', 'Categories']) assert(names.includes(name), names.join());
+  });
+  await step('sorts by a column', async () => {
+    await page.getByRole('columnheader', { name: 'Price' }).locator('span').first().click();
+    await rows().first().getByText('Hemp twine').waitFor();
+  });
+  await step('searches, and filters by text, bounds and a reference', async () => {
+    await page.getByPlaceholder('Search').fill('ceramic');
+    await rowOf('Pepper mill').waitFor();
+    await page.getByText('1-1 of 1').waitFor();
+    await open('products');
+    await addFilter('Name contains');
+    await input('name_icontains').fill('KNIFE');
+    await rowOf('Bread knife').waitFor();
+    await page.getByText('1-1 of 1').waitFor();
+    await open('products');
+    await addFilter('Price from');
+    await input('price_gte').fill('30');
+    await page.getByText('1-3 of 3').waitFor();
+    await addFilter('Category');
+    await page.getByRole('combobox', { name: 'Category' }).fill('Gard');
+    await page.getByRole('option', { name: 'Garden' }).click();
+    await page.getByText('1-1 of 1').waitFor();
+    await rowOf('Watering can').waitFor();
+    await check('filtered');
+  });
+  await step('shows the error of a field, and creates a product', async () => {
+    await open('products');
+    await page.getByRole('link', { name: 'Create' }).click();
+    await input('price').fill('-5');
+    await save();
+    await page.locator('p.Mui-error').getByText('Required').first().waitFor();
+    await input('name').fill('Milk jug');
+    await input('stock').fill('3');
+    await save();
+    await page.locator('p.Mui-error').getByText('must not be less than 0').waitFor();
+    await check('field-error');
+    await input('price').fill('18.5');
+    await page.getByRole('combobox', { name: 'Category' }).click();
+    await page.getByRole('option', { name: 'Kitchen' }).click();
+    await save();
+    await notified('Element created');
+    const [jug] = (await send('GET', '/products?filter[name]=Milk%20jug')).data;
+    assert.deepEqual([jug.price, jug.stock, jug.categoryId], [18.5, 3, 1]);
+  });
+  await step('edits a product, and shows its reviews', async () => {
+    await open('products', { filter: { q: 'Teapot' } });
+    await rowOf('Teapot').getByText('Teapot').click();
+    await page.getByText('Pours well').waitFor();
+    await input('price').fill('36');
+    await save();
+    await notified('Element updated');
+    await rows().first().waitFor();
+    assert.equal((await send('GET', '/products/1')).data.price, 36);
+  });
+  await step('follows a reference', async () => {
+    await open('orders');
+    await rows().first().getByRole('link', { name: 'Bread knife' }).click();
+    await page.getByText('Serrated, 24 cm').waitFor();
+    await open('products', { filter: { q: 'Teapot' } });
+    await rowOf('Teapot').getByRole('link', { name: 'Kitchen' }).click();
+    await page.getByText('Kitchen', { exact: true }).waitFor();
+    assert.match(page.url(), /#\/categories\/1\/show$/);
+    await open('orders');
+    await addFilter('Placed at from');
+    await page.locator('input[type=datetime-local]').fill('2099-01-01T00:00');
+    await page.getByText('No Orders found using the current filters').waitFor();
+  });
+  await step('deletes several records at once', async () => {
+    await open('products', { filter: { q: 'Milk jug' } });
+    await rowOf('Milk jug').getByRole('checkbox').check();
+    await open('products', { filter: { price_lte: 6 } });
+    await rowOf('Hemp twine').getByRole('checkbox').check();
+    await page.getByText('2 items selected').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await notified('2 elements deleted');
+    assert.equal((await send('GET', '/products?filter[name][in]=Milk%20jug,Hemp%20twine')).data.length, 0);
+  });
+  await step('deletes a review below its product', async () => {
+    await page.goto(`${address}#/products/1`);
+    await page.getByRole('row', { name: 'Pours well' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('Pours well').waitFor({ state: 'detached' });
+    assert.equal((await send('GET', '/products/1/reviews')).data.length, 0);
+  });
+  await step('shows the error of a text that is not JSON, and sends the value', async () => {
+    await page.route('**/docs-json', async (route) => {
+      const document = await (await route.fetch()).json();
+      for (const name of ['Product', 'ProductPatch']) document.components.schemas[name].properties.description = {};
+      await route.fulfill({ json: document });
+    });
+    await page.goto(`${address}#/products/2`);
+    await page.reload();
+    const area = page.locator('textarea[name=description]');
+    assert.equal(await area.inputValue(), '"Serrated, 24 cm"');
+    await area.fill('{"blade": 24');
+    await save();
+    await page.locator('p.Mui-error').getByText('This is not JSON').waitFor();
+    await area.fill('{"blade": 24}');
+    const [sent] = await Promise.all([page.waitForRequest((request) => request.method() === 'PATCH'), save()]);
+    assert.deepEqual(sent.postDataJSON(), { description: { blade: 24 } });
+    await page.locator('p.Mui-error').getByText('must be text').waitFor();
+    await page.unroute('**/docs-json');
+    await page.reload();
+  });
+  await step('shows a component of the application in place of a list', async () => {
+    await open('users');
+    await page.getByText('The people of the shop').waitFor();
+    await rowOf(STAFF.email).waitFor();
+    assert.equal(await page.getByRole('columnheader').count(), 1);
+  });
+  await step('hides costs and users from the staff', async () => {
+    await logInAnew(STAFF);
+    await rowOf('Bread knife').waitFor();
+    assert.equal(await page.getByRole('menuitem', { name: 'Users' }).count(), 0);
+    assert.equal(await page.getByRole('columnheader', { name: 'Cost' }).count(), 0);
+    await page.goto(`${address}#/products/3`);
+    await input('stock').waitFor();
+    assert.equal(await input('cost').count(), 0);
+  });
+  await step('shows a customer what the rules allow', async () => {
+    await logInAnew(USER);
+    await rowOf('Bread knife').waitFor();
+    assert.equal(await page.getByRole('checkbox').count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
+    await rowOf('Bread knife').getByText('27', { exact: true }).click();
+    await page.getByText('Serrated, 24 cm').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+    await open('orders');
+    await page.getByText('No Orders yet').waitFor();
+  });
+  await step('tells a user who may not read the document, and lets the user log out', async () => {
+    await logInAnew(BOSS);
+    await rowOf('Bread knife').waitFor();
+    await page.getByRole('button', { name: BOSS.email }).click();
+    await page.getByRole('menuitem', { name: 'Logout' }).click();
+    const body = { error: 'ADMIN access required' };
+    await page.route('**/docs-json', (route) => route.fulfill({ status: 403, json: body }));
+    await logIn(USER);
+    await page.getByText('This user may not use the interface.').waitFor();
+    assert.equal(await page.getByRole('menuitem').count(), 0);
+    await check('refused');
+    await page.unroute('**/docs-json');
+    await page.getByRole('button', { name: 'Logout' }).click();
+    await logIn(BOSS);
+    await rowOf('Bread knife').waitFor();
+  });
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ])
+    await step(`passes axe on every page, fits, and leaves the console silent: ${scheme}, ${width} px`, async () => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: scheme });
+      messages.length = 0;
+      for (const path of PAGES) {
+        await page.goto(`${address}#/${path}`);
+        await page.waitForLoadState('networkidle');
+        await check(`${path.replaceAll('/', '-')}-${scheme}-${width}`);
+      }
+      assert.deepEqual(messages, []);
+    });
+  await step('sends no request to another host', () => assert.deepEqual(others, []));
+}
+
+/** A failed step ends the run, because each one starts from what the steps before it left. */
+async function step(title, work) {
+  try {
+    await work();
+  } catch (error) {
+    console.log(`FAIL ${title}`);
+    if (screenshots) await page.screenshot({ path: join(screenshots, 'failure.png') });
+    throw error;
+  }
+  passed += 1;
+  console.log(`ok   ${title}`);
+}
+
+function watch() {
+  page.on('pageerror', (error) => messages.push(error.message));
+  page.on('console', (message) => {
+    // Chromium itself writes a line for each failed request.
+    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
+      messages.push(`${message.type()} ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const { hostname, pathname } = new URL(request.url());
+    if (!['localhost', ''].includes(hostname)) others.push(request.url());
+    if (/^\/(api|docs-json)\b/.test(pathname)) requests.push(`${request.method()} ${pathname}`);
+  });
+}
+
+/** Looks for violations of accessibility, and for a page that is wider than the window. */
+async function check(name) {
+  // Dialogs and notifications fade in, and change colours meanwhile.
+  await setTimeout(600);
+  if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
+  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  assert.deepEqual(described, [], name);
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert(tooWide <= 0, `${name} is ${tooWide} px wider than the window`);
+}
+
+async function logInAnew(user) {
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(`${address}#/login`);
+  await page.reload();
+  await logIn(user);
+}
+
+async function logIn({ email, password }) {
+  await input('username').fill(email);
+  await input('password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+function rows() {
+  return page.locator('table.RaDatagrid-table tbody tr');
+}
+
+function rowOf(text) {
+  return rows().filter({ has: page.getByText(text, { exact: true }) });
+}
+
+function input(source) {
+  return page.locator(`input[name="${source}"]`);
+}
+
+async function open(resource, { filter = {} } = {}) {
+  const query = new URLSearchParams({ filter: JSON.stringify(filter), page: 1, perPage: 10, displayedFilters: '{}' });
+  await page.goto(`${address}#/${resource}?${query}`);
+}
+
+async function addFilter(label) {
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await page.getByRole('menuitemcheckbox', { name: label, exact: true }).click();
+}
+
+async function save() {
+  await page.getByRole('button', { name: 'Save' }).click();
+}
+
+async function notified(text) {
+  await page.locator('.RaNotification-error, .MuiSnackbar-root').getByText(text).waitFor();
+}
+
+async function send(method, path, json, token) {
+  const answer = await fetch(`${api}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    ...(json && { body: JSON.stringify(json) }),
+  });
+  const body = await answer.json();
+  assert(answer.ok, `${method} ${path} answered ${answer.status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+async function answers(url, server) {
+  for (;;) {
+    try {
+      return await fetch(url);
+    } catch (error) {
+      if (server.exitCode !== null) throw error;
+      await setTimeout(100);
+    }
+  }
+}
+
+async function freePort() {
+  const probe = createServer().listen(0);
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  return String(port);
+}

@@ -1,0 +1,207 @@
+/** What `AdminFor` reads from the OpenAPI document: resources, and the kinds of their fields. */
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, AuthUser, CrudModule } from 'declarest';
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type Relation,
+} from 'typeorm';
+import { compileDocument, inApplication } from '../../lib/cli/compile-application.js';
+import {
+  describeResources,
+  type FieldDescription,
+  type ResourceDescription,
+} from '../../packages/ra-data-declarest/admin/src/description.js';
+import { configure, shop } from '../../sample-app/access.js';
+import { TEST_SECRET } from '../harness/tokens.js';
+
+type Resources = Readonly<Record<string, ResourceDescription>>;
+
+const byName = <T extends { readonly name: string }>(items: readonly T[]): Record<string, T> =>
+  Object.fromEntries(items.map((each) => [each.name, each]));
+
+const fieldOf = (resource: ResourceDescription | undefined, name: string): FieldDescription | undefined =>
+  resource?.fields.find((field) => field.name === name);
+
+describe('the resources of the sample', () => {
+  let resources: Resources;
+  beforeAll(async () => {
+    const document = await inApplication({ module: shop, configure } as never, 'express', compileDocument);
+    resources = byName(describeResources(document, '/api'));
+  });
+
+  it('are the paginated lists below the base', () => {
+    const names = ['products', 'orders', 'users', 'categories', 'auth/users', 'products/:productId/reviews'];
+    expect(Object.keys(resources)).toEqual(names);
+  });
+
+  it('have the operations of the document', () => {
+    const operations = (name: string): unknown => {
+      const { hasSearch, canShow, canCreate, canEdit, title } = resources[name]!;
+      return { hasSearch, canShow, canCreate, canEdit, title };
+    };
+    expect(operations('products')).toEqual({
+      hasSearch: true,
+      canShow: true,
+      canCreate: true,
+      canEdit: true,
+      title: 'name',
+    });
+    expect(operations('orders')).toMatchObject({ hasSearch: false, canCreate: true, canEdit: true });
+    expect(operations('users')).toEqual({
+      hasSearch: true,
+      canShow: true,
+      canCreate: false,
+      canEdit: false,
+      title: 'email',
+    });
+    expect(operations('auth/users')).toMatchObject({ hasSearch: false, canShow: false, canEdit: false });
+  });
+
+  it('have fields of the kinds of their columns', () => {
+    const kinds = resources['products']!.fields.map(({ name, kind }) => [name, kind]);
+    expect(Object.fromEntries(kinds)).toEqual({
+      id: 'number',
+      name: 'text',
+      description: 'long text',
+      price: 'number',
+      cost: 'number',
+      stock: 'number',
+      categoryId: 'number',
+      deletedAt: 'date-time',
+      version: 'number',
+    });
+  });
+
+  it('say which fields are required, written by the server, sorted and filtered', () => {
+    expect(fieldOf(resources['products'], 'name')).toEqual({
+      name: 'name',
+      kind: 'text',
+      isRequired: true,
+      isReadable: true,
+      isSortable: true,
+      isCreatable: true,
+      isEditable: true,
+      filter: 'part',
+    });
+    expect(fieldOf(resources['products'], 'description')).toMatchObject({ isRequired: false, isSortable: false });
+    expect(fieldOf(resources['products'], 'description')).not.toHaveProperty('filter');
+    expect(fieldOf(resources['products'], 'price')).toMatchObject({ filter: 'bounds' });
+    expect(fieldOf(resources['products'], 'version')).toMatchObject({ isCreatable: false, isEditable: false });
+    expect(fieldOf(resources['orders'], 'placedAt')).toMatchObject({
+      kind: 'date-time',
+      isCreatable: false,
+      filter: 'bounds',
+    });
+  });
+
+  it('say which roles read and write a field', () => {
+    expect(fieldOf(resources['products'], 'cost')).toMatchObject({ readers: ['ADMIN'], writers: ['ADMIN'] });
+    expect(fieldOf(resources['orders'], 'customerId')).toMatchObject({ writers: ['ADMIN'] });
+    expect(fieldOf(resources['products'], 'price')).not.toHaveProperty('readers');
+  });
+
+  it('refer to each other by an included relation, or by the name of a key', () => {
+    const category = { reference: 'categories', relation: 'category', filter: 'value' };
+    expect(fieldOf(resources['products'], 'categoryId')).toMatchObject(category);
+    expect(fieldOf(resources['orders'], 'productId')).toMatchObject({ reference: 'products', filter: 'value' });
+    expect(fieldOf(resources['orders'], 'productId')).not.toHaveProperty('relation');
+    expect(fieldOf(resources['orders'], 'customerId')).not.toHaveProperty('reference');
+  });
+
+  it('name the resource whose key is in their path', () => {
+    expect(resources['products/:productId/reviews']?.parent).toEqual({ resource: 'products', parameter: 'productId' });
+    expect(resources['products']).not.toHaveProperty('parent');
+  });
+});
+
+@Entity()
+class Clerk extends AuthUser {}
+
+class Address {
+  @Column({ length: 40 }) city!: string;
+}
+
+@Entity()
+class Country {
+  @PrimaryColumn({ length: 2 }) code!: string;
+  @Column({ length: 40 }) title!: string;
+}
+
+@Entity()
+class Parcel {
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column(() => Address) address!: Address;
+  @Column({ default: false }) isSent!: boolean;
+  @Column({ type: 'simple-enum', enum: ['letter', 'box'] }) size!: string;
+  @Column({ type: 'date', nullable: true }) due!: string | null;
+  @Column({ type: 'datetime', nullable: true }) sentAt!: Date | null;
+  @Column({ type: 'simple-json', nullable: true }) contents!: object | null;
+  @Column('bigint') barcode!: string;
+  @Column({ length: 64 }) secret!: string;
+  @ManyToOne(() => Country, { nullable: true }) origin!: Relation<Country> | null;
+  @CreateDateColumn() createdAt!: Date;
+}
+
+@Module({})
+class ParcelService {}
+
+describe('the resources of a service with columns of every kind', () => {
+  let resources: Resources;
+  beforeAll(async () => {
+    const module = {
+      module: ParcelService,
+      imports: [
+        TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
+        AuthModule.forRoot({ userClass: Clerk, jwtSecret: TEST_SECRET }),
+        CrudModule.forFeature(
+          {
+            entity: Parcel,
+            endpoint: '/parcels',
+            enablePagination: true,
+            filterableFields: true,
+            includableRelations: ['origin'],
+            fieldPermissions: { secret: { read: 'never' } },
+          },
+          { entity: Country, endpoint: '/countries', enablePagination: 'cursor', enableBatch: true },
+        ),
+      ],
+    };
+    const document = await inApplication({ module } as never, 'express', compileDocument);
+    resources = byName(describeResources(document, ''));
+  });
+
+  it('have a kind for each of them', () => {
+    const fields = resources['parcels']!.fields.map(({ name, kind, filter }) => [name, kind, filter]);
+    expect(fields).toEqual([
+      ['id', 'text', undefined],
+      ['isSent', 'boolean', 'value'],
+      ['size', 'choice', 'value'],
+      ['due', 'date', 'bounds'],
+      ['sentAt', 'date-time', 'bounds'],
+      ['contents', 'json', undefined],
+      ['barcode', 'number', 'bounds'],
+      ['createdAt', 'date-time', 'bounds'],
+      ['originId', 'text', 'value'],
+      ['address.city', 'text', 'part'],
+      ['secret', 'text', undefined],
+    ]);
+  });
+
+  it('have choices, initial values, and fields that are only written', () => {
+    expect(fieldOf(resources['parcels'], 'size')?.choices).toEqual(['letter', 'box']);
+    expect(fieldOf(resources['parcels'], 'isSent')?.initial).toBe(false);
+    expect(fieldOf(resources['parcels'], 'secret')).toMatchObject({ isReadable: false, isCreatable: true });
+    expect(fieldOf(resources['parcels'], 'originId')?.reference).toBe('countries');
+  });
+
+  it('have the key that a batch requires', () => {
+    expect(resources['countries']).toMatchObject({ key: ['code'], title: 'title' });
+    expect(resources['parcels']).not.toHaveProperty('key');
+  });
+});
