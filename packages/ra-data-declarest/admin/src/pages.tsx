@@ -81,6 +81,9 @@ export function ResourceCreate({ resource }: PageProps) {
   );
 }
 
+/** What the user has typed stays while the record is read again. */
+const KEEP_INPUT = { keepDirtyValues: true };
+
 export function ResourceEdit({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isEditable');
@@ -93,7 +96,9 @@ export function ResourceEdit({ resource }: PageProps) {
   );
   return (
     <Edit mutationMode="pessimistic" transform={toValues}>
-      <SimpleForm toolbar={toolbar}>{fields.map((field) => input(field, resources, false))}</SimpleForm>
+      <SimpleForm toolbar={toolbar} resetOptions={KEEP_INPUT}>
+        {fields.map((field) => input(field, resources, false))}
+      </SimpleForm>
       <NestedLists of={resource} />
     </Edit>
   );
