@@ -61,7 +61,8 @@ try {
     try {
       await answers(address, server);
       page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
-      page.setDefaultTimeout(20_000);
+      // Ends a step that hangs, and none on a slow machine.
+      page.setDefaultTimeout(60_000);
       watch();
       await useInterface();
     } finally {

@@ -61,14 +61,15 @@ const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['
 
 const tarballs = PACKAGES.map((name) => {
   run('npm', ['run', 'build', '--workspace', name], ROOT);
+  run('npm', ['run', 'build:admin', '--if-present', '--workspace', name], ROOT);
   run('npx', ['publint', '--strict', join('packages', name)], ROOT);
   const [{ filename, files }] = Object.values(
     JSON.parse(run('npm', ['pack', '--json', '--workspace', name, '--pack-destination', folder], ROOT)),
   );
   const others = files
     .map(({ path }) => path)
-    .filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path));
-  assert.deepEqual(others, [], `${name} must publish dist/, LICENSE, README.md and package.json only.`);
+    .filter((path) => !/^(dist\/|static\/|LICENSE$|README\.md$|package\.json$)/.test(path));
+  assert.deepEqual(others, [], `${name} must publish dist/, static/, LICENSE, README.md and package.json only.`);
   return `./${filename}`;
 });
 writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));

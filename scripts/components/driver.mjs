@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { chromium } from 'playwright-core';
 
-const TIMEOUT_MS = 8_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * @param service of `service/service.ts`

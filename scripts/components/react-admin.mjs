@@ -375,6 +375,7 @@ export async function useReactAdmin(driver) {
   });
   await step('ReferenceInput', async () => {
     await open('ReferenceInput', 'articles/1');
+    await page.waitForFunction(() => document.querySelector('[role=combobox]')?.value === 'Books');
     await page.getByRole('combobox').first().fill('coo');
     await answered('/categories/search?q=coo');
     await page.getByRole('option', { name: 'Cooking' }).click();

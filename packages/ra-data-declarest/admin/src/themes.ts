@@ -10,6 +10,8 @@ const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptio
       // react-admin names the element around the checkbox.
       defaultProps: { slotProps: { root: { 'aria-label': undefined }, input: { 'aria-label': 'Select this row' } } },
     },
+    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+    MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } },
     // Where nothing is selected, the buttons of bulk actions take no focus.
     RaBulkActionsToolbar: {
       styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } },
