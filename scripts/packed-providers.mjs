@@ -73,7 +73,8 @@ const tarballs = PACKAGES.map((name) => {
   return `./${filename}`;
 });
 writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
-run('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error', ...tarballs], folder);
+// An application of react-admin has ra-core, which a service with the static interface does not install.
+run('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error', 'ra-core@5', ...tarballs], folder);
 writeFileSync(join(folder, 'use.ts'), USE);
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
 execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
