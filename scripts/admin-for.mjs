@@ -9,8 +9,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -19,13 +18,14 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
+import { freePort } from './free-port.mjs';
+import { answers, checkPage, watchConsole } from './pages.mjs';
 import { ADMIN, withShop } from './sample-shop.mjs';
 
 const FOLDER = fileURLToPath(new URL('../packages/ra-data-declarest/admin', import.meta.url));
 const BOSS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
 const USER = { email: 'una@shop.example', password: 'buys in the shop' };
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_FOR_COUNTS: countsFile } = process.env;
 const PAGES = ['products', 'products/1', 'products/1/show', 'products/create', 'categories', 'orders', 'orders/create'];
 
@@ -291,12 +291,7 @@ async function step(title, work) {
 }
 
 function watch() {
-  page.on('pageerror', (error) => messages.push(error.message));
-  page.on('console', (message) => {
-    // Chromium itself writes a line for each failed request.
-    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
-      messages.push(`${message.type()} ${message.text()}`);
-  });
+  watchConsole(page, messages);
   page.on('request', (request) => {
     const { hostname, pathname } = new URL(request.url());
     if (!['localhost', ''].includes(hostname)) others.push(request.url());
@@ -309,13 +304,7 @@ async function check(name) {
   // Dialogs and notifications fade in, and change colours meanwhile.
   await setTimeout(600);
   if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
-  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  assert.deepEqual(described, [], name);
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert(tooWide <= 0, `${name} is ${tooWide} px wider than the window`);
+  await checkPage(page, name);
 }
 
 async function logInAnew(user) {
@@ -370,23 +359,4 @@ async function send(method, path, json, token) {
   const body = await answer.json();
   assert(answer.ok, `${method} ${path} answered ${answer.status} ${JSON.stringify(body)}`);
   return body;
-}
-
-async function answers(url, server) {
-  for (;;) {
-    try {
-      return await fetch(url);
-    } catch (error) {
-      if (server.exitCode !== null) throw error;
-      await setTimeout(100);
-    }
-  }
-}
-
-async function freePort() {
-  const probe = createServer().listen(0);
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  return String(port);
 }

@@ -10,8 +10,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -20,13 +19,14 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
+import { freePort } from './free-port.mjs';
+import { answers, checkPage, watchConsole } from './pages.mjs';
 
 const EXAMPLE = fileURLToPath(new URL('../examples/admin', import.meta.url));
 const ADMIN = { email: 'boss@shop.example', password: 'the boss of the shop' };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
 /** `npm start` creates this user, and `staff@shop.example`. */
 const USER = { email: 'user@shop.example', password: ADMIN.password };
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_COUNTS: countsFile } = process.env;
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
@@ -78,8 +78,8 @@ let failed = 0;
 let page;
 let browser;
 try {
-  await answers(`${api}/products`);
-  await answers(address);
+  await answers(`${api}/products`, server);
+  await answers(address, server);
   await printed(/Press Ctrl-C to stop both/);
   const token = (await send('POST', '/auth/login', ADMIN)).data.token;
   const { data } = await send('POST', '/auth/register', STAFF);
@@ -93,7 +93,7 @@ try {
   // Ends a step that hangs, and none on a slow machine.
   page.setDefaultTimeout(60_000);
   const others = [];
-  watch(page);
+  watchConsole(page, messages);
   page.on('request', (request) => {
     if (!['localhost', ''].includes(new URL(request.url()).hostname)) others.push(request.url());
   });
@@ -375,7 +375,7 @@ try {
   });
   await step('mails a link to a user who forgot the password, and confirms an address', async () => {
     const other = await (await browser.newContext()).newPage();
-    watch(other);
+    watchConsole(other, messages);
     output = '';
     await other.goto(address);
     await other.getByRole('link', { name: 'Forgot password?' }).click();
@@ -631,28 +631,12 @@ async function step(title, work) {
   console.log(`ok   ${title}`);
 }
 
-/** Keeps what a page writes to the console. */
-function watch(watched) {
-  watched.on('pageerror', (error) => messages.push(error.message));
-  watched.on('console', (message) => {
-    // Chromium itself writes a line for each failed request, and hints of the kind `verbose`.
-    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
-      messages.push(`${message.type()} ${message.text()}`);
-  });
-}
-
 /** Looks for violations of accessibility, and for a page that is wider than the window. */
 async function check(name) {
   // Dialogs and notifications fade in, and change colours meanwhile.
   await setTimeout(600);
   await show(name);
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
-  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  assert.deepEqual(described, [], name);
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert(tooWide <= 0, `${name} is ${tooWide} px wider than the window`);
+  await checkPage(page, name);
 }
 
 async function logInAnew(user) {
@@ -745,23 +729,4 @@ async function send(method, path, json, token, headers) {
   const body = await answer.json();
   assert(answer.ok, `${method} ${path} answered ${answer.status} ${JSON.stringify(body)}`);
   return body;
-}
-
-async function answers(url) {
-  for (;;) {
-    try {
-      return await fetch(url);
-    } catch (error) {
-      if (server.exitCode !== null) throw error;
-      await setTimeout(100);
-    }
-  }
-}
-
-async function freePort() {
-  const probe = createServer().listen(0);
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  return String(port);
 }

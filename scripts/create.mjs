@@ -9,7 +9,6 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -19,6 +18,8 @@ import { Client } from 'pg';
 import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
+import { freePort } from './free-port.mjs';
+import { watchConsole } from './pages.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile } = process.env;
@@ -194,12 +195,7 @@ async function useInterface(_send, url) {
     const page = await browser.newPage();
     page.setDefaultTimeout(20_000);
     const messages = [];
-    page.on('pageerror', (error) => messages.push(error.message));
-    page.on('console', (message) => {
-      // Chromium itself writes a line for each failed request.
-      if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
-        messages.push(message.text());
-    });
+    watchConsole(page, messages);
     page.on('request', (request) => {
       if (!request.url().startsWith(url) && !request.url().startsWith('data:')) messages.push(request.url());
     });
@@ -239,12 +235,4 @@ async function onPostgres(sql) {
   await client.connect();
   await client.query(sql);
   await client.end();
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return String(port);
 }

@@ -1,12 +1,12 @@
 // Follows "Write one file" of docs/getting-started.md in an empty folder, as a new user does, with the package built in dist/.
 import { execFileSync, execSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
+import { freePort } from './free-port.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'declarest-quick-start-'));
@@ -26,7 +26,7 @@ run(compile);
 const port = await freePort();
 const app = spawn('sh', ['-c', `exec ${start}`], {
   cwd: folder,
-  env: { ...process.env, PORT: String(port) },
+  env: { ...process.env, PORT: port },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
 try {
@@ -59,12 +59,4 @@ async function send(method, path, json, token) {
 
 function expectStatus(expected, { status, url }) {
   if (status !== expected) throw new Error(`${url} must respond with ${expected}, got ${status}.`);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }

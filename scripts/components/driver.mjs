@@ -5,6 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 
 import { chromium } from 'playwright-core';
 
+import { watchConsole } from '../pages.mjs';
+
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -28,12 +30,7 @@ export async function openDriver(service, { executable, chosen = '', screenshots
   let passed = 0;
   let failed = 0;
 
-  page.on('pageerror', (error) => messages.push(error.message));
-  page.on('console', (message) => {
-    // Chromium itself writes a line for each failed request.
-    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
-      messages.push(`${message.type()} ${message.text()}`);
-  });
+  watchConsole(page, messages);
   page.on('request', (request) => {
     if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url())) others.push(request.url());
   });
