@@ -592,7 +592,7 @@ try {
       for (const path of PAGES) {
         await page.goto(`${address}/#/${path}`);
         await page.waitForLoadState('networkidle');
-        await page.getByRole('progressbar').waitFor({ state: 'detached' });
+        await page.waitForFunction(() => !document.querySelector('[role=progressbar]'));
         await check(`${path.replace('/', '-')}-${scheme}-${width}`);
       }
       for (const path of ['reset', 'verify', 'verify#token=none']) {
